@@ -1,0 +1,37 @@
+# The image of the container action: CPython, git and Evalward, nothing else.
+# It runs as root and without WORKDIR because the runner's mounts ask for that: outputs, summary and
+# workspace are not writable for anybody else, and the runner sets the working directory itself.
+
+FROM python:3.12-slim AS builder
+WORKDIR /build
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
+
+# Dependencies first: this layer changes only with pyproject.toml and constraints.txt.
+COPY pyproject.toml constraints.txt ./
+RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > requirements.txt \
+    && pip install --no-compile --prefix=/install --constraint=constraints.txt --requirement=requirements.txt \
+    && pip install --constraint=constraints.txt hatchling \
+    # Bytecode that is not checked against the source's date: it stays valid in every copy of the layer.
+    && python -m compileall -q -j 0 -s /install -p /usr/local --invalidation-mode unchecked-hash /install/lib \
+    # The standard library comes without bytecode: keep what importing the dependencies has just compiled.
+    && PYTHONPATH="$(echo /install/lib/python3*/site-packages)" \
+       python -c "import asyncio, anthropic, bashkit, jinja2, openai, pydantic, re2, requests, tabulate, yaml" \
+    && cd /usr/local \
+    && find lib/python3* -name '*.pyc' -not -path '*/site-packages/*' -exec cp --parents -t /install {} +
+
+COPY README.md ./
+COPY templates templates
+COPY src src
+RUN pip install --no-compile --no-deps --no-build-isolation --prefix=/install . \
+    && python -m compileall -q -s /install -p /usr/local --invalidation-mode unchecked-hash \
+       /install/lib/python3*/site-packages/evalward
+
+FROM python:3.12-slim
+ENV PYTHONUNBUFFERED=1 PYTHONUTF8=1
+# git's Perl scripts (send-email, svn, interactive add) are never called: half of what git brings is Perl.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends ca-certificates git \
+    && rm -rf /var/lib/apt/lists/* /usr/share/perl /usr/share/perl5 /usr/lib/*/perl /usr/lib/*/libperl.so* \
+    && git --version
+COPY --from=builder /install /usr/local
+ENTRYPOINT ["/usr/local/bin/evalward", "action"]

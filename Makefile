@@ -1,0 +1,48 @@
+# Two commands matter: `make demo` and `make test`. Each creates what it needs, and is quick the second time.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+# The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
+CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
+
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.PHONY: demo test lint unit container-test bench clean
+
+demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
+	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+
+test: lint unit  ## everything that CI runs
+
+lint: $(DEV)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(DEV)
+	$(BIN)/pytest -q -n auto -m "not container"
+
+container-test: $(DEV)  ## build the image and run it on pull request events
+	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly
+
+bench: $(DEV)
+	$(BIN)/python -m benchmarks
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(RUNTIME): pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(DEV): $(RUNTIME)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) evalward-out .mypy_cache .ruff_cache .pytest_cache .hypothesis

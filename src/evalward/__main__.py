@@ -1,0 +1,5 @@
+"""`python -m evalward`."""
+
+from evalward.cli import main
+
+main()

@@ -1,0 +1,282 @@
+"""The command line. Each command loads what it needs when it runs: `--help` must not wait for anything."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalward import __version__
+
+if TYPE_CHECKING:
+    from evalward.commands.world import World
+    from evalward.engine.plan import Selection
+
+DEFAULT_CONFIG = Path("evalward.yml")
+DEFAULT_OUTPUT = Path("evalward-out")
+FORMATS = ("terminal", "markdown", "json")
+FAIL_ON = ("regression", "inconclusive", "never")
+EXIT_INPUT, EXIT_OURS, EXIT_INTERRUPTED = (
+    2,
+    3,
+    130,
+)  # 2 and 3 as in records.verdict, which is too slow to load for --help
+
+EPILOG = """\
+exit codes: 0 pass or inconclusive · 1 the gate failed · 2 the input is wrong · 3 could not be judged
+"""
+
+Handler = Callable[["World", argparse.Namespace], int]
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="evalward",
+        description="The gate that keeps a repository's LLM tool use from getting worse.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"evalward {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_check(commands)
+    _add_compare(commands)
+    _add_report(commands)
+    _add_baseline(commands)
+    _add_validate(commands)
+    _add_action(commands)
+    return parser
+
+
+Commands = argparse._SubParsersAction  # the only name that argparse gives what add_subparsers returns
+
+
+def _command(
+    commands: Commands[argparse.ArgumentParser], name: str, summary: str, run: Handler
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    parser.set_defaults(handler=run)
+    return parser
+
+
+def _selection_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE", help="default: evalward.yml")
+    parser.add_argument("--suite", action="append", default=[], metavar="GLOB", help="only these suites")
+    parser.add_argument("--target", action="append", default=[], metavar="GLOB", help="only these targets")
+    parser.add_argument("--case", action="append", default=[], metavar="GLOB", help="only these case ids")
+    parser.add_argument("--trials", type=_positive, metavar="N", help="trials of each case, instead of the config's")
+    parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default: evalward-out")
+
+
+def _judging_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
+    parser.add_argument("--fail-on", choices=FAIL_ON, help="which verdicts make the exit code 1")
+
+
+def _format_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=FORMATS, default="terminal")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 100:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1 to 100")
+    return int(text)
+
+
+def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "run", "run suites and write report.json", _run)
+    _selection_options(parser)
+    parser.add_argument("--verbose", action="store_true", help="show every check, not only the failing ones")
+
+
+def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
+    _selection_options(parser)
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    _judging_options(parser)
+
+
+def _add_compare(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "compare", "judge a report; the exit code is the verdict's", _compare)
+    parser.add_argument("--report", type=Path, required=True, metavar="R.json")
+    parser.add_argument("--baseline", type=Path, required=True, metavar="B.json")
+    parser.add_argument("--policy", type=Path, metavar="evalward.yml", help="default: each kind's own rules")
+    _judging_options(parser)
+    _format_options(parser)
+
+
+def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "report", "show a report without a baseline, or several side by side", _report)
+    parser.add_argument("reports", type=Path, nargs="+", metavar="R.json")
+    parser.add_argument("--verbose", action="store_true", help="show every check, not only the failing ones")
+    _format_options(parser)
+
+
+def _add_baseline(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("baseline", help="make or show the committed baseline")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, summary, run in (
+        ("update", "make the baseline from a report", _baseline_update),
+        ("show", "show what the baseline holds", _baseline_show),
+    ):
+        action = _command(actions, name, summary, run)
+        action.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE", help="names the baseline")
+        action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+        if name == "update":
+            report = DEFAULT_OUTPUT / "report.json"
+            action.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
+
+
+def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(
+        commands, "validate", "check config, cases and baseline: every problem, with file and line", _validate
+    )
+    parser.add_argument("paths", type=Path, nargs="*", default=[DEFAULT_CONFIG], metavar="PATH")
+
+
+def _add_action(commands: Commands[argparse.ArgumentParser]) -> None:
+    _command(commands, "action", "the container action's entry point, run by GitHub", _action)
+
+
+# --- what the commands do -------------------------------------------------------------------------------------------
+
+
+def _selection(args: argparse.Namespace) -> Selection:
+    from evalward.engine.plan import Selection
+
+    return Selection(tuple(args.suite), tuple(args.target), tuple(args.case), args.trials)
+
+
+def _run(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.run import run
+
+    return run(world, args.config, _selection(args), args.output, verbose=args.verbose)
+
+
+def _check(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.check import CheckOptions, check
+
+    options = CheckOptions(
+        config=args.config,
+        output=args.output,
+        selection=_selection(args),
+        baseline=args.baseline,
+        profile=args.profile,
+        fail_on=args.fail_on,
+    )
+    return check(world, options)
+
+
+def _compare(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.compare import CompareOptions, compare_files
+
+    options = CompareOptions(
+        report=args.report,
+        baseline=args.baseline,
+        policy=args.policy,
+        profile=args.profile,
+        fail_on=args.fail_on,
+        format=args.format,
+        output=args.output,
+    )
+    return compare_files(world, options)
+
+
+def _report(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.report import show_reports
+
+    return show_reports(world, args.reports, args.format, args.output, verbose=args.verbose)
+
+
+def _baseline_update(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.baseline import baseline_path, update
+
+    return update(world, args.report, baseline_path(args.config, args.baseline))
+
+
+def _baseline_show(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.baseline import baseline_path, show
+
+    return show(world, baseline_path(args.config, args.baseline))
+
+
+def _validate(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.validate import validate
+
+    return validate(world, args.paths)
+
+
+def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - its inputs come by the environment
+    from evalward.action import run_action
+
+    return run_action(world)
+
+
+# --- the edge -------------------------------------------------------------------------------------------------------
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Entry point of the console script. Raises `SystemExit` with the exit code."""
+    args = build_parser().parse_args(argv)
+    raise SystemExit(guarded(make_world(), lambda world: args.handler(world, args)))
+
+
+def make_world() -> World:
+    """The real streams, clock and environment."""
+    from evalward.commands.world import World
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    return World(out=sys.stdout, err=sys.stderr, now=_now, env=dict(os.environ), cwd=Path.cwd())
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def guarded(world: World, command: Callable[[World], int]) -> int:
+    """Run a command: a user's mistake is told in lines, our own fault in one sentence with a log file."""
+    from evalward.records.problem import InputError
+
+    try:
+        return command(world)
+    except InputError as error:
+        for problem in error.problems:
+            world.say(f"error: {_one_line(str(problem))}")
+        return EXIT_INPUT
+    except KeyboardInterrupt:
+        world.say("interrupted: finished trials are kept")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
+        return 0
+    except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
+        world.say(f"internal error: {_one_line(type(error).__name__)}. Please report it with {_log(error)}.")
+        return EXIT_OURS
+
+
+def _one_line(text: str) -> str:
+    from evalward.render.escape import plain
+
+    return " ".join(plain(text).split())
+
+
+def _log(error: Exception) -> str:
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
+        file.write(text)
+    return f"the log {file.name}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""`evalward check`: run, compare, decide, write the reports. What the action does, without GitHub."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from shlex import quote
+
+from evalward.commands.files import read_baseline_file, write_text
+from evalward.commands.pipeline import REPORT_FILE, dump_judgement, judge_report, prepare, run_plan
+from evalward.commands.world import World
+from evalward.config import LoadedConfig, load_config
+from evalward.engine.plan import Selection
+from evalward.records.baseline import Baseline
+from evalward.records.policy import FailOn, Policy
+from evalward.render.context import Context
+from evalward.render.markdown import fit
+from evalward.render.terminal import judgement_text
+
+COMMENT_FILE = "comment.md"
+JUDGEMENT_FILE = "judgement.json"
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What `check` was asked for. `baseline` overrides the config's."""
+
+    config: Path
+    output: Path
+    selection: Selection = field(default_factory=Selection)
+    baseline: Path | None = None
+    profile: str | None = None
+    fail_on: FailOn | None = None
+
+
+def check(world: World, options: CheckOptions) -> int:
+    """The verdict's exit code."""
+    loaded = load_config(options.config)
+    policy = policy_of(loaded, options.profile, options.fail_on)
+    baseline = find_baseline(loaded, options)
+    plan = prepare(loaded, options.selection)
+    report = run_plan(loaded, plan, options.output, world)
+    judgement = judge_report(report, baseline, policy)
+    context = Context(
+        head_sha=report.provenance.commit,
+        base_sha=baseline.provenance.commit if baseline else None,
+        report_path=str(options.output / REPORT_FILE),
+        command=reproduce(options),
+        accept=accept(options),
+        unprotected=baseline is None,
+    )
+    write_text(options.output / JUDGEMENT_FILE, dump_judgement(judgement))
+    write_text(options.output / COMMENT_FILE, fit(judgement, context))
+    world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
+    world.say(f"Written: {', '.join(str(options.output / f) for f in (REPORT_FILE, JUDGEMENT_FILE, COMMENT_FILE))}")
+    return judgement.verdict.exit_code
+
+
+def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:
+    """The config's policy, with the profile and the fail-on that the caller names."""
+    policy = loaded.config.policy_for(None, profile, file=loaded.file)
+    return policy.model_copy(update={"fail_on": fail_on}) if fail_on else policy
+
+
+def find_baseline(loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:
+    """The baseline: the one named must exist; the config's may not yet, then nothing is compared, and that is said."""
+    if options.baseline is not None:
+        return read_baseline_file(options.baseline)
+    path = loaded.root / loaded.config.baseline_for(None, options.profile)
+    return read_baseline_file(path) if path.exists() else None
+
+
+def reproduce(options: CheckOptions) -> str:
+    """The command that does the same again."""
+    words = ["evalward", "check", "--config", str(options.config)]
+    for name, values in (("--suite", options.selection.suites), ("--target", options.selection.targets)):
+        for value in values:
+            words += [name, value]
+    for value in options.selection.cases:
+        words += ["--case", value]
+    return " ".join(quote(word) for word in words)
+
+
+def accept(options: CheckOptions) -> str:
+    """The command that makes what was measured the new baseline."""
+    report = quote(str(options.output / REPORT_FILE))
+    return f"evalward baseline update --config {quote(str(options.config))} --report {report}"

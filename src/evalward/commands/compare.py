@@ -1,0 +1,68 @@
+"""`evalward compare`: judge a report that was made earlier, elsewhere, or by another tool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from evalward.commands.check import policy_of
+from evalward.commands.files import emit, read_baseline_file, read_report
+from evalward.commands.pipeline import dump_judgement, judge_report, unfed_rules
+from evalward.commands.world import World
+from evalward.config import load_config
+from evalward.records.policy import FailOn, Policy
+from evalward.records.problem import InputError
+from evalward.records.verdict import Judgement
+from evalward.render.context import Context
+from evalward.render.markdown import fit
+from evalward.render.terminal import judgement_text
+
+Format = Literal["terminal", "markdown", "json"]
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What `compare` was asked for. Without `policy` the kinds' own rules hold."""
+
+    report: Path
+    baseline: Path
+    policy: Path | None = None
+    profile: str | None = None
+    fail_on: FailOn | None = None
+    format: Format = "terminal"
+    output: Path | None = None
+
+
+def compare_files(world: World, options: CompareOptions) -> int:
+    """The verdict's exit code."""
+    report, baseline = read_report(options.report), read_baseline_file(options.baseline)
+    judgement = judge_report(report, baseline, _policy(options))
+    context = Context(
+        head_sha=report.provenance.commit,
+        base_sha=baseline.provenance.commit,
+        report_path=str(options.report),
+        command=f"evalward compare --report {options.report} --baseline {options.baseline}",
+        accept=f"evalward baseline update --report {options.report}",
+    )
+    emit(world, _text(judgement, context, options, world), options.output)
+    return judgement.verdict.exit_code
+
+
+def _policy(options: CompareOptions) -> Policy:
+    if options.policy is None:
+        return Policy(fail_on=options.fail_on or "regression")
+    loaded = load_config(options.policy)
+    problems = unfed_rules(loaded)
+    if problems:
+        raise InputError(problems)
+    return policy_of(loaded, options.profile, options.fail_on)
+
+
+def _text(judgement: Judgement, context: Context, options: CompareOptions, world: World) -> str:
+    if options.format == "json":
+        return dump_judgement(judgement)
+    if options.format == "markdown":
+        return fit(judgement, context)
+    colour = options.output is None and world.colour(world.out)
+    return judgement_text(judgement, colour=colour, width=world.width)

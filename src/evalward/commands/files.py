@@ -1,0 +1,53 @@
+"""Reading and writing the records that commands are given by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from evalward.commands.world import World
+from evalward.decide.baseline import UPDATE_HINT, read_baseline
+from evalward.engine.store import write_atomic
+from evalward.records.baseline import Baseline
+from evalward.records.problem import wrong
+from evalward.records.reading import parse_record
+from evalward.records.report import Report
+
+REPORT_HINT = "Make one with `evalward run`."
+
+
+def read_bytes(path: Path, what: str, remedy: str) -> bytes:
+    """The content of a file. Raises `InputError`."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise wrong(str(path), f"there is no such {what}", remedy) from None
+    except OSError as error:
+        raise wrong(str(path), f"the {what} can't be read: {error.strerror}", remedy) from error
+
+
+def read_report(path: Path) -> Report:
+    """The report in a file. Raises `InputError`."""
+    data = read_bytes(path, "report", REPORT_HINT)
+    return parse_record(data, str(path), Report, "a report", REPORT_HINT)
+
+
+def read_baseline_file(path: Path) -> Baseline:
+    """The baseline in a file. Raises `InputError`, also when there is none."""
+    return read_baseline(read_bytes(path, "baseline", UPDATE_HINT), str(path))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file atomically. Raises `InputError` when that is not possible."""
+    try:
+        write_atomic(path, text)
+    except OSError as error:
+        raise wrong(str(path), f"can't be written: {error.strerror}", "Choose another place with --output.") from error
+
+
+def emit(world: World, text: str, output: Path | None) -> None:
+    """Machine output: to the file if one was named, else to standard output."""
+    if output is not None:
+        write_text(output, text)
+        return
+    world.out.write(text if text.endswith("\n") else text + "\n")
+    world.out.flush()

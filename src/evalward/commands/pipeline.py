@@ -1,0 +1,116 @@
+"""The stages in a row: config → plan → trials → report → comparison → verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from evalward import __version__
+from evalward.commands.progress import ProgressLine
+from evalward.commands.world import World
+from evalward.config import LoadedConfig
+from evalward.config.words import near_or_known
+from evalward.decide.compare import Measure, compare
+from evalward.decide.verdict import judge
+from evalward.engine.plan import Plan, Selection, make_plan
+from evalward.engine.scheduler import execute
+from evalward.engine.store import Store, write_atomic
+from evalward.records.baseline import Baseline
+from evalward.records.policy import Policy, Rule
+from evalward.records.problem import InputError, Place, Problem
+from evalward.records.report import Provenance, Report, Tool
+from evalward.records.verdict import Judgement
+from evalward.suites import kind_named, kinds
+
+REPORT_FILE = "report.json"
+
+
+def prepare(loaded: LoadedConfig, selection: Selection) -> Plan:
+    """Load and check everything before the first trial. Raises `InputError` with every problem found."""
+    problems = list(unfed_rules(loaded))
+    try:
+        plan = make_plan(loaded, selection)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
+    if problems:
+        raise InputError(problems)
+    return plan
+
+
+def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
+    """Rules whose metric none of their suites has: nobody shall believe to be protected who is not."""
+    found: list[Problem] = []
+    config = loaded.config
+    groups: list[tuple[tuple[str | int, ...], Sequence[Rule]]] = [(("policy",), config.policy)]
+    groups += [(("profiles", name, "policy"), profile.policy) for name, profile in config.profiles.items()]
+    for path, rules in groups:
+        for index, rule in enumerate(rules):
+            suites = [s for s in config.suites if any(rule.holds_for(s.name, target) for target in s.targets)]
+            known = list(dict.fromkeys(m for s in suites for m in kind_named(s.kind).metric_ids))
+            if known and rule.metric not in known:
+                place = Place(file=loaded.file, line=loaded.line(*path, index, "metric"))
+                message = f"no suite that this rule holds for has the metric {rule.metric!r}"
+                remedy = near_or_known(rule.metric, known, "Metrics")
+                field = f"{'.'.join(map(str, path))}[{index}].metric"
+                found.append(Problem(place=place, field=field, message=message, remedy=remedy))
+    return found
+
+
+def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World) -> Report:
+    """Run every trial; leaves `report.json` and `trials/` in the output folder."""
+    progress = ProgressLine(plan.size, world.err, live=world.err.isatty())
+    runs = asyncio.run(execute(plan, Store(output), progress))
+    progress.close()
+    report = Report(
+        tool=Tool(version=__version__),
+        created_at=world.now(),
+        provenance=Provenance(
+            commit=current_commit(loaded.root),
+            config_sha256=loaded.sha256,
+            platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        ),
+        partial=plan.partial,
+        warnings=list(plan.warnings),
+        runs=runs,
+    )
+    write_atomic(output / REPORT_FILE, dump_report(report))
+    return report
+
+
+def dump_report(report: Report) -> str:
+    """The text of `report.json`."""
+    return report.model_dump_json(by_alias=True, indent=1) + "\n"
+
+
+def current_commit(folder: Path) -> str | None:
+    """The commit that is checked out, `None` outside a repository or without git."""
+    command = ["git", "-c", f"safe.directory={folder.absolute()}", "-C", str(folder), "rev-parse", "HEAD"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
+
+
+def measures() -> Mapping[str, Measure]:
+    """For each kind, the function that computes its metrics."""
+    return {name: kind_named(name).measure for name in kinds()}
+
+
+def default_rules() -> Mapping[str, Sequence[Rule]]:
+    """For each kind, its own rules."""
+    return {name: kind_named(name).default_rules for name in kinds()}
+
+
+def judge_report(report: Report, baseline: Baseline | None, policy: Policy) -> Judgement:
+    """Compare and decide."""
+    comparison = compare(report, baseline, measures())
+    return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules()))
+
+
+def dump_judgement(judgement: Judgement) -> str:
+    """The text of a judgement."""
+    return judgement.model_dump_json(by_alias=True, indent=1) + "\n"

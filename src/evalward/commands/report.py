@@ -1,0 +1,31 @@
+"""`evalward report`: show one report without a baseline, or several side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalward.commands.compare import Format
+from evalward.commands.files import emit, read_report
+from evalward.commands.pipeline import dump_report
+from evalward.commands.world import World
+from evalward.records.problem import wrong
+from evalward.records.verdict import EXIT_OK
+from evalward.render.markdown import report_markdown
+from evalward.render.terminal import report_text
+
+
+def show_reports(world: World, files: Sequence[Path], form: Format, output: Path | None, *, verbose: bool) -> int:
+    """Always exit code 0: a report without a baseline is no verdict."""
+    reports = [read_report(file) for file in files]
+    if form == "json":
+        if len(reports) > 1:
+            raise wrong(str(files[1]), "--format json takes one report", "Use markdown or terminal for several.")
+        emit(world, dump_report(reports[0]), output)
+        return EXIT_OK
+    if form == "markdown":
+        emit(world, report_markdown(reports), output)
+        return EXIT_OK
+    colour = output is None and world.colour(world.out)
+    emit(world, report_text(reports, colour=colour, width=world.width, verbose=verbose), output)
+    return EXIT_OK

@@ -1,0 +1,203 @@
+"""What has to fit across the keys of a configuration: names, targets, paths, rules that something feeds.
+
+These checks read the plain values, not the model, so that they speak also when other parts of the file are
+wrong: whatever has an unexpected shape is passed over here and told by `explain`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from evalward.config.model import KNOWN_TARGETS
+from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
+from evalward.config.yaml_positions import Mistake
+
+_BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
+_RATIOS = re.compile(r"(.+_(rate|share|accuracy|precision|recall|f1)|csr|csr_behaviour|pass_at_[0-9]+)")
+
+
+def check(config: Value) -> Iterator[Mistake]:
+    """Every mistake that concerns more than the shape of one value."""
+    yield from _version(config)
+    yield from _names(config)
+    yield from _targets(config)
+    yield from _paths(config)
+    yield from _rules(config)
+
+
+# ------------------------------------------------------------------------------------------- tolerant reading
+
+
+def _get(value: Value, key: str) -> Value:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def _items(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, Value]]:
+    """The entries of a list or mapping, each with its key path."""
+    if isinstance(value, list):
+        yield from (((*path, index), item) for index, item in enumerate(value))
+    elif isinstance(value, dict):
+        yield from (((*path, key), item) for key, item in value.items())
+
+
+def _texts(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+    """The texts where one text or a list of them may stand."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        yield from ((place, item) for place, item in _items(value, *path) if isinstance(item, str))
+
+
+def _suites(config: Value) -> list[tuple[KeyPath, Value]]:
+    suites = _get(config, "suites")
+    return list(_items(suites, "suites")) if isinstance(suites, list) else []
+
+
+# ------------------------------------------------------------------------------------------- suites and targets
+
+
+def _version(config: Value) -> Iterator[Mistake]:
+    if isinstance(_get(config, "version"), bool):  # in Python True is 1
+        yield Mistake(("version",), "must be the number 1, not yes or true", "Write version: 1.")
+
+
+def _names(config: Value) -> Iterator[Mistake]:
+    seen: set[str] = set()
+    for path, suite in _suites(config):
+        name = _get(suite, "name")
+        if isinstance(name, str) and name in seen:
+            yield Mistake((*path, "name"), f"another suite is already called {shown(name)}", "Give it its own name.")
+        elif isinstance(name, str):
+            seen.add(name)
+
+
+def _targets(config: Value) -> Iterator[Mistake]:
+    recordings = _get(config, "recordings")
+    known = list(recordings) if isinstance(recordings, dict) else []
+    for path, suite in _suites(config):
+        seen: set[str] = set()
+        for place, target in _texts(_get(suite, "targets"), *path, "targets"):
+            if target in seen:
+                yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
+            seen.add(target)
+            yield from _target(place, target, known)
+
+
+def _target(place: KeyPath, target: str, recordings: list[str]) -> Iterator[Mistake]:
+    form, colon, name = target.partition(":")
+    if target == "" or target in (known for known in KNOWN_TARGETS if "NAME" not in known):
+        return
+    if form != "replay":
+        yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, KNOWN_TARGETS, "Known"))
+    elif not (colon and name):
+        remedy = "Write replay:NAME with the name of a recording."
+        yield Mistake(place, f"the target {shown(target)} doesn't name its recording", remedy)
+    elif name not in recordings:
+        add = f"Add it: recordings: {{{one_line(name, 40)}: FOLDER}}."
+        remedy = near_or_known(name, recordings, "Recordings") if recordings else add
+        yield Mistake(place, f"there is no recording {shown(name)}", remedy)
+
+
+# ------------------------------------------------------------------------------------------- paths
+
+
+def _paths(config: Value) -> Iterator[Mistake]:
+    for place, path in _all_paths(config):
+        yield from _path(place, path)
+
+
+def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
+    yield from _texts(_get(config, "baseline"), "baseline")
+    yield from _texts(_get(config, "protect"), "protect")
+    for place, suite in _suites(config):
+        for key in ("cases", "system", "tool"):
+            yield from _texts(_get(suite, key), *place, key)
+    for place, profile in _items(_get(config, "profiles"), "profiles"):
+        yield from _texts(_get(profile, "baseline"), *place, "baseline")
+    for place, recording in _items(_get(config, "recordings"), "recordings"):
+        yield from _texts(recording, *place)
+
+
+def _path(place: KeyPath, path: str) -> Iterator[Mistake]:
+    inside = "Paths are relative to the config's folder and stay in it."
+    if path.startswith("/") or re.match(r"[A-Za-z]:", path):
+        yield Mistake(place, f"the path {shown(path)} is absolute", inside)
+    elif path.startswith("~"):
+        yield Mistake(place, f"the path {shown(path)} begins with ~, which is not expanded", inside)
+    elif "\\" in path:
+        yield Mistake(place, f"the path {shown(path)} has a backslash", "Write / instead.")
+    elif ".." in path.split("/"):
+        yield Mistake(place, f"the path {shown(path)} has .. in it", inside)
+    elif not path.isprintable():
+        yield Mistake(place, f"the path {shown(path)} has a character that can't be printed", "Remove it.")
+
+
+# ------------------------------------------------------------------------------------------- rules
+
+
+def _rules(config: Value) -> Iterator[Mistake]:
+    runs = _runs(config)
+    lists: list[tuple[KeyPath, Value]] = [(("policy",), _get(config, "policy"))]
+    for place, profile in _items(_get(config, "profiles"), "profiles"):
+        lists.append(((*place, "policy"), _get(profile, "policy")))
+    for place, rules in lists:
+        for path, rule in _items(rules, *place) if isinstance(rules, list) else ():
+            yield from _bounds(path, rule)
+            yield from _fed(path, rule, runs) if runs else ()
+
+
+def _runs(config: Value) -> list[tuple[str, str]]:
+    """Suite and target of every run; nothing when one of the suites can't be read, for then nobody knows."""
+    runs: list[tuple[str, str]] = []
+    for path, suite in _suites(config):
+        name = _get(suite, "name")
+        targets = [target for _, target in _texts(_get(suite, "targets"), *path)]
+        if not isinstance(name, str) or not targets:
+            return []
+        runs += [(name, target) for target in targets]
+    return runs
+
+
+def _fed(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mistake]:
+    suite, target = (_get(rule, key) for key in ("suite", "target"))
+    by_suite = [run for run in runs if not isinstance(suite, str) or fnmatchcase(run[0], suite)]
+    if not by_suite:
+        suites = ", ".join(dict.fromkeys(name for name, _ in runs))
+        message = f"no suite matches {shown(str(suite))}, so the rule would protect nothing"
+        yield Mistake((*path, "suite"), message, f"Suites: {one_line(suites, 200)}.")
+    elif isinstance(target, str) and not any(fnmatchcase(run[1], target) for run in by_suite):
+        targets = ", ".join(dict.fromkeys(name for _, name in by_suite))
+        message = f"no target of the rule's suites matches {shown(target)}, so the rule would protect nothing"
+        yield Mistake((*path, "target"), message, f"Targets: {one_line(targets, 200)}.")
+
+
+def _bounds(path: KeyPath, rule: Value) -> Iterator[Mistake]:
+    metric = _get(rule, "metric")
+    is_ratio = isinstance(metric, str) and _RATIOS.fullmatch(metric) is not None
+    for key in _BOUNDS:
+        value = _get(rule, key)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            continue
+        if not _is_finite(value):
+            yield Mistake((*path, key), "must be a finite number", "Write a number, or remove the key.")
+        elif is_ratio and value > 1:
+            message = f"{one_line(str(metric))} is a ratio from 0 to 1, and {value:g} is above 1"
+            yield Mistake((*path, key), message, as_share(value))
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # an int beyond every float
+        return False
+
+
+def as_share(value: float, written: str = "") -> str:
+    """The remedy for per cent where a share is meant: `Write it as a share: 0.90, not 90.`"""
+    if value > 100 or not (written or value > 1):
+        return "Write a number from 0 to 1."
+    share = f"{value / 100:.2f}" if round(value) == value else f"{value / 100:.6g}"
+    return f"Write it as a share: {share}, not {written or format(value, 'g')}."

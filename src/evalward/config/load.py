@@ -1,0 +1,124 @@
+"""Reading the configuration: text to a `Config` that knows its lines, or all that is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from evalward.config.checks import check
+from evalward.config.explain import explain
+from evalward.config.model import Config
+from evalward.config.words import KeyPath, field_name
+from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, nearest_line, read_yaml
+from evalward.records.base import digest_text
+from evalward.records.problem import InputError, Place, Problem, wrong
+
+_MOST_PROBLEMS = 100
+
+
+@dataclass(frozen=True)
+class LoadedConfig:
+    """A configuration with where it comes from.
+
+    `file` is as shown to people; `root` is the folder that its paths are relative to; `sha256` is `sha256:…` of
+    its text.
+    """
+
+    config: Config
+    file: str
+    root: Path
+    sha256: str
+    lines: Mapping[KeyPath, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def line(self, *path: str | int) -> int | None:
+        """The line of a key path such as `"suites", 0, "cases"`, or of its nearest ancestor that has one."""
+        return nearest_line(self.lines, path)
+
+
+def load_config(path: Path) -> LoadedConfig:
+    """Read the file. Raises `InputError` with all its problems."""
+    file = str(path)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(4 * MAX_CHARACTERS + 1)
+        root = path.absolute().parent
+    except FileNotFoundError:
+        remedy = "Write evalward.yml at the repository's root, or say with --config where it is."
+        raise wrong(file, "there is no such file", remedy) from None
+    except IsADirectoryError:
+        raise wrong(file, "this is a folder", "Name the file in it: evalward.yml.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name can't be used"
+        raise wrong(file, f"the file can't be read: {why}", "Check its name and permissions.") from None
+    return parse_config(_decoded(data, file), file, root)
+
+
+def _decoded(data: bytes, file: str) -> str:
+    try:
+        return data[: 4 * MAX_CHARACTERS].decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise wrong(file, "the file is not UTF-8 text", "Save it as UTF-8.", line=line) from None
+
+
+def parse_config(text: str, file: str, root: Path) -> LoadedConfig:
+    """The configuration of a text, for example of the base commit's file. Raises `InputError` with all its problems."""
+    try:
+        tree = read_yaml(text)
+    except YamlError as error:
+        raise InputError(_problem(error.mistake, file, None)) from None
+    if not isinstance(tree.value, dict):
+        raise _no_mapping(tree, file)
+    config, errors = _validated(tree)
+    mistakes = [*tree.mistakes, *_without_repetition(list(check(tree.value)), errors, tree)]
+    if mistakes or config is None:
+        raise InputError(_in_order(mistakes, file, tree))
+    return LoadedConfig(config=config, file=file, root=root, sha256=digest_text(text), lines=tree.lines)
+
+
+def _no_mapping(tree: YamlTree, file: str) -> InputError:
+    what = "the file is empty" if tree.value is None else "the file holds no mapping of keys to values"
+    return wrong(file, what, "Begin with version: 1 and suites:.", line=tree.line(()) or 1)
+
+
+def _validated(tree: YamlTree) -> tuple[Config | None, list[ErrorDetails]]:
+    # By way of JSON, where strict reading takes a mapping for a record but neither "5" nor yes for a number.
+    try:
+        return Config.model_validate_json(json.dumps(tree.value), strict=True, by_alias=True, by_name=False), []
+    except ValidationError as error:
+        return None, error.errors(include_url=False)
+
+
+def _without_repetition(checked: list[Mistake], errors: list[ErrorDetails], tree: YamlTree) -> Iterator[Mistake]:
+    """Both kinds of mistakes; where both speak of one value, our own check knows better."""
+    yield from checked
+    told = {mistake.path for mistake in checked}
+    for error in errors:
+        mistake = explain(error, tree)
+        if mistake.path not in told:
+            yield mistake
+
+
+def _in_order(mistakes: list[Mistake], file: str, tree: YamlTree) -> list[Problem]:
+    def place(mistake: Mistake) -> tuple[int, list[tuple[int, str]]]:
+        parts = [(part, "") if isinstance(part, int) else (-1, part) for part in mistake.path]
+        return mistake.line or tree.line(mistake.path) or 0, parts
+
+    problems = [_problem(mistake, file, tree) for mistake in sorted(mistakes, key=place)]
+    rest = len(problems) - _MOST_PROBLEMS
+    if rest <= 0:
+        return problems
+    more = Problem(place=Place(file=file), message=f"{rest:,} more problems are not shown", remedy="Begin with these.")
+    return [*islice(problems, _MOST_PROBLEMS), more]
+
+
+def _problem(mistake: Mistake, file: str, tree: YamlTree | None) -> Problem:
+    line = mistake.line if tree is None or mistake.line is not None else tree.line(mistake.path)
+    place = Place(file=file, line=line)
+    return Problem(place=place, message=mistake.message, remedy=mistake.remedy, field=field_name(mistake.path))

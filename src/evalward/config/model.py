@@ -1,0 +1,138 @@
+"""What the configuration may say. Checks across several keys are in `checks`; here stand shapes and bounds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from evalward.config.words import did_you_mean, shown
+from evalward.records.base import StrictRecord
+from evalward.records.policy import FailOn, Limits, Policy, Rule, Waiver
+from evalward.records.problem import wrong
+
+KNOWN_TARGETS: tuple[str, ...] = ("oracle", "nop", "replay:NAME")
+"""The forms that a target can have; `NAME` stands for the name of a recording."""
+
+
+def _one_or_more(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+_TARGET_PATTERN = "^(" + "|".join(re.escape(form).replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
+
+Name = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="Letters, digits and . _ -, at most 64"),
+]
+Text = Annotated[str, Field(min_length=1)]
+TargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _TARGET_PATTERN})]
+TextList = Annotated[list[Text], BeforeValidator(_one_or_more, json_schema_input_type=Text | list[Text])]
+SomeTexts = Annotated[
+    list[Text],
+    Field(min_length=1),
+    BeforeValidator(_one_or_more, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
+]
+SomeTargets = Annotated[
+    list[TargetText],
+    Field(min_length=1),
+    BeforeValidator(_one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
+]
+
+
+class BashSuite(StrictRecord):
+    """Tasks that a target solves with a `bash` tool in a virtual interpreter and file system."""
+
+    name: Name = Field(description="Name of the suite, unique in the file")
+    kind: Literal["bash"] = Field(description="The family of evaluation")
+    cases: SomeTexts = Field(description="JSONL files with the tasks; patterns such as evals/bash/*.jsonl")
+    targets: SomeTargets = Field(description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    system: Text | None = Field(default=None, description="File with the system prompt")
+    tool: Text | None = Field(default=None, description="File with the tool's description")
+    trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
+    timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
+
+
+Suite = BashSuite
+
+
+class Profile(StrictRecord):
+    """What holds on some branches beyond, or instead of, the rules of the whole file."""
+
+    branches: TextList = Field(default=[], description="Branch patterns; * matches any text, slashes included")
+    fail_on: FailOn | None = Field(default=None, alias="fail-on", description="Replaces the file's fail-on")
+    policy: list[Rule] = Field(
+        default=[], description="Further rules; one of equal metric, suite and target replaces the file's"
+    )
+    limits: Limits | None = Field(default=None, description="Replaces the file's limits, as a whole")
+    baseline: Text | None = Field(default=None, description="Baseline file instead of the file's")
+
+
+class Config(StrictRecord):
+    """The whole file. All paths are relative to its folder and stay inside it."""
+
+    version: Literal[1] = Field(description="Version of this format")
+    baseline: Text = Field(default=".evalward/baseline.json", description="The committed baseline file")
+    suites: list[Suite] = Field(min_length=1, description="What is evaluated")
+    policy: list[Rule] = Field(default=[], description="The rules that say what blocks")
+    limits: Limits = Field(default=Limits(), description="How much may go wrong with the measuring itself")
+    waive: list[Waiver] = Field(default=[], description="Cases, suites or targets that may be missing")
+    protect: TextList = Field(default=[], description="Files whose change is pointed out; patterns")
+    profiles: dict[Name, Profile] = Field(default={}, description="Other policies, by branch")
+    recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
+    fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
+
+    def active_profile(self, branch: str | None, profile: str | None = None) -> tuple[str, Profile] | None:
+        """Name and content of the profile that holds: the named one, else the first that matches the branch."""
+        if profile is not None:
+            named = self.profiles.get(profile)
+            return None if named is None else (profile, named)
+        if branch is None:
+            return None
+        return next((item for item in self.profiles.items() if _matches(branch, item[1].branches)), None)
+
+    def baseline_for(self, branch: str | None, profile: str | None = None) -> str:
+        """Path of the baseline file: the active profile's, else the file's."""
+        active = self.active_profile(branch, profile)
+        return (active[1].baseline if active else None) or self.baseline
+
+    def policy_for(self, branch: str | None, profile: str | None = None, *, file: str = "evalward.yml") -> Policy:
+        """The policy on a branch, or of the named profile.
+
+        Raises `InputError` (with `file` as its place) for the name of a profile that doesn't exist.
+        """
+        if profile is not None and profile not in self.profiles:
+            known = f"Profiles: {', '.join(self.profiles)}." if self.profiles else "The file has no profiles."
+            hint = did_you_mean(profile, self.profiles)
+            raise wrong(file, f"there is no profile {shown(profile)}", f"{hint} {known}".strip(), field="profiles")
+        base = Policy(rules=self.policy, limits=self.limits, waive=self.waive, fail_on=self.fail_on)
+        active = self.active_profile(branch, profile)
+        if active is None:
+            return base
+        name, own = active
+        return Policy(
+            rules=_joined(self.policy, own.policy),
+            limits=own.limits or self.limits,
+            waive=self.waive,
+            fail_on=own.fail_on or self.fail_on,
+            profile=name,
+        )
+
+
+def _matches(branch: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(branch, pattern) for pattern in patterns)
+
+
+def _joined(base: list[Rule], own: list[Rule]) -> list[Rule]:
+    replaced = {(rule.metric, rule.suite, rule.target) for rule in own}
+    return [rule for rule in base if (rule.metric, rule.suite, rule.target) not in replaced] + own
+
+
+def config_schema() -> dict[str, Any]:
+    """The JSON Schema of the file, for editors."""
+    schema = Config.model_json_schema(by_alias=True, mode="validation")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "evalward.yml"}

@@ -1,0 +1,46 @@
+"""How values and places of a configuration are written in messages: in one line, short, without control characters."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import TypeAlias
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+
+_SIMILAR = 0.71  # `turns` is near `max_turns`, `providers` isn't near `profiles`
+
+
+def one_line(text: str, limit: int = 60) -> str:
+    """The text in one line, cut to `limit` characters, whatever can't be printed written as an escape."""
+    cut = text[:limit] + ("…" if len(text) > limit else "")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in cut)
+
+
+def shown(text: str, limit: int = 60) -> str:
+    """The text in quotes, by `one_line`."""
+    return f'"{one_line(text, limit)}"'
+
+
+def field_name(path: KeyPath) -> str:
+    """A key path as people write it: `suites[0].cases`."""
+    name = ""
+    for part in path:
+        if isinstance(part, int):
+            name += f"[{part}]"
+        else:
+            name += f".{one_line(part, 40)}" if name else one_line(part, 40)
+    return name
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`Did you mean …?`, or nothing when no known word is near."""
+    near = difflib.get_close_matches(word[:64], list(known), n=1, cutoff=_SIMILAR)
+    return f"Did you mean {near[0]}?" if near else ""
+
+
+def near_or_known(word: str, known: Iterable[str], kind: str) -> str:
+    """`Did you mean …?`, or else the list of the known words under the heading `kind`."""
+    words = list(known)
+    return did_you_mean(word, words) or f"{kind}: {', '.join(words)}."

@@ -1,0 +1,1 @@
+"""What changed, and what that means. Pure functions of records: no clock, no environment, no network."""

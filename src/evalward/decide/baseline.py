@@ -1,0 +1,166 @@
+"""From a report to a baseline, and from a baseline to text that is pleasant in a diff."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evalward.decide.compare import Measure
+from evalward.records.baseline import (
+    Baseline,
+    BaselineCase,
+    BaselineProvenance,
+    BaselineRun,
+    BaselineTrial,
+    baseline_trial,
+)
+from evalward.records.problem import InputError, Place, Problem
+from evalward.records.reading import parse_record
+from evalward.records.report import Report, Run
+from evalward.records.result import OtherDetails, Result, Status
+
+UPDATE_HINT = "Make it with `evalward baseline update`."
+_CLOCK_FIELDS = ("duration_ms", "working_ms")
+_CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
+
+
+def read_baseline(text: str | bytes, file: str) -> Baseline:
+    """The baseline in a text. Raises `InputError`."""
+    return parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
+
+
+def make_baseline(report: Report, file: str, previous: Baseline | None, measures: Mapping[str, Measure]) -> Baseline:
+    """The report's content as a baseline. `file` is the report's name for messages.
+
+    Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
+    previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
+    """
+    problems = list(_obstacles(report, file))
+    if problems:
+        raise InputError(problems)
+    old = {(run.suite, run.target): run for run in previous.runs} if previous else {}
+    runs = [_make_run(run, old.get((run.suite, run.target)), measures) for run in report.runs]
+    runs.sort(key=lambda run: (run.suite, run.target))
+    provenance = BaselineProvenance(
+        created_at=report.created_at, commit=report.provenance.commit, evalward=report.tool.version
+    )
+    made = Baseline(provenance=provenance, runs=runs)
+    return previous if previous and _content(made) == _content(previous) else made
+
+
+def _obstacles(report: Report, file: str) -> list[Problem]:
+    found: list[tuple[str, str]] = []
+    if report.partial is not None:
+        found.append(("the run was restricted to a part", "Run all suites, targets and cases."))
+    if report.interrupted:
+        found.append((f"the run was interrupted: {report.interrupted}", "Run it to its end."))
+    for run in report.runs:
+        bad = [result for result in run.cases if not result.valid]
+        if run.not_measured:
+            found.append((f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."))
+        if bad:
+            errors = sum(result.status is Status.ERROR for result in bad)
+            counts = f"{errors} errors, {len(bad) - errors} skipped"
+            why = bad[0].message or bad[0].reason or "no reason given"
+            found.append((f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Mend that, run again."))
+    if not any(run.cases for run in report.runs):
+        found.append(("the report has no case", "Run some suites first."))
+    return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
+
+
+def _make_run(run: Run, old: BaselineRun | None, measures: Mapping[str, Measure]) -> BaselineRun:
+    known = {case.id: case for case in old.cases} if old else {}
+    by_case: dict[str, list[Result]] = defaultdict(list)
+    for result in run.cases:
+        by_case[result.id].append(result)
+    cases = [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case.items())]
+    measurement = measures[run.kind]([trial for case in cases for trial in case.results()])
+    return BaselineRun(
+        suite=run.suite,
+        kind=run.kind,
+        target=run.target,
+        trials=run.trials,
+        random=run.random,
+        subject=run.subject,
+        metrics=measurement.metrics,
+        categories=measurement.categories,
+        cases=cases,
+    )
+
+
+def _make_case(results: Sequence[Result], old: BaselineCase | None) -> BaselineCase:
+    made = BaselineCase(
+        id=results[0].id,
+        category=results[0].category,
+        definition=results[0].definition,
+        trials=[baseline_trial(result) for result in sorted(results, key=lambda result: result.trial)],
+    )
+    return old if old and _without_clock(_case_dict(old)) == _without_clock(_case_dict(made)) else made
+
+
+def _content(baseline: Baseline) -> Any:
+    """What makes two baselines differ: all but provenance and durations."""
+    runs = [_without_clock(_run_dict(run)) for run in baseline.runs]
+    for run in runs:
+        run["metrics"] = {name: metric for name, metric in run["metrics"].items() if name not in _CLOCK_METRICS}
+    return runs
+
+
+def _without_clock(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_clock(item) for key, item in value.items() if key not in _CLOCK_FIELDS}
+    return [_without_clock(item) for item in value] if isinstance(value, list) else value
+
+
+# --- text -----------------------------------------------------------------------------------------------------------
+
+
+def dump_baseline(baseline: Baseline) -> str:
+    """The text of the file: sorted, one line per metric, category and case; equal baselines give equal texts."""
+    runs = ",\n".join(_dump_run(run) for run in baseline.runs)
+    provenance = _line(baseline.provenance.model_dump(mode="json", exclude_none=True))
+    return f'{{"schema": "{baseline.schema_}",\n "provenance": {provenance},\n "runs": [\n{runs}\n ]}}\n'
+
+
+def _dump_run(run: BaselineRun) -> str:
+    data = _run_dict(run)
+    cases = ",\n".join(f"    {_line(case)}" for case in data.pop("cases"))
+    metrics = _dump_map(data.pop("metrics"))
+    categories = _dump_map(data.pop("categories"))
+    head = _line(data)[1:-1]
+    return (
+        f'  {{{head},\n   "metrics": {{\n{metrics}\n   }},\n   "categories": {{\n{categories}\n   }},\n'
+        f'   "cases": [\n{cases}\n   ]}}'
+    )
+
+
+def _dump_map(items: Mapping[str, Any]) -> str:
+    return ",\n".join(f"    {json.dumps(name, ensure_ascii=False)}: {_line(items[name])}" for name in sorted(items))
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _run_dict(run: BaselineRun) -> dict[str, Any]:
+    data = run.model_dump(mode="json", include={"suite", "kind", "target", "trials", "random", "subject"})
+    data["metrics"] = {
+        name: metric.model_dump(mode="json", exclude_defaults=True) for name, metric in run.metrics.items()
+    }
+    data["categories"] = {name: category.model_dump(mode="json") for name, category in run.categories.items()}
+    data["cases"] = [_case_dict(case) for case in run.cases]
+    return data
+
+
+def _case_dict(case: BaselineCase) -> dict[str, Any]:
+    data = case.model_dump(mode="json", include={"id", "category", "definition"})
+    return {**data, "trials": [_trial_dict(trial) for trial in case.trials]}
+
+
+def _trial_dict(trial: BaselineTrial) -> dict[str, Any]:
+    data = trial.model_dump(mode="json", exclude_defaults=True)
+    if not isinstance(trial.details, OtherDetails):
+        data["details"] = {"kind": trial.details.kind, **data.get("details", {})}  # the tag is a default, and needed
+    return data

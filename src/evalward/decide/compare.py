@@ -1,0 +1,265 @@
+"""Report against baseline: metric by metric, category by category, case by case.
+
+Only cases of equal definition are compared. Metrics of both sides are computed anew over exactly these cases, by the
+`measures` that the caller gives (one function per kind), so that added, removed and changed cases can't move a rate.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
+from evalward.records.comparison import (
+    CaseChange,
+    CaseChangeKind,
+    CategoryChange,
+    Comparison,
+    MetricChange,
+    RunComparison,
+    SubjectChange,
+    Tally,
+)
+from evalward.records.metric import EPSILON, Measurement, Metric
+from evalward.records.report import Partial, Report, Run, Subject
+from evalward.records.result import BashDetails, Result, Status
+
+Measure = Callable[[Sequence[Result]], Measurement]
+NOTHING = Measurement(metrics={}, categories={})
+
+
+def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Comparison:
+    """All runs of both sides: first the report's in its order, then those that only the baseline has.
+
+    With a partial report, only the part of the baseline that its selection covers is looked at.
+    """
+    before = {(run.suite, run.target): run for run in baseline.runs} if baseline else {}
+    now = {(run.suite, run.target) for run in report.runs}
+    runs = [_compare_run(run, before.get((run.suite, run.target)), report.partial, measures) for run in report.runs]
+    gone = [run for key, run in before.items() if key not in now and _covers(report.partial, run)]
+    return Comparison(
+        baseline=baseline.schema_ if baseline else None,
+        baseline_commit=baseline.provenance.commit if baseline else None,
+        baseline_created_at=baseline.provenance.created_at if baseline else None,
+        partial=report.partial is not None,
+        interrupted=report.interrupted,
+        warnings=report.warnings,
+        runs=runs + [_missing_run(run) for run in gone],
+    )
+
+
+def _covers(partial: Partial | None, run: BaselineRun) -> bool:
+    if partial is None:
+        return True
+    return _chosen(run.suite, partial.suites) and _chosen(run.target, partial.targets)
+
+
+def _chosen(name: str, patterns: Iterable[str]) -> bool:
+    patterns = list(patterns)
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The cases of one run, by id, on both sides."""
+
+    before: Mapping[str, BaselineCase]
+    now: Mapping[str, Sequence[Result]]
+
+    def comparable(self) -> list[str]:
+        """Ids of equal definition with a valid trial on both sides."""
+        return [
+            case_id
+            for case_id, results in self.now.items()
+            if case_id in self.before
+            and results[0].definition == self.before[case_id].definition
+            and any(result.valid for result in results)
+            and any(trial.valid for trial in self.before[case_id].results())
+        ]
+
+
+def _compare_run(
+    run: Run, base: BaselineRun | None, partial: Partial | None, measures: Mapping[str, Measure]
+) -> RunComparison:
+    wanted = partial.cases if partial else []
+    sides = Sides(
+        before={case.id: case for case in base.cases if _chosen(case.id, wanted)} if base else {},
+        now=_by_case(run.cases),
+    )
+    comparable = sides.comparable()
+    measure = measures.get(run.kind, _no_measure)
+    before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
+    now = measure([result for case_id in comparable for result in sides.now[case_id]])
+    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails) and r.details.replayed]
+    return RunComparison(
+        suite=run.suite,
+        kind=run.kind,
+        target=run.target,
+        random=run.random,
+        baseline_trials=base.trials if base else None,
+        trials=run.trials,
+        comparable=len(comparable),
+        total=len(sides.now),
+        errors=sum(result.status is Status.ERROR for result in run.cases),
+        planned=run.planned,
+        replay=bool(replayed),
+        diverged=sum(details.diverged_at is not None for details in replayed),
+        not_measured=run.not_measured,
+        added=base is None,
+        subject=_subject_changes(base.subject, run.subject) if base else [],
+        metrics=_metric_changes(before if base else NOTHING, now, run.metrics),
+        categories=_category_changes(before if base else NOTHING, now),
+        cases=_case_changes(sides) if base else _first_seen(sides),
+    )
+
+
+def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know
+    return NOTHING
+
+
+def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
+    grouped: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        grouped[result.id].append(result)
+    return grouped
+
+
+def _metric_changes(before: Measurement, now: Measurement, whole: Mapping[str, Metric]) -> list[MetricChange]:
+    names = list(whole) + [name for name in before.metrics if name not in whole]
+    return [_metric_change(name, before.metrics.get(name), now.metrics.get(name), whole.get(name)) for name in names]
+
+
+def _metric_change(name: str, before: Metric | None, now: Metric | None, whole: Metric | None) -> MetricChange:
+    known = whole or now or before
+    return MetricChange(
+        id=name,
+        before=before,
+        now=now if before else whole,
+        whole=whole,
+        delta=_delta(before, now),
+        better=known.better if known else "neither",
+    )
+
+
+def _delta(before: Metric | None, now: Metric | None) -> float | None:
+    if before is None or now is None or before.value is None or now.value is None:
+        return None
+    delta = now.value - before.value
+    return 0.0 if abs(delta) <= EPSILON else delta
+
+
+def _category_changes(before: Measurement, now: Measurement) -> list[CategoryChange]:
+    names = sorted({*before.categories, *now.categories})
+    return [CategoryChange(name=n, before=before.categories.get(n), now=now.categories.get(n)) for n in names]
+
+
+def _subject_changes(before: Subject, now: Subject) -> list[SubjectChange]:
+    names = sorted({*before.parts, *now.parts})
+    return [
+        SubjectChange(part=name, before=before.parts.get(name), now=now.parts.get(name))
+        for name in names
+        if before.parts.get(name) != now.parts.get(name)
+    ]
+
+
+def _case_changes(sides: Sides) -> list[CaseChange]:
+    ids = sorted({*sides.before, *sides.now})
+    return [_case_change(case_id, sides.before.get(case_id), sides.now.get(case_id, ())) for case_id in ids]
+
+
+def _first_seen(sides: Sides) -> list[CaseChange]:
+    return [_case_change(case_id, None, sides.now[case_id]) for case_id in sorted(sides.now)]
+
+
+def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Result]) -> CaseChange:
+    before, now = _tally(base.results()) if base else None, _tally(results)
+    category = results[0].category if results else base.category if base else ""
+    shown = _worst(results)
+    details = shown.details if shown and isinstance(shown.details, BashDetails) else BashDetails()
+    return CaseChange(
+        id=case_id,
+        category=category,
+        change=_change(base, results, before, now),
+        before=before,
+        now=now,
+        checks=[check for check in shown.checks if not check.passed] if shown else [],
+        command=details.failing_command,
+        stderr=details.failing_stderr,
+        note=_note(results, shown),
+        skipped=now is None and any(result.status is Status.SKIPPED for result in results),
+        trace=shown.trace if shown else None,
+    )
+
+
+def _change(
+    base: BaselineCase | None, results: Sequence[Result], before: Tally | None, now: Tally | None
+) -> CaseChangeKind:
+    if not results:
+        return "missing"
+    if base is not None and results[0].definition != base.definition:
+        return "redefined"
+    if now is None:
+        return "not_valid"
+    return "added" if before is None else _moved(before, now)
+
+
+def _moved(before: Tally, now: Tally) -> CaseChangeKind:
+    was, is_now = before.passed / before.trials, now.passed / now.trials
+    if was > 0.5 >= is_now:
+        return "broken"
+    if was <= 0.5 < is_now:
+        return "fixed"
+    change = (is_now - was) or ((now.score or 0.0) - (before.score or 0.0))
+    if abs(change) <= EPSILON:
+        return "same"
+    return "better" if change > 0 else "worse"
+
+
+def _tally(results: Sequence[Result]) -> Tally | None:
+    valid = [result for result in results if result.valid]
+    if not valid:
+        return None
+    most = sum(result.max_score for result in valid)
+    return Tally(
+        passed=sum(result.status is Status.PASSED for result in valid),
+        trials=len(valid),
+        score=sum(result.score for result in valid) / most if most else None,
+    )
+
+
+def _worst(results: Sequence[Result]) -> Result | None:
+    """The result to show for a case: the first failed one, else the first that isn't valid."""
+    failed = (result for result in results if result.status is Status.FAILED)
+    invalid = (result for result in results if not result.valid)
+    return next(failed, None) or next(invalid, None)
+
+
+def _note(results: Sequence[Result], shown: Result | None) -> str | None:
+    if shown is None or not results:
+        return None
+    return shown.message or shown.reason
+
+
+def _missing_run(run: BaselineRun) -> RunComparison:
+    cases = [_case_change(case.id, case, ()) for case in sorted(run.cases, key=lambda case: case.id)]
+    metrics = [
+        MetricChange(id=name, before=metric, now=None, whole=None, delta=None, better=metric.better)
+        for name, metric in run.metrics.items()
+    ]
+    return RunComparison(
+        suite=run.suite,
+        kind=run.kind,
+        target=run.target,
+        random=run.random,
+        baseline_trials=run.trials,
+        trials=0,
+        comparable=0,
+        total=0,
+        errors=0,
+        planned=0,
+        missing=True,
+        metrics=metrics,
+        cases=cases,
+    )

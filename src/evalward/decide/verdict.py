@@ -1,0 +1,266 @@
+"""The verdict: validity, then what is missing, then floors and ceilings, then drops. The first that speaks decides.
+
+All that speak are told. Missing is never good; errors are no failures; what could not be measured is no pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalward.decide.rules import apply_rules, judged
+from evalward.records.comparison import CaseChange, Comparison, RunComparison
+from evalward.records.metric import EPSILON
+from evalward.records.policy import Limits, Policy, Rule
+from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict
+
+PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
+_STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
+_OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
+
+
+def judge(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> Verdict:
+    """Decide. `defaults` holds each kind's own rules, for metrics that the policy doesn't name."""
+    rules = apply_rules(comparison, policy.rules, defaults)
+    reasons = [
+        *_validity(comparison, policy.limits),
+        *_missing(comparison, policy),
+        *_unfed(comparison, policy, rules),
+        *_from_rules(rules),
+        *_unmeasured(comparison),
+    ]
+    reasons.sort(key=lambda reason: (_OUTCOMES.index(reason.outcome), _STAGES.index(reason.stage)))
+    outcome = reasons[0].outcome if reasons else Outcome.PASS
+    return Verdict(
+        outcome=outcome,
+        headline=reasons[0].message if reasons else _all_well(comparison),
+        reasons=reasons,
+        rules=rules,
+        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
+        fail_on=policy.fail_on,
+        profile=policy.profile,
+    )
+
+
+# --- validity -------------------------------------------------------------------------------------------------------
+
+
+def _validity(comparison: Comparison, limits: Limits) -> list[Reason]:
+    if not any(run.planned for run in comparison.runs if not run.missing) and not _all_unmeasured(comparison):
+        return [_invalid("no case was run", "Check `suites`, `cases` and the selection.")]
+    reasons = [_invalid(comparison.interrupted, "Run it again.")] if comparison.interrupted else []
+    for run in comparison.runs:
+        if judged(run):
+            reasons += _run_validity(run, limits)
+    return reasons
+
+
+def _all_unmeasured(comparison: Comparison) -> bool:
+    present = [run for run in comparison.runs if not run.missing]
+    return bool(present) and all(run.not_measured for run in present)
+
+
+def _invalid(message: str, remedy: str, run: RunComparison | None = None, cases: Sequence[str] = ()) -> Reason:
+    return Reason(
+        stage="validity",
+        outcome=Outcome.ERROR,
+        message=message,
+        remedy=remedy,
+        suite=run.suite if run else None,
+        target=run.target if run else None,
+        cases=list(cases),
+    )
+
+
+def _run_validity(run: RunComparison, limits: Limits) -> list[Reason]:
+    lost = [case for case in run.of("not_valid") if not _skipped(case)]
+    share = run.errors / run.planned if run.planned else 0.0
+    if share > limits.max_error_rate + EPSILON:
+        most = f"at most {limits.max_error_rate:.0%} may"
+        message = f"{run.name}: {run.errors} of {run.planned} trials broke ({share:.0%}), {most}"
+        why = lost[0].note if lost and lost[0].note else "see the report"
+        return [_invalid(message, f"Not the target's fault: {why}. Run it again.", run, [c.id for c in lost])]
+    expected = run.comparable + sum(case.before is not None for case in lost)
+    if expected and run.comparable / expected < limits.min_valid - EPSILON:
+        message = f"{run.name}: only {run.comparable} of {expected} comparable cases have a valid trial"
+        return [_invalid(message, "Run it again.", run, [case.id for case in lost])]
+    return []
+
+
+def _skipped(case: CaseChange) -> bool:
+    """A case that the target could not do at all (not recorded, no solution): missing, not an error."""
+    return case.change == "not_valid" and case.skipped
+
+
+# --- missing --------------------------------------------------------------------------------------------------------
+
+
+def _missing(comparison: Comparison, policy: Policy) -> list[Reason]:
+    reasons: list[Reason] = []
+    for run in comparison.runs:
+        if policy.waiver(run.suite, run.target, run.name):
+            continue
+        if run.missing:
+            reasons.append(_missing_run(run))
+        elif judged(run):
+            reasons += _missing_cases(run, policy)
+    return reasons
+
+
+def _missing_run(run: RunComparison) -> Reason:
+    message = f"{run.name} is in the baseline and was not run"
+    remedy = "Run it, or waive the suite or target in the config, with a reason."
+    return Reason(
+        stage="missing", outcome=Outcome.FAIL, message=message, remedy=remedy, suite=run.suite, target=run.target
+    )
+
+
+def _missing_cases(run: RunComparison, policy: Policy) -> list[Reason]:
+    gone = [case for case in run.cases if case.change == "missing" or _skipped(case)]
+    ids = [case.id for case in gone if not policy.waiver(case.id)]
+    if not ids:
+        return []
+    some = ", ".join(ids[:3]) + (", …" if ids[3:] else "")
+    named = f"the case {some}" if len(ids) == 1 else f"{len(ids)} cases ({some})"
+    notes = "; ".join(sorted({case.note for case in gone if case.note}))
+    why = f"could not be run: {notes}" if notes else f"of the baseline {'is' if len(ids) == 1 else 'are'} missing"
+    message = f"{run.name}: {named} {why}"
+    return [
+        Reason(
+            stage="missing",
+            outcome=Outcome.FAIL,
+            message=message,
+            suite=run.suite,
+            target=run.target,
+            cases=ids,
+            remedy="Bring them back, update the baseline, or waive them in the config, each with a reason.",
+        )
+    ]
+
+
+def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome]) -> list[Reason]:
+    """Rules that no run feeds any more: what the base protects must not vanish by what the head measures."""
+    if comparison.partial:
+        return []
+    fed = {id(outcome.rule) for outcome in rules}
+    absent = [run for run in comparison.runs if not judged(run)]
+    idle = [
+        rule
+        for rule in policy.rules
+        if id(rule) not in fed and not any(rule.holds_for(run.suite, run.target) for run in absent)
+    ]
+    return [_unfed_rule(rule) for rule in idle]
+
+
+def _unfed_rule(rule: Rule) -> Reason:
+    where = "" if (rule.suite, rule.target) == ("*", "*") else f" (suite {rule.suite}, target {rule.target})"
+    return Reason(
+        stage="missing",
+        outcome=Outcome.FAIL,
+        metric=rule.metric,
+        message=f"the policy protects {rule.metric}{where}, and no run measured it",
+        remedy="Measure it again, or take the rule out of the policy first.",
+    )
+
+
+# --- limits and drops -----------------------------------------------------------------------------------------------
+
+
+def _from_rules(rules: Sequence[RuleOutcome]) -> list[Reason]:
+    several = len({(rule.suite, rule.target) for rule in rules}) > 1
+    return [_from_rule(rule, several) for rule in rules if rule.status in {"fail", "inconclusive"}]
+
+
+def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
+    where = f"{rule.suite} × {rule.target}: " if several else ""
+    return Reason(
+        stage=rule.stage,
+        outcome=Outcome.FAIL if rule.status == "fail" else Outcome.INCONCLUSIVE,
+        message=where + rule.message,
+        suite=rule.suite,
+        target=rule.target,
+        metric=rule.rule.metric,
+        remedy="Look at the broken cases; mend them, or accept the change by updating the baseline.",
+    )
+
+
+# --- what a pass may not hide ---------------------------------------------------------------------------------------
+
+
+def _unmeasured(comparison: Comparison) -> list[Reason]:
+    reasons = [_not_measured(run) for run in comparison.runs if run.not_measured]
+    for run in comparison.runs:
+        if judged(run) and not run.added and not run.comparable and run.cases:
+            reasons.append(_incomparable(run))
+    return reasons + _unseen_by_replay(comparison)
+
+
+def _inconclusive(run: RunComparison, message: str, remedy: str) -> Reason:
+    return Reason(
+        stage="validity",
+        outcome=Outcome.INCONCLUSIVE,
+        message=message,
+        remedy=remedy,
+        suite=run.suite,
+        target=run.target,
+    )
+
+
+def _not_measured(run: RunComparison) -> Reason:
+    message = f"{run.name} was not measured: {run.not_measured}"
+    return _inconclusive(run, message, "A maintainer can run it with the key.")
+
+
+def _incomparable(run: RunComparison) -> Reason:
+    message = f"{run.name}: no case has the definition that the baseline knows, so nothing was compared"
+    return _inconclusive(run, message, "Update the baseline once the new cases are right.")
+
+
+def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
+    """A changed prompt that only replays looked at: they can't see it, and give no pass for it."""
+    measured = [run for run in comparison.runs if judged(run)]
+    live = {run.suite for run in measured if run.random}
+    reasons = []
+    for run in measured:
+        parts = [PROMPT_PARTS[change.part] for change in run.subject if change.part in PROMPT_PARTS]
+        if run.replay and parts and run.suite not in live:
+            changed = f"{' and '.join(parts)} of {run.suite} changed"
+            reasons.append(
+                _inconclusive(run, f"{changed}, and a replay does not measure that", "Measure it with a live target.")
+            )
+    return reasons
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _all_well(comparison: Comparison) -> str:
+    if comparison.baseline is None:
+        return "nothing was compared: there is no baseline yet"
+    fixed = sum(len(run.of("fixed")) for run in comparison.runs)
+    broken = sum(len(run.of("broken")) for run in comparison.runs)
+    if broken:
+        return f"{_cases(broken)} broke and {_cases(fixed)} got fixed, within what the policy allows"
+    return "nothing got worse" + (f", {_cases(fixed)} got fixed" if fixed else "")
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"
+
+
+def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome]) -> list[str]:
+    noted = [rule for rule in rules if rule.status in {"warn", "not_available"}]
+    told = [f"{rule.suite} × {rule.target}: {rule.message}" for rule in noted]
+    for run in comparison.runs:
+        redefined = run.of("redefined")
+        if redefined:
+            told.append(f"{run.name}: {_cases(len(redefined))} changed and can't be compared with the baseline")
+        waived = [case.id for case in run.of("missing") if policy.waiver(case.id)]
+        told += [f"{run.name}: {case_id} is missing, waived: {_waiver_reason(policy, case_id)}" for case_id in waived]
+        if run.missing and policy.waiver(run.suite, run.target, run.name):
+            told.append(f"{run.name} was not run, waived: {_waiver_reason(policy, run.suite, run.target, run.name)}")
+    return told
+
+
+def _waiver_reason(policy: Policy, *names: str) -> str:
+    waiver = policy.waiver(*names)
+    return waiver.reason if waiver else ""

@@ -1,0 +1,56 @@
+"""The output folder: one atomic file per trial, and the report. A killed run loses no finished trial."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+
+from evalward.records.result import Trial
+
+NAME_LIMIT = 60
+
+
+def safe_name(name: str) -> str:
+    """A file name for an untrusted id: readable, unique, never a path. Ids that differ give names that differ."""
+    readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:NAME_LIMIT]
+    if readable == name:
+        return readable
+    return f"{readable or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def trial_path(suite: str, target: str, case: str, trial: int) -> str:
+    """Where a trial's file lies, relative to the output folder, with forward slashes."""
+    return f"trials/{safe_name(suite)}/{safe_name(target)}/{safe_name(case)}.{trial}.json"
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a file whole or not at all: readers never see half of it, a full disk leaves the old one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+class Store:
+    """An output folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def keep(self, trial: Trial) -> str:
+        """Write a trial's file; the path that the report names."""
+        result = trial.result
+        path = trial_path(trial.suite, trial.target, result.id, result.trial)
+        write_atomic(self.folder / path, trial.model_dump_json(by_alias=True) + "\n")
+        return path

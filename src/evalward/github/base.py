@@ -1,0 +1,250 @@
+"""The base commit: which one it is, and its files, without touching the user's checkout.
+
+The gate's rules and baseline come from here, so a file is either read, or known to be absent, or it is an error:
+"could not look" never becomes "there is none".
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from evalward.github.errors import GitHubError
+from evalward.github.event import EventPlan
+from evalward.records.problem import wrong
+
+MAX_FILE_BYTES = 10_000_000
+GIT_SECONDS = 60.0
+
+BaseSource = Literal["merge-parent", "event", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The commit to compare with. `note` says in a sentence why it is this one; `sha` is `None` where there is none."""
+
+    sha: str | None
+    source: BaseSource
+    note: str
+
+
+class RemoteFiles(Protocol):
+    """Where files of commits are read when the clone does not have them: `client.GitHub`."""
+
+    def read_file(self, repository: str, sha: str, path: str, limit: int) -> bytes | None:
+        """The file's bytes, `None` when the commit has no such file; raises `GitHubError` if it can't be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """An object of the local store. `state` is `found`, or why there is none."""
+
+    state: Literal["found", "missing", "no-file", "outside"]
+    kind: str = ""
+    size: int = 0
+    oid: str = ""
+
+
+class GitTree:
+    """Read-only access to the commits of the repository that `folder` lies in.
+
+    `folder` need not be the repository's top, and need not be a repository at all: then everything is read
+    through `remote` (`None`: no such way), as files of `repository` (`owner/name`). `search_path` is where the
+    git program is looked for. Commands run without a shell, without the user's and the system's git
+    configuration, without hooks, prompts, network and secrets in their environment.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        repository: str = "",
+        remote: RemoteFiles | None = None,
+        search_path: str = os.defpath,
+        limit: int = MAX_FILE_BYTES,
+    ) -> None:
+        self._folder = folder
+        self._repository = repository
+        self._remote = remote
+        self._search_path = search_path
+        self._limit = limit
+
+    def head(self) -> str | None:
+        """The checked-out commit, `None` where there is no repository or no commit."""
+        return self._line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+
+    def prefix(self) -> str | None:
+        """`folder` as seen from the repository's top, `""` or `a/b/`; `None` where there is no repository."""
+        code, output = self._git("rev-parse", "--show-prefix")
+        return None if code else output.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    def parents(self, sha: str) -> tuple[str, ...] | None:
+        """The parents of a commit as the commit itself names them, `None` if it is not there.
+
+        A shallow clone hides the parents of its oldest commits from `rev-parse` and `log`, not from the raw object.
+        """
+        found = self._find(sha)
+        if found.kind != "commit" or found.size > self._limit:
+            return None
+        code, output = self._git("cat-file", "commit", found.oid)
+        if code:
+            return None
+        header = output.split(b"\n\n", 1)[0].decode("ascii", "replace")
+        return tuple(line.split(" ", 1)[1] for line in header.split("\n") if line.startswith("parent "))
+
+    def read(self, sha: str, path: str) -> bytes | None:
+        """The content of `path` (from the repository's top) in commit `sha`; `None` when the commit has no such file.
+
+        Read from the local objects, else through the API. Raises `GitHubError` when neither can tell, `InputError`
+        when it is no file or larger than the limit.
+        """
+        clean = _clean_path(path)
+        found = self._find(f"{sha}:{clean}")
+        if found.state == "found":
+            return self._content(clean, found)
+        if found.state == "outside":
+            raise wrong(clean, "is a symbolic link out of the repository in the base commit", "Commit the file itself.")
+        if self._find(f"{sha}^{{commit}}").state == "found" and not self._is_partial():
+            return None
+        return self._read_remote(sha, clean)
+
+    def _content(self, path: str, found: _Object) -> bytes:
+        if found.kind != "blob":
+            raise wrong(path, "is not a file in the base commit", "Name a file.")
+        if found.size > self._limit:
+            message = f"has {found.size:,} bytes in the base commit; at most {self._limit:,} are read"
+            raise wrong(path, message, "Make it smaller.")
+        code, output = self._git("cat-file", "blob", found.oid)
+        if code or len(output) != found.size:
+            raise GitHubError(None, f"git could not read {path!r} of the base commit.", "The clone may be damaged.")
+        return output
+
+    def _read_remote(self, sha: str, path: str) -> bytes | None:
+        if self._remote is None:
+            raise GitHubError(
+                None,
+                f"The base commit {sha[:12]} is not in the local clone, and there is no token to read it from GitHub.",
+                "Check out with `fetch-depth: 2` or more, or pass `github-token`.",
+            )
+        try:
+            return self._remote.read_file(self._repository, sha, path, self._limit)
+        except GitHubError as error:
+            message = f"The base commit {sha[:12]} is not in the local clone, and {path!r} of it could not be read:"
+            advice = "Check out with `fetch-depth: 2` or more, or give the token `contents: read`."
+            raise GitHubError(error.status, f"{message} {error.message}", advice) from None
+
+    def _find(self, name: str) -> _Object:
+        """Looks a name up; symbolic links inside the commit are followed as a checkout would follow them."""
+        code, output = self._git("cat-file", "--batch-check", "--follow-symlinks", stdin=os.fsencode(name) + b"\n")
+        line = output.split(b"\n", 1)[0]
+        if code or not line or line == os.fsencode(f"{name} missing"):
+            return _Object("missing")
+        words = line.decode("utf-8", "replace").split(" ")
+        if words[0] in {"symlink", "loop"}:
+            return _Object("outside")
+        if words[0] in {"dangling", "notdir"}:
+            return _Object("no-file")
+        if len(words) == 3 and words[2].isdigit():
+            return _Object("found", kind=words[1], size=int(words[2]), oid=words[0])
+        return _Object("missing")
+
+    def _is_partial(self) -> bool:
+        """True for a clone with a filter, which can lack objects of commits that it has."""
+        code, _ = self._git("config", "--get-regexp", r"^remote\..*\.promisor$|^extensions\.partialclone$")
+        return code == 0
+
+    def _line(self, *args: str) -> str | None:
+        code, output = self._git(*args)
+        return None if code else output.decode("ascii", "replace").strip()
+
+    def _git(self, *args: str, stdin: bytes = b"") -> tuple[int, bytes]:
+        """Exit code and output of one git command; bounded, as objects are asked for only when their size is known."""
+        try:
+            done = subprocess.run(  # noqa: S603 - no shell, a fixed program, names that can be no options
+                ["git", *_CONFIG, *args],  # noqa: S607 - looked up in the search path that we were given
+                cwd=self._folder,
+                env={**_ENVIRONMENT, "PATH": self._search_path},
+                input=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                timeout=GIT_SECONDS,
+                check=False,
+            )
+        except OSError:
+            return 127, b""  # no git, or no such folder: the same as no repository
+        except subprocess.TimeoutExpired:
+            raise GitHubError(None, f"`git {args[0]}` took longer than {GIT_SECONDS:.0f} s.", "Run it again.") from None
+        return done.returncode, done.stdout
+
+
+# The workspace belongs to another user than the container's root; that is all that `safe.directory` would ask about.
+# Nothing of the repository's own configuration may start a program or a transfer.
+_CONFIG = (
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    "-c",
+    "safe.directory=*",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "protocol.allow=never",
+)
+_ENVIRONMENT = {
+    "LC_ALL": "C",
+    "HOME": "/nonexistent",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+}
+
+
+def resolve_base(plan: EventPlan, tree: GitTree) -> Base:
+    """The commit whose rules and baseline count for this event.
+
+    For a pull request: the first parent of the checked-out merge commit, which is what the head was merged with; in
+    every other checkout the event's base. For merge groups and pushes: what the event says.
+    """
+    if plan.base_sha is None:
+        return Base(
+            None, "none", f"A {plan.kind} event of this kind has no base commit: the working tree's files count."
+        )
+    if plan.kind != "pull_request":
+        return Base(plan.base_sha, "event", f"The base that the {plan.kind} event names.")
+    head = tree.head()
+    if head is None:
+        return Base(plan.base_sha, "event", "The pull request's base; the workspace is not a git checkout.")
+    if head == plan.event_sha and plan.merge_commit:
+        parents = tree.parents(head) or ()
+        if len(parents) == 2 and parents[1] == plan.head_sha:
+            return Base(parents[0], "merge-parent", "The commit that GitHub merged the pull request with.")
+    if head == plan.head_sha:
+        return Base(plan.base_sha, "event", "The pull request's base; its head is checked out, not the merge commit.")
+    return Base(
+        plan.base_sha,
+        "event",
+        f"The pull request's base; the checkout ({head[:12]}) is neither the event's merge commit nor the head.",
+    )
+
+
+def repository_path(prefix: str | None, parts: Sequence[str]) -> str:
+    """A path from the repository's top for path parts below the folder that `prefix` stands for.
+
+    Raises `InputError` when the path leaves the repository.
+    """
+    return _clean_path(posixpath.join(prefix or "", *parts))
+
+
+def _clean_path(path: str) -> str:
+    clean = posixpath.normpath(path)
+    if clean.startswith(("/", "../")) or clean in {".", ".."} or any(char in clean for char in "\n\0"):
+        raise wrong(path.split("\n", 1)[0], "is not a path inside the repository", "Name a file of the repository.")
+    return clean

@@ -1,0 +1,163 @@
+"""What the runner reads from us: outputs, job summary, workflow commands; and the files that we leave behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Literal
+
+from evalward.records.base import clean_text
+from evalward.render.escape import workflow_data, workflow_property
+
+MAX_SUMMARY_BYTES = 1_000_000  # over 1 MiB the runner drops the whole summary
+MAX_ANNOTATIONS = 10  # of each level; the runner drops the others
+MAX_ANNOTATION_CHARS = 4_000  # it cuts at 4096
+_CUT_NOTE = "\n\n… cut: the job summary is full. The whole report is in the output folder.\n"
+
+Level = Literal["error", "warning", "notice"]
+
+
+def _delimiter() -> str:
+    return f"evalward-{secrets.token_hex(16)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The action's outputs; the fields are their names with `_` for `-`. What is not available is `None`: empty.
+
+    `regressions` is the number of reasons to fail; the metrics are unrounded.
+    """
+
+    verdict: str
+    exit_code: int
+    csr: float | None = None
+    safety_accuracy: float | None = None
+    tool_call_success_rate: float | None = None
+    pass_rate: float | None = None
+    regressions: int | None = None
+    report_json: str | None = None
+    comment_file: str | None = None
+    comment_url: str | None = None
+
+    def values(self) -> dict[str, str]:
+        """Name → text, as the workflow reads them."""
+        texts = ((item.name.replace("_", "-"), getattr(self, item.name)) for item in fields(self))
+        return {name: "" if value is None else str(value) for name, value in texts}
+
+
+OUTPUT_NAMES = tuple(item.name.replace("_", "-") for item in fields(Outputs))
+
+
+def write_outputs(path: Path, values: Mapping[str, str], delimiter: Callable[[], str] = _delimiter) -> None:
+    """Appends `values` to the file that GITHUB_OUTPUT names.
+
+    Each value gets a random delimiter that none of its lines equals, so no value can set another output.
+    """
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        for name, value in values.items():
+            text = clean_text(value)
+            lines = text.splitlines()
+            mark = next(mark for mark in iter(delimiter, None) if mark not in lines)
+            file.write(f"{name}<<{mark}\n{text}\n{mark}\n")
+
+
+def append_summary(path: Path, text: str, limit: int = MAX_SUMMARY_BYTES) -> None:
+    """Appends Markdown to the file that GITHUB_STEP_SUMMARY names, which stays within `limit` bytes."""
+    room = limit - (path.stat().st_size if path.exists() else 0)
+    data = clean_text(text).encode()
+    if len(data) > room:
+        data = _cut(data, room - len(_CUT_NOTE.encode())) + _CUT_NOTE.encode()
+    if len(data) <= room:
+        with path.open("ab") as file:
+            file.write(data)
+
+
+def _cut(data: bytes, limit: int) -> bytes:
+    """The first `limit` bytes at most, ending between two lines where there are several, never inside a character."""
+    kept = data[: max(limit, 0)].decode("utf-8", "ignore")
+    return (kept[: kept.rfind("\n")] if "\n" in kept else kept).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A message of the check, at a place of a file where there is one. Everything in it may be hostile text."""
+
+    level: Level
+    message: str
+    file: str | None = None
+    line: int | None = None
+    title: str | None = None
+
+    def command(self) -> str:
+        """The workflow command."""
+        given = {"file": self.file, "line": str(self.line) if self.line else None, "title": self.title}
+        properties = ",".join(f"{name}={workflow_property(value)}" for name, value in given.items() if value)
+        message = workflow_data(self.message[:MAX_ANNOTATION_CHARS])
+        return f"::{self.level}{' ' if properties else ''}{properties}::{message}"
+
+
+def annotation_commands(annotations: Iterable[Annotation], most: int = MAX_ANNOTATIONS) -> list[str]:
+    """The workflow commands, at most `most` of each level: of more, the last says how many were left out."""
+    items = list(annotations)
+    total = Counter(item.level for item in items)
+    shown: Counter[Level] = Counter()
+    commands = []
+    for item in items:
+        shown[item.level] += 1
+        if shown[item.level] < most or (shown[item.level] == most and total[item.level] == most):
+            commands.append(item.command())
+        elif shown[item.level] == most:
+            left = total[item.level] - most + 1
+            commands.append(Annotation(item.level, f"{left} more are in the job summary.").command())
+    return commands
+
+
+def mask_commands(secret: str) -> list[str]:
+    """The commands that make the runner hide a secret in logs, line by line. Nothing for an empty one."""
+    return [f"::add-mask::{line.replace('%', '%25')}" for line in secret.splitlines() if line.strip()]
+
+
+@contextmanager
+def commands_stopped(write: Callable[[str], object], token: Callable[[], str] = _delimiter) -> Iterator[None]:
+    """Text that is written inside of this context is no workflow command, whatever it looks like.
+
+    `write` takes one line without its end. It must reach the same stream as the text, in order.
+    """
+    word = token()
+    write(f"::stop-commands::{word}")
+    try:
+        yield
+    finally:
+        write(f"::{word}::")
+
+
+def give_to_owner(paths: Iterable[Path], workspace: Path, *, is_root: bool | None = None) -> list[Path]:
+    """Gives files and folders (with all that is in them) to the workspace's owner; returns those that refused.
+
+    The container runs as root; what it leaves behind as root's breaks later steps on self-hosted runners. Links
+    are not followed: they may lead anywhere. Without root's rights nothing is done.
+    """
+    if not (os.geteuid() == 0 if is_root is None else is_root):
+        return []
+    owner = workspace.stat()
+    refused = []
+    for path in _with_contents(paths):
+        try:
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+        except OSError:
+            refused.append(path)
+    return refused
+
+
+def _with_contents(paths: Iterable[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield path
+        if path.is_symlink():
+            continue
+        for folder, names, files in os.walk(path):
+            yield from (Path(folder, name) for name in (*names, *files))

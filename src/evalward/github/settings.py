@@ -1,0 +1,205 @@
+"""The action's inputs and the runner's variables, from the environment, with all mistakes told at once."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TypeVar, cast, get_args
+
+from evalward.github.comment import COMMENT_ID, CommentMode
+from evalward.records.policy import FailOn
+from evalward.records.problem import InputError, Place, Problem
+
+MAX_TRIALS = 100
+MAX_COMMENT_ID = 64
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The action's inputs; the fields are their names with `_` for `-`.
+
+    Paths are relative to `working_directory`, which is relative to the workspace; none leaves the workspace.
+    `None` and `()` mean that the input was left empty: then the configuration decides.
+    """
+
+    config: str = "evalward.yml"
+    suites: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    trials: int | None = None
+    baseline: str | None = None
+    profile: str | None = None
+    report: str | None = None
+    fail_on: FailOn | None = None
+    comment: CommentMode = "always"
+    comment_id: str = "evalward"
+    github_token: str = field(default="", repr=False)
+    output_dir: str = "evalward-out"
+    working_directory: str = "."
+
+
+INPUT_NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings))
+
+
+@dataclass(frozen=True, slots=True)
+class Runner:
+    """What the runner tells: where its files are, and which run this is. Files that it doesn't offer are `None`."""
+
+    workspace: Path
+    event_path: Path
+    output: Path | None
+    summary: Path | None
+    repository: str
+    run_id: int
+    run_attempt: int
+    api_url: str
+    server_url: str
+    search_path: str
+
+    @property
+    def run_url(self) -> str:
+        """The page of this workflow run."""
+        return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
+
+
+def read_settings(env: Mapping[str, str]) -> Settings:
+    """The inputs from INPUT_… (upper case, hyphens kept). Raises `InputError` with all mistakes."""
+    reader = _Reader(env)
+    directory = reader.directory("working-directory")
+    settings = Settings(
+        config=reader.path("config", directory) or Settings.config,
+        suites=reader.names("suites"),
+        targets=reader.names("targets"),
+        trials=reader.number("trials", MAX_TRIALS),
+        baseline=reader.path("baseline", directory),
+        profile=reader.text("profile") or None,
+        report=reader.path("report", directory),
+        fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
+        comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
+        comment_id=reader.comment_id(),
+        github_token=reader.token(),
+        output_dir=reader.path("output-dir", directory) or Settings.output_dir,
+        working_directory=directory,
+    )
+    if reader.problems:
+        raise InputError(reader.problems)
+    return settings
+
+
+def read_runner(env: Mapping[str, str]) -> Runner:
+    """The runner's own variables. Raises `InputError` when one that we need is not there."""
+    needed = ("GITHUB_WORKSPACE", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY")
+    missing = [name for name in needed if not env.get(name)]
+    if missing:
+        remedy = "Evalward's action runs in GitHub Actions; elsewhere use `evalward check`."
+        raise InputError(
+            Problem(place=Place(file="environment"), message=f"{name} is not set", remedy=remedy) for name in missing
+        )
+    return Runner(
+        workspace=Path(env["GITHUB_WORKSPACE"]),
+        event_path=Path(env["GITHUB_EVENT_PATH"]),
+        output=_file(env, "GITHUB_OUTPUT"),
+        summary=_file(env, "GITHUB_STEP_SUMMARY"),
+        repository=env["GITHUB_REPOSITORY"],
+        run_id=_count(env.get("GITHUB_RUN_ID", "")),
+        run_attempt=_count(env.get("GITHUB_RUN_ATTEMPT", "")),
+        api_url=env.get("GITHUB_API_URL") or "https://api.github.com",
+        server_url=env.get("GITHUB_SERVER_URL") or "https://github.com",
+        search_path=env.get("PATH") or posixpath.defpath,
+    )
+
+
+def _file(env: Mapping[str, str], name: str) -> Path | None:
+    return Path(env[name]) if env.get(name) else None
+
+
+def _count(text: str) -> int:
+    """A run's number; one that is not told counts as older than any other."""
+    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
+
+
+_Choice = TypeVar("_Choice", bound=str)
+
+
+class _Reader:
+    """Reads one input after the other and collects what is wrong with them."""
+
+    def __init__(self, env: Mapping[str, str]) -> None:
+        self._env = env
+        self.problems: list[Problem] = []
+
+    def text(self, name: str) -> str:
+        return self._env.get(f"INPUT_{name.upper()}", "").strip()
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Names separated by commas or line ends, each once."""
+        parts = (part.strip() for part in re.split(r"[,\n]", self.text(name)))
+        return tuple(dict.fromkeys(part for part in parts if part))
+
+    def number(self, name: str, most: int) -> int | None:
+        text = self.text(name)
+        if not text:
+            return None
+        if re.fullmatch(r"[0-9]{1,6}", text) and 1 <= int(text) <= most:
+            return int(text)
+        self._wrong(
+            name, f"{text!r} is not a whole number from 1 to {most}", "Leave it empty to use the configuration's."
+        )
+        return None
+
+    def choice(self, name: str, known: tuple[_Choice, ...]) -> _Choice | None:
+        text = self.text(name)
+        if not text:
+            return None
+        for value in known:
+            if value == text:
+                return value
+        self._wrong(name, f"{text!r} is unknown", f"Use one of: {', '.join(known)}.")
+        return None
+
+    def comment_id(self) -> str:
+        text = self.text("comment-id") or Settings.comment_id
+        if len(text) <= MAX_COMMENT_ID and COMMENT_ID.fullmatch(text):
+            return text
+        remedy = f"Use letters and digits, with single . _ or - between them, at most {MAX_COMMENT_ID}."
+        self._wrong("comment-id", f"{text[:MAX_COMMENT_ID]!r} can't be a comment's id", remedy)
+        return Settings.comment_id
+
+    def token(self) -> str:
+        text = self.text("github-token")
+        if text.isascii() and text.isprintable() and " " not in text:
+            return text
+        self._wrong("github-token", "is not a token: it has blanks or special characters", "Check the secret's value.")
+        return ""
+
+    def directory(self, name: str) -> str:
+        """A folder of the workspace, relative to it; the runner may have made the path absolute."""
+        text = self.text(name) or Settings.working_directory
+        return self._inside(name, text, self._env.get("GITHUB_WORKSPACE", "")) or Settings.working_directory
+
+    def path(self, name: str, directory: str) -> str | None:
+        """A path relative to the working directory that stays in the workspace."""
+        text = self.text(name)
+        if not text:
+            return None
+        workspace = self._env.get("GITHUB_WORKSPACE", "")
+        if not text.startswith("/"):
+            text = posixpath.join(workspace, directory, text)
+        found = self._inside(name, text, workspace)
+        return None if found is None else posixpath.relpath(f"/{found}", f"/{directory}")
+
+    def _inside(self, name: str, text: str, workspace: str) -> str | None:
+        """The path from the workspace's top, `None` with a problem noted when it is elsewhere."""
+        top = posixpath.normpath(workspace) if workspace else ""
+        clean = posixpath.normpath(text)
+        if top and (clean == top or clean.startswith(top + "/")):
+            clean = posixpath.relpath(clean, top)
+        if clean.startswith("/") or clean == ".." or clean.startswith("../") or not clean.isprintable():
+            self._wrong(name, f"{self.text(name)!r} is not in the workspace", "Use a path inside the checkout.")
+            return None
+        return clean
+
+    def _wrong(self, name: str, message: str, remedy: str) -> None:
+        self.problems.append(Problem(place=Place(file=f"input {name}"), message=message, remedy=remedy))

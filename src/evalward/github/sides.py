@@ -1,0 +1,114 @@
+"""What the base says and what the head says: the gate can't be talked down by the code that it judges.
+
+Policy, profiles, limits, waivers and baseline come from the base commit; suites, cases, prompts and what is measured
+from the head. Where the two differ, both verdicts are shown.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalward.config import LoadedConfig, parse_config
+from evalward.decide.baseline import dump_baseline, read_baseline
+from evalward.github.base import Base, GitTree, repository_path
+from evalward.github.event import EventPlan
+from evalward.github.settings import Settings
+from evalward.records.baseline import Baseline
+from evalward.records.policy import Policy
+from evalward.records.problem import wrong
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side's rules: its policy and its baseline (`None`: it has none)."""
+
+    policy: Policy
+    baseline: Baseline | None
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides. `judging` is what decides; `head` is the pull request's own, for showing what it would change.
+
+    `unprotected`: the base has no config, so the head's policy decides, and the report says so.
+    """
+
+    judging: Side
+    head: Side
+    unprotected: bool
+    base: Base
+
+    @property
+    def policy_edited(self) -> bool:
+        """The head has another policy than the one that judges it."""
+        return self.judging.policy != self.head.policy
+
+    @property
+    def baseline_edited(self) -> bool:
+        """The head has another baseline than the one that it is compared with."""
+        judging, head = self.judging.baseline, self.head.baseline
+        if judging is None or head is None:
+            return judging is not head
+        return dump_baseline(judging) != dump_baseline(head)
+
+
+def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, head: LoadedConfig) -> Sides:
+    """Read both sides. Raises `InputError` for what is wrong in either, `GitHubError` when the base can't be read."""
+    head_side = _head_side(settings, plan, head)
+    if base.sha is None:
+        return Sides(head_side, head_side, unprotected=False, base=base)
+    text = tree.read(base.sha, _path(tree, settings, settings.config))
+    if text is None:
+        return Sides(head_side, head_side, unprotected=True, base=base)
+    shown = f"{settings.config} (base {base.sha[:12]})"
+    config = parse_config(_decoded(text, shown), shown, head.root)
+    policy = _policy(settings, plan, config)
+    name = settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
+    content = tree.read(base.sha, _path(tree, settings, _beside(settings, name)))
+    baseline = read_baseline(content, f"{name} (base {base.sha[:12]})") if content is not None else None
+    return Sides(Side(policy, baseline), head_side, unprotected=False, base=base)
+
+
+def _decoded(text: bytes, shown: str) -> str:
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise wrong(shown, f"isn't UTF-8: {error.reason}", "Save it as UTF-8.") from error
+
+
+def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
+    name = settings.baseline or head.config.baseline_for(plan.branch, settings.profile)
+    path = head.root / (name if settings.baseline is None else _from_config(settings, name))
+    content = _read(path, name)
+    baseline = read_baseline(content, name) if content is not None else None
+    return Side(_policy(settings, plan, head), baseline)
+
+
+def _read(path: Path, name: str) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise wrong(name, f"the baseline can't be read: {error.strerror}", "Name a file.") from error
+
+
+def _policy(settings: Settings, plan: EventPlan, config: LoadedConfig) -> Policy:
+    policy = config.config.policy_for(plan.branch, settings.profile, file=config.file)
+    return policy.model_copy(update={"fail_on": settings.fail_on}) if settings.fail_on else policy
+
+
+def _beside(settings: Settings, name: str) -> str:
+    """A baseline's path from the working directory: the input's counts from there, the config's from the config."""
+    return name if settings.baseline else posixpath.join(posixpath.dirname(settings.config), name)
+
+
+def _from_config(settings: Settings, name: str) -> str:
+    return posixpath.relpath(name, posixpath.dirname(settings.config) or ".")
+
+
+def _path(tree: GitTree, settings: Settings, name: str) -> str:
+    """A path from the repository's top, for a path from the working directory."""
+    return repository_path(tree.prefix(), [settings.working_directory, name])

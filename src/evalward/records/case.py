@@ -1,0 +1,24 @@
+"""What all cases share, whatever their kind."""
+
+from __future__ import annotations
+
+from evalward.records.base import StrictRecord
+from evalward.records.problem import Place
+from evalward.records.trace import Message
+
+
+class Case(StrictRecord):
+    """One thing to evaluate.
+
+    `id` is unique in its suite. `definition` is the hash of what the case asks and how it is judged: only
+    cases of equal definition are compared. `place` is where it is written; it belongs to no hash.
+    """
+
+    id: str
+    category: str
+    definition: str
+    place: Place
+
+    def reference(self) -> list[Message]:
+        """The assistant messages of the reference solution, for the target `oracle`; empty when there is none."""
+        return []

@@ -1,0 +1,134 @@
+"""What changed between baseline and report: metric by metric, category by category, case by case."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from evalward.records.base import Record
+from evalward.records.metric import Better, CategorySummary, Metric
+from evalward.records.result import CheckResult
+
+CaseChangeKind = Literal["broken", "fixed", "worse", "better", "same", "added", "missing", "redefined", "not_valid"]
+
+
+class Tally(Record):
+    """A case's valid trials on one side: how many passed of how many, and the mean score share."""
+
+    passed: int
+    trials: int
+    score: float | None = None
+
+    def __str__(self) -> str:
+        if self.trials == 1:
+            return "passed" if self.passed else "failed"
+        return f"{self.passed} of {self.trials} passed"
+
+
+class CaseChange(Record):
+    """One case on both sides.
+
+    `broken`: passed in most baseline trials, now in half or less; `fixed`: the other way round; `worse` and
+    `better`: the share of passes or the score moved otherwise; `not_valid`: no valid trial now (`note` says why;
+    `skipped` when the target could not do it at all, rather than broke). `checks` are the failing ones of the
+    first failed trial, with the command to look at.
+    """
+
+    id: str
+    category: str
+    change: CaseChangeKind
+    before: Tally | None = None
+    now: Tally | None = None
+    checks: list[CheckResult] = []
+    command: str | None = None
+    stderr: str | None = None
+    note: str | None = None
+    skipped: bool = False
+    trace: str | None = None
+
+
+class MetricChange(Record):
+    """One metric on both sides.
+
+    `before` and `now` are over the cases that can be compared; `whole` is the value over all cases of the
+    report, on which floors are judged. `delta` is now − before in the metric's unit, `None` when a side is
+    not available.
+    """
+
+    id: str
+    before: Metric | None
+    now: Metric | None
+    whole: Metric | None
+    delta: float | None
+    better: Better
+
+    @property
+    def moved(self) -> Literal["better", "worse", "same", "unknown", "changed"]:
+        """Which way it moved, in the metric's own direction; `changed` when it has none."""
+        if self.delta is None:
+            return "unknown"
+        if self.delta == 0:
+            return "same"
+        if self.better == "neither":
+            return "changed"
+        return "better" if (self.delta > 0) == (self.better == "higher") else "worse"
+
+
+class CategoryChange(Record):
+    """One category on both sides, over the comparable cases."""
+
+    name: str
+    before: CategorySummary | None
+    now: CategorySummary | None
+
+
+class SubjectChange(Record):
+    """A part of the subject that differs: a prompt's hash, a version."""
+
+    part: str
+    before: str | None
+    now: str | None
+
+
+class RunComparison(Record):
+    """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have."""
+
+    suite: str
+    kind: str
+    target: str
+    random: bool
+    baseline_trials: int | None
+    trials: int
+    comparable: int
+    total: int
+    errors: int
+    planned: int
+    replay: bool = False
+    diverged: int = 0
+    not_measured: str | None = None
+    missing: bool = False
+    added: bool = False
+    subject: list[SubjectChange] = []
+    metrics: list[MetricChange] = []
+    categories: list[CategoryChange] = []
+    cases: list[CaseChange] = []
+
+    @property
+    def name(self) -> str:
+        """`suite × target`."""
+        return f"{self.suite} × {self.target}"
+
+    def of(self, *changes: CaseChangeKind) -> list[CaseChange]:
+        """The cases with one of these changes, in order of id."""
+        return [case for case in self.cases if case.change in changes]
+
+
+class Comparison(Record):
+    """All runs, those that only one side has included. `baseline` names what was compared with, `None`: nothing."""
+
+    baseline: str | None
+    baseline_commit: str | None = None
+    baseline_created_at: str | None = None
+    partial: bool = False
+    interrupted: str | None = None
+    warnings: list[str] = []
+    runs: list[RunComparison] = []

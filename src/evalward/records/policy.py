@@ -1,0 +1,69 @@
+"""The rules that say what blocks."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from evalward.records.base import StrictRecord
+
+FailOn = Literal["regression", "inconclusive", "never"]
+
+
+class Rule(StrictRecord):
+    """What one metric must keep to.
+
+    `floor` and `ceiling`: beyond fails. `goal`: short of it warns. `max_drop` and `max_rise`: worse than the
+    baseline by more fails. All are in the metric's own unit; differences are absolute points, not per cent.
+    """
+
+    metric: str = Field(description="Metric id, for example tool_call_success_rate")
+    floor: float | None = Field(default=None, description="A value below fails")
+    ceiling: float | None = Field(default=None, description="A value above fails")
+    goal: float | None = Field(default=None, description="A value short of it warns")
+    max_drop: float | None = Field(default=None, ge=0, description="Lower than the baseline by more than this fails")
+    max_rise: float | None = Field(default=None, ge=0, description="Higher than the baseline by more than this fails")
+    suite: str = Field(default="*", description="Holds for the suites that match this pattern")
+    target: str = Field(default="*", description="Holds for the targets that match this pattern")
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Rule:
+        if all(v is None for v in (self.floor, self.ceiling, self.goal, self.max_drop, self.max_rise)):
+            raise ValueError("a rule needs at least one of floor, ceiling, goal, max_drop, max_rise")
+        if self.floor is not None and self.ceiling is not None and self.floor > self.ceiling:
+            raise ValueError(f"floor {self.floor} is above ceiling {self.ceiling}: nothing could pass")
+        return self
+
+    def holds_for(self, suite: str, target: str) -> bool:
+        """True when the rule's patterns match the run's suite and target."""
+        return fnmatchcase(suite, self.suite) and fnmatchcase(target, self.target)
+
+
+class Limits(StrictRecord):
+    """How much may go wrong with the measuring itself before nothing can be judged. Shares, 0 to 1."""
+
+    max_error_rate: float = Field(default=0.05, ge=0, le=1, description="More errors than this: cannot be judged")
+    min_valid: float = Field(default=0.95, ge=0, le=1, description="Share of comparable cases that need a valid trial")
+
+
+class Waiver(StrictRecord):
+    """A case, suite or target that may be missing, and why."""
+
+    id: str = Field(min_length=1, description="Case id, suite name or target id")
+    reason: str = Field(min_length=1, description="Why it may be missing")
+
+
+class Policy(StrictRecord):
+    """All that decides: rules, limits, waivers, and what the exit code does with an inconclusive verdict."""
+
+    rules: list[Rule] = []
+    limits: Limits = Limits()
+    waive: list[Waiver] = []
+    fail_on: FailOn = "regression"
+    profile: str | None = None
+
+    def waiver(self, *names: str) -> Waiver | None:
+        """The first waiver for one of these names."""
+        return next((waiver for waiver in self.waive if waiver.id in names), None)

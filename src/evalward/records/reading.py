@@ -1,0 +1,39 @@
+"""Reading a record that a program wrote, from a text that may be anything."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from evalward.records.base import Record
+from evalward.records.problem import wrong
+
+R = TypeVar("R", bound=Record)
+
+
+def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy: str) -> R:
+    """The record in a JSON text. Raises `InputError` when it is no JSON, another schema, or doesn't fit.
+
+    `what` names the record for people ("a report"); `remedy` is what to do about a file that is none.
+    """
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise wrong(file, f"not valid JSON: {error}", remedy) from error
+    expected = model.model_fields["schema_"].default
+    found = data.get("schema") if isinstance(data, dict) else None
+    if found != expected:
+        raise wrong(file, f"this is not {what}: its schema is {_short(found)}, not {expected}", remedy)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        more = f" (and {error.error_count() - 1} more problems)" if error.error_count() > 1 else ""
+        raise wrong(file, f"{first['msg']}{more}", remedy, field=field) from error
+
+
+def _short(value: Any) -> str:
+    return "missing" if value is None else repr(value)[:60]

@@ -1,0 +1,105 @@
+"""Everything that one invocation measured: `report.json`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from evalward.records.base import Record
+from evalward.records.metric import CategorySummary, Metric
+from evalward.records.result import Details, OtherDetails, Result
+
+REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
+
+
+class Tool(Record):
+    """The program that wrote a record."""
+
+    name: str = "evalward"
+    version: str
+
+
+class Provenance(Record):
+    """Where a record comes from. It identifies; it is never compared."""
+
+    commit: str | None = None
+    config_sha256: str | None = None
+    platform: str | None = None
+
+
+class Subject(Record):
+    """What is under evaluation and may change in a pull request: hashes and versions by name.
+
+    `hash` is over all the others. A subject that differs is named in the report and is never a reason not to
+    compare: it is what is being judged.
+    """
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, str] = Field(init=False)
+    hash: str
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The parts by name, without `hash`."""
+        return dict(self.__pydantic_extra__)
+
+
+class Finding(Record):
+    """Something that the numbers show: what, on which evidence, beyond which threshold, what to do about it."""
+
+    id: str
+    level: Literal["good", "info", "warning"] = "info"
+    message: str
+    evidence: str = ""
+    threshold: str = ""
+    advice: str = ""
+    cases: list[str] = []
+
+
+class Run(Record):
+    """One suite evaluated with one target.
+
+    `planned` is the number of trials that completeness is judged against. `random` says whether equal input can
+    give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
+    """
+
+    suite: str
+    kind: str
+    target: str
+    trials: int
+    random: bool = False
+    planned: int = 0
+    subject: Subject
+    metrics: dict[str, Metric] = {}
+    categories: dict[str, CategorySummary] = {}
+    findings: list[Finding] = []
+    details: Details = OtherDetails()
+    not_measured: str | None = None
+    cases: list[Result] = []
+
+    @property
+    def name(self) -> str:
+        """`suite × target`: how a run is called wherever people read of it."""
+        return f"{self.suite} × {self.target}"
+
+
+class Partial(Record):
+    """The selection by which a run was restricted: it is compared in that part only."""
+
+    suites: list[str] = []
+    targets: list[str] = []
+    cases: list[str] = []
+
+
+class Report(Record):
+    """The record of one invocation. `interrupted` says why it ended before everything planned was done."""
+
+    schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
+    tool: Tool
+    created_at: str
+    provenance: Provenance = Provenance()
+    partial: Partial | None = None
+    interrupted: str | None = None
+    warnings: list[str] = []
+    runs: list[Run] = []

@@ -1,0 +1,115 @@
+"""The outcome of one trial, and what is written down of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Discriminator, Field, Tag
+
+from evalward.records.base import Record
+from evalward.records.trace import Trace, Usage
+
+TRIAL_SCHEMA: Literal["evalward.trial/1"] = "evalward.trial/1"
+
+
+class Status(StrEnum):
+    """How a trial ended. `error` is the harness's or the provider's fault, never the target's."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    SKIPPED = "skipped"
+
+
+class CheckResult(Record):
+    """One expectation of a case: did it hold, and what was there instead."""
+
+    check: str
+    passed: bool
+    detail: str
+    weight: float = 1.0
+
+
+class BashDetails(Record):
+    """What the metrics of a `bash` trial need, beside score and usage.
+
+    `diverged_at` is the first tool call (counted from 1) whose answer differs from the recording, for replays
+    only; `failing_command` is the command to look at first when the trial failed.
+    """
+
+    kind: Literal["bash"] = "bash"
+    tool_calls: int = 0
+    tool_calls_ok: int = 0
+    turns: int = 0
+    natural_stop: bool = False
+    working_ms: int = 0
+    replayed: bool = False
+    diverged_at: int | None = None
+    failing_command: str | None = None
+    failing_stderr: str | None = None
+
+    def summary(self) -> BashDetails:
+        """The part that a baseline keeps: numbers, no text."""
+        return self.model_copy(update={"failing_command": None, "failing_stderr": None})
+
+
+class OtherDetails(Record):
+    """Details of a kind that this version has no record for; kept as they are."""
+
+    model_config = ConfigDict(extra="allow")
+    kind: str = ""
+
+    def summary(self) -> OtherDetails:
+        """Unknown details may hold anything, so a baseline keeps none of them."""
+        return OtherDetails(kind=self.kind)
+
+
+def _details_tag(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return kind if kind in {"bash"} else "other"
+
+
+Details = Annotated[
+    Annotated[BashDetails, Tag("bash")] | Annotated[OtherDetails, Tag("other")], Discriminator(_details_tag)
+]
+
+
+class Result(Record):
+    """One trial of one case by one target.
+
+    `reason` says why a trial is not `passed`, in a word of its kind or of the failure table. `score` and
+    `max_score` are sums of check weights. `trace` is the path of the trial file beside the report.
+    """
+
+    id: str
+    category: str
+    definition: str
+    trial: int = Field(default=1, ge=1)
+    status: Status
+    score: float = 0.0
+    max_score: float = 0.0
+    checks: list[CheckResult] = []
+    usage: Usage = Usage()
+    duration_ms: int = 0
+    reason: str | None = None
+    message: str | None = None
+    details: Details = OtherDetails()
+    trace: str | None = None
+
+    @property
+    def valid(self) -> bool:
+        """True when the trial says something about the target: it passed or failed."""
+        return self.status in {Status.PASSED, Status.FAILED}
+
+
+class Trial(Record):
+    """The file of one trial: result and trace, with what identifies it. Also one entry of a recording."""
+
+    schema_: Literal["evalward.trial/1"] = Field(default=TRIAL_SCHEMA, alias="schema")
+    suite: str
+    kind: str
+    target: str
+    subject: str
+    result: Result
+    trace: Trace

@@ -1,0 +1,160 @@
+"""Everything that happened in a trial: messages, tool calls, usage, timing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from evalward.records.base import Record
+
+
+class Usage(Record):
+    """Tokens and cost of one turn, trial or run.
+
+    The one convention, to which every provider's numbers are converted at the edge: `input_tokens` is what the
+    model read anew, without cache reads and writes; `output_tokens` includes `reasoning_tokens`. A number that
+    nobody told is `None`, never 0; so is the cost (USD) of a model without a known price.
+    """
+
+    input_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cost_usd: float | None = None
+
+    @property
+    def total_input_tokens(self) -> int | None:
+        """All that the model read: fresh input, cache reads and cache writes."""
+        if self.input_tokens is None:
+            return None
+        return self.input_tokens + (self.cache_read_tokens or 0) + (self.cache_write_tokens or 0)
+
+
+_TOKEN_FIELDS = (
+    "input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+)
+
+
+def add_usage(usages: Iterable[Usage]) -> Usage:
+    """The sum. Cache and reasoning tokens count what was told; one unknown input, output or cost makes it unknown."""
+    items = list(usages)
+    sums: dict[str, Any] = {name: _known_sum([getattr(item, name) for item in items]) for name in _TOKEN_FIELDS}
+    for name in ("input_tokens", "output_tokens", "cost_usd"):
+        values = [getattr(item, name) for item in items]
+        sums[name] = None if not values or None in values else sum(values)
+    return Usage(**sums)
+
+
+def _known_sum(values: list[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+class Text(Record):
+    """Words."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class ToolUse(Record):
+    """A model's wish to use a tool. `input` is what it sent, valid or not."""
+
+    type: Literal["tool_use"] = "tool_use"
+    id: str
+    name: str
+    input: Any = None
+
+
+class ToolResult(Record):
+    """What the model reads after a tool call."""
+
+    type: Literal["tool_result"] = "tool_result"
+    tool_use_id: str
+    content: str
+    is_error: bool = False
+
+
+class Opaque(Record):
+    """A provider's own block (reasoning, signatures) that has to go back to it unaltered."""
+
+    type: Literal["opaque"] = "opaque"
+    provider: str
+    data: Any
+
+
+Block = Annotated[Text | ToolUse | ToolResult | Opaque, Field(discriminator="type")]
+Role = Literal["user", "assistant", "tool_result"]
+
+
+class Message(Record):
+    """One message of a conversation."""
+
+    role: Role
+    content: list[Block]
+
+    @property
+    def text(self) -> str:
+        """The words of the message, without tool uses and results."""
+        return "\n".join(block.text for block in self.content if isinstance(block, Text))
+
+    @property
+    def tool_uses(self) -> list[ToolUse]:
+        """The tool uses, in order."""
+        return [block for block in self.content if isinstance(block, ToolUse)]
+
+
+class ToolCall(Record):
+    """One execution of a tool: the call-level record of the bash specification.
+
+    `stdout` and `stderr` may be cut; then `cut` says how many characters were left out. `ran` is false where
+    nothing was executed (broken arguments, unknown tool); the exit code is then the tool's own error, not 0.
+    """
+
+    commands: str
+    stdout: str = ""
+    stderr: str = ""
+    exit_code: int
+    duration_ms: int = 0
+    cut: int = 0
+    ran: bool = True
+
+
+StopReason = Literal["end", "tool_use", "length", "refusal", "content_filter", "pause", "other"]
+
+
+class Turn(Record):
+    """One round trip to the model. `wall_ms` is what the clock said, `working_ms` without waits for rate limits."""
+
+    usage: Usage = Usage()
+    stop: StopReason = "end"
+    model: str | None = None
+    wall_ms: int = 0
+    working_ms: int = 0
+
+
+class Trace(Record):
+    """What happened in a trial, in order.
+
+    `natural_stop`: the model decided that it was done; false when the turn limit ended the loop. `duration_ms`
+    is wall-clock time of the whole trial, `working_ms` the same without waits for rate limits.
+    """
+
+    messages: list[Message] = []
+    tool_calls: list[ToolCall] = []
+    turns: list[Turn] = []
+    natural_stop: bool = False
+    duration_ms: int = 0
+    working_ms: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """The sum over the turns."""
+        return add_usage(turn.usage for turn in self.turns)

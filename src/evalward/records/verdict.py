@@ -1,0 +1,96 @@
+"""The decision, and why."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from evalward.records.base import Record
+from evalward.records.comparison import Comparison
+from evalward.records.metric import Metric
+from evalward.records.policy import FailOn, Rule
+
+JUDGEMENT_SCHEMA: Literal["evalward.judgement/1"] = "evalward.judgement/1"
+
+
+class Outcome(StrEnum):
+    """What the gate says."""
+
+    PASS = "pass"  # noqa: S105 - a verdict, not a password
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    ERROR = "error"
+
+
+EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_UNJUDGED = 0, 1, 2, 3
+
+Stage = Literal["validity", "missing", "limit", "drop"]
+
+
+class Reason(Record):
+    """One reason for the verdict: at which stage of the judgement, about what, in one sentence, and what to do."""
+
+    stage: Stage
+    outcome: Outcome
+    message: str
+    suite: str | None = None
+    target: str | None = None
+    metric: str | None = None
+    cases: list[str] = []
+    remedy: str = ""
+
+
+RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available"]
+
+
+class RuleOutcome(Record):
+    """One rule applied to one run: the numbers it looked at and what it said.
+
+    `value` is over all cases (limits), `before`, `now` and `delta` over the comparable ones (drops).
+    """
+
+    rule: Rule
+    default: bool = False
+    suite: str
+    target: str
+    value: Metric | None
+    before: Metric | None = None
+    now: Metric | None = None
+    delta: float | None = None
+    status: RuleStatus
+    stage: Stage = "limit"
+    message: str
+
+
+class Verdict(Record):
+    """The decision. `reasons` holds all that spoke, the deciding one first; `headline` is its sentence."""
+
+    outcome: Outcome
+    headline: str
+    reasons: list[Reason] = []
+    rules: list[RuleOutcome] = []
+    warnings: list[str] = []
+    fail_on: FailOn = "regression"
+    profile: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 pass or inconclusive, 1 failed, 3 could not be judged; `fail_on` moves only between 0 and 1."""
+        if self.outcome is Outcome.ERROR:
+            return EXIT_UNJUDGED
+        blocks = {
+            "regression": {Outcome.FAIL},
+            "inconclusive": {Outcome.FAIL, Outcome.INCONCLUSIVE},
+            "never": set(),
+        }
+        return EXIT_FAILED if self.outcome in blocks[self.fail_on] else EXIT_OK
+
+
+class Judgement(Record):
+    """Comparison and verdict together: what `compare --format json` writes and every renderer reads."""
+
+    schema_: Literal["evalward.judgement/1"] = Field(default=JUDGEMENT_SCHEMA, alias="schema")
+    comparison: Comparison
+    verdict: Verdict

@@ -1,0 +1,28 @@
+"""What a judgement's renderer has to know besides the judgement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
+
+    `command` reproduces the run, `accept` says in words how to accept what changed (`…` in backticks becomes
+    code). `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the base has no
+    configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the
+    top, for example that the pull request edits the policy.
+    """
+
+    title: str = "Evalward"
+    head_sha: str | None = None
+    base_sha: str | None = None
+    run_url: str | None = None
+    report_path: str | None = None
+    command: str = ""
+    accept: str = ""
+    repository: str | None = None
+    marker: str = ""
+    unprotected: bool = False
+    notes: tuple[str, ...] = ()

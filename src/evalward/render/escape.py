@@ -1,0 +1,224 @@
+"""The one module for untrusted text: what a model, a case file, a pull request or a recording wrote.
+
+Names of suites, ids, check texts, commands and messages are hostile until they went through here. The functions
+return text for one place each: a Markdown sentence or cell, a code span, a code block, HTML, a terminal or log,
+a workflow command.
+
+GitHub looks for mentions, issue references, commits, e-mail addresses and emoji in the *rendered* text, after
+backslash escapes and entities are undone (`&#64;name` still notifies people). It leaves code alone. So whatever
+could become a link is put into a code span; zero-width characters, which would break copying, are never needed.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from evalward.records.base import clean_text
+
+_ELLIPSIS = "…"
+_MAX_MARKS = 3  # combining characters in a row; more only serve to draw over other lines
+_MAX_BLOCK_LINES = 40
+
+# Escape sequences of terminals: CSI, OSC and other strings, and two-character ones.
+_ANSI = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"
+    r"|\x1b[ -/]*[0-~]"
+)
+_LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+# Characters that show nothing although Unicode calls them letters or marks.
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
+_EMOJI_SELECTOR = "\ufe0f"
+_VARIATION_SELECTORS = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+
+_BLANKS = re.compile(r"\s+")
+# What GitHub, or a repository's own autolink rules, would turn into something else than text.
+_LINKABLE = re.compile(
+    r"""
+      @ | :// | (?i:\bwww\.) | (?i:\b(?:mailto|xmpp):)
+    | \#\w                                      # issue: #1, owner/repo#1
+    | (?i:\b(?:gh|cve|ghsa)-\w) | \b[A-Z]{2,}-\d # GH-1, CVE-…, JIRA-1
+    | (?i:(?<![0-9a-z])[0-9a-f]{7,}(?![0-9a-z])) # commit
+    | :[\w+-]+:                                 # emoji
+    | \$(?!\d[\d.,]*\Z)                        # formula; a price is none
+    """,
+    re.VERBOSE,
+)
+_CORE = re.compile(r"""(?P<head>[("'\[{<]*)(?P<core>.*?)(?P<tail>["'\])}>,.;:!?]*)\Z""", re.DOTALL)
+_MARKUP = {char: "\\" + char for char in "\\`*[]#~^"} | {
+    "<": "&lt;",
+    ">": "&gt;",
+    "&": "&amp;",
+    "|": "&#124;",  # a backslash before it would be read differently inside and outside tables
+    "$": "&#36;",
+}
+_BLOCK_START = re.compile(r"(?P<digits>\d{0,9})(?P<sign>[.)]|[-+=:]+)\Z")
+_LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+
+
+def plain(text: str, limit: int | None = None) -> str:
+    r"""The text for terminal and log: no control characters but `\n` and `\t`, no bidi, ANSI or zero-width ones.
+
+    Control characters are replaced by �, because they matter in outputs that are compared; the others vanish.
+    """
+    text = _LINE_ENDS.sub("\n", _ANSI.sub("", clean_text(text)))
+    text = _CONTROLS.sub("\ufffd", text)
+    if not text.isascii():
+        text = "".join(_visible(text))
+    return text if limit is None else _cut(text, limit)
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """`plain` text on one line: every run of white space is one space."""
+    joined = _BLANKS.sub(" ", plain(text)).strip()
+    return joined if limit is None else _cut(joined, limit)
+
+
+def log_text(text: str) -> str:
+    """Text that the runner of GitHub Actions doesn't take for a workflow command, wherever it stands in the log.
+
+    For whole outputs: colours that we added are left as they are.
+    """
+    text = re.sub(r"^(\s*):(?=:)", r"\1: ", text, flags=re.MULTILINE)
+    return text.replace("##[", "# #[")
+
+
+def md_cell(text: str, limit: int = 120) -> str:
+    """Text that is safe inside a Markdown table cell or sentence: one line, no markup, nothing that links."""
+    words = one_line(text, limit).split(" ")
+    first, *rest = [_word(word) for word in words]
+    return " ".join([_not_a_block(first), *rest])
+
+
+def md_prose(text: str, limit: int = 300) -> str:
+    """A sentence of ours that may name untrusted things: like `md_cell`, and what is `in backticks` becomes code."""
+    parts = one_line(text, limit).split("`")
+    if len(parts) % 2 == 0:  # an odd backtick out is no code
+        parts[-2:] = ["`".join(parts[-2:])]
+    pieces = [md_code(part, limit) if index % 2 else _spaced(part) for index, part in enumerate(parts)]
+    return "".join(_apart(pieces)).strip()
+
+
+def md_code(text: str, limit: int = 120) -> str:
+    """An inline code span on one line, for any content, inside and outside of table cells."""
+    line = _cut(re.sub(r"\n+", " ↵ ", plain(text).strip("\n")).replace("\t", " "), limit)
+    if not line.strip():
+        return "(empty)" if not line else f"<code>{'&#160;' * len(line)}</code>"
+    if "|" in line:
+        return f"<code>{_entities(line)}</code>"
+    fence = "`" * (_longest_run(line) + 1)
+    pad = " " if line[0] in "` " or line[-1] in "` " else ""
+    return f"{fence}{pad}{line}{pad}{fence}"
+
+
+def md_block(text: str, limit: int = 2000, language: str = "") -> str:
+    """A fenced code block whose fence is longer than any run of backticks inside; too much is cut with a note."""
+    body = plain(text).strip("\n")
+    lines = body[:limit].split("\n")[:_MAX_BLOCK_LINES]
+    shown = "\n".join(lines)
+    if len(shown) < len(body):
+        shown += f"\n{_ELLIPSIS} ({len(body) - len(shown):,} more characters)"
+    fence = "`" * max(3, _longest_run(shown) + 1)
+    info = "".join(char for char in language if char.isascii() and char.isalnum())
+    return f"{fence}{info}\n{shown}\n{fence}"
+
+
+def html_text(text: str) -> str:
+    """Text that is safe as HTML content and inside a quoted attribute."""
+    return html.escape(plain(text), quote=True)
+
+
+def html_code(text: str, limit: int = 120) -> str:
+    """A `<code>` element on one line, for the places where GitHub doesn't read Markdown, such as `<summary>`."""
+    return f"<code>{html_text(one_line(text, limit))}</code>"
+
+
+def workflow_data(text: str) -> str:
+    """The message of a workflow command."""
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def workflow_property(text: str) -> str:
+    """A property's value of a workflow command."""
+    return workflow_data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + _ELLIPSIS
+
+
+def _visible(text: str) -> Iterator[str]:
+    """The characters that can be seen, and white space; combining ones only a few in a row."""
+    marks = 0
+    before = ""
+    for char in text:
+        category = unicodedata.category(char)
+        if char == _EMOJI_SELECTOR and before == "So":  # ⚠️ instead of ⚠
+            before = ""
+            yield char
+            continue
+        before = category
+        if category in {"Cf", "Co", "Cs", "Cn"} or char in _INVISIBLE or _is_selector(char):
+            continue
+        marks = marks + 1 if category in {"Mn", "Me"} else 0
+        if marks <= _MAX_MARKS:
+            yield char
+
+
+def _is_selector(char: str) -> bool:
+    return any(low <= ord(char) <= high for low, high in _VARIATION_SELECTORS)
+
+
+def _spaced(text: str) -> str:
+    """`md_cell` that keeps a blank at either end, for a part of a sentence."""
+    start = " " if text[:1] == " " else ""
+    end = " " if text[-1:] == " " else ""
+    return f"{start}{md_cell(text, len(text))}{end}" if text.strip() else text
+
+
+def _apart(pieces: list[str]) -> Iterator[str]:
+    """The pieces, with a blank where two code spans would run into each other."""
+    before = ""
+    for piece in pieces:
+        if before.endswith("`") and piece.startswith("`"):
+            yield " "
+        yield piece
+        before = piece or before
+
+
+def _word(word: str) -> str:
+    """One word as Markdown: as code when something could make a link or picture of it."""
+    if not _LINKABLE.search(word):
+        return _escaped(word)
+    match = _CORE.match(word)
+    if match is None or not match["core"]:
+        return md_code(word, len(word))
+    return _escaped(match["head"]) + md_code(match["core"], len(word)) + _escaped(match["tail"])
+
+
+def _escaped(text: str) -> str:
+    marked = _LOOSE_UNDERSCORE.sub("\0", text)  # one between letters is no emphasis and stays readable
+    return "".join(_MARKUP.get(char, char) for char in marked).replace("\0", r"\_")
+
+
+def _not_a_block(word: str) -> str:
+    """Keeps the first word from being a list's mark, an underline or a table's rule."""
+    match = _BLOCK_START.match(word)
+    return f"{match['digits']}\\{match['sign']}" if match else word
+
+
+def _entities(line: str) -> str:
+    """Text inside an HTML element in Markdown: every punctuation mark as an entity.
+
+    The comment behind @ keeps the parser, which doesn't know that it is inside of code, from seeing an address.
+    """
+    escaped = "".join(f"&#{ord(char)};" if char.isascii() and not char.isalnum() else char for char in line)
+    return escaped.replace("&#32;", " ").replace("&#64;", "&#64;<!-- -->")
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)

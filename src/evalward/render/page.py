@@ -1,0 +1,315 @@
+"""From a judgement to its page: what is shown, how much of it, and in which words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
+
+from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison, SubjectChange
+from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
+from evalward.render.context import Context
+from evalward.render.numbers import plural
+from evalward.render.rows import category_rows, metric_rows
+from evalward.render.view import (
+    MISSING,
+    NEW,
+    NOT_JUDGED,
+    NOT_MEASURED,
+    OUTCOMES,
+    SEVERITY,
+    STATUSES,
+    UNPROTECTED_PASS,
+    Badge,
+    Caps,
+    CaseEntry,
+    CheckLine,
+    Page,
+    ReasonLine,
+    RunView,
+    Some,
+    SubjectLine,
+)
+
+_T = TypeVar("_T")
+
+# The parts of a subject that a replay can't measure: what the model was told.
+PROMPT_PARTS = frozenset({"system", "tool", "prompt", "guidance"})
+_OPEN_RUNS = 3  # with more runs than this the ones that are fine are folded
+_REASON_CASES = 5
+_OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
+_BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
+_HEX = re.compile(r"[0-9a-fA-F]{7,64}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_URL = re.compile(r"https?://[\w.:-]+(?:/[\w./~%+-]*)?(?:\?[\w=&%.-]*)?")
+_LEFT_OUT = {
+    "full": "",
+    "failures": "Shortened to fit: metrics that are ok or only inform, fixed cases, changes for the better and "
+    "categories that did not fall are left out.",
+    "headline": "Shortened to fit: tables, cases and categories are left out.",
+}
+
+
+def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bool = True) -> Page:
+    """The page of a judgement, no longer than `caps` allow. `counts` adds n of N to ratios."""
+    comparison, verdict = judgement.comparison, judgement.verdict
+    several = len(comparison.runs) > 1
+    broken = _cases(comparison, ("broken",), caps.broken, caps, several)
+    first, reasons = _reasons(verdict, {case.id for case in broken.shown}, caps)
+    runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
+    detailed = caps.detail != "headline"
+    others = _OTHER_CHANGES if caps.detail == "full" else _BAD_CHANGES
+    return Page(
+        detail=caps.detail,
+        marker=context.marker,
+        title=context.title,
+        badge=_outcome(judgement, context),
+        headline=verdict.headline,
+        facts=_facts(comparison, verdict, context),
+        alerts=_alerts(comparison, context),
+        notes=list(context.notes),
+        first=first,
+        reasons=reasons,
+        runs=_some(sorted(runs, key=lambda run: run.folded), caps.runs),
+        several=several,
+        broken=broken,
+        fixed=_cases(comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several),
+        others=_cases(comparison, others, caps.changes, caps, several),
+        other_counts=_counts(comparison, others),
+        subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
+        categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
+        fell=sum(category.fell for run in runs for category in run.categories),
+        category_count=sum(len(run.categories) for run in comparison.runs),
+        warnings=_some(list(dict.fromkeys([*comparison.warnings, *verdict.warnings])), caps.warnings),
+        command=context.command if detailed else "",
+        accept=context.accept if detailed else "",
+        left_out=_LEFT_OUT[caps.detail],
+        block=caps.block,
+        run_url=context.run_url if context.run_url and _URL.fullmatch(context.run_url) else "",
+        report_path=context.report_path or "",
+    )
+
+
+def quoted(text: str) -> str:
+    """A name inside a sentence, to be set as code."""
+    return "`" + text.replace("`", "'") + "`"
+
+
+def short_hash(value: str | None) -> str:
+    """A commit or digest as people write it: 7 digits of a commit, 12 of a digest; other text as it is."""
+    if value is None:
+        return "–"
+    if value.startswith("sha256:") and _HEX.fullmatch(value[7:]):
+        return value[7:19]
+    return value[:7] if _HEX.fullmatch(value) else value
+
+
+def _some(items: Sequence[_T], limit: int) -> Some[_T]:
+    return Some(list(items[:limit]), len(items))
+
+
+def _outcome(judgement: Judgement, context: Context) -> Badge:
+    nothing = context.unprotected or judgement.comparison.baseline is None
+    if nothing and judgement.verdict.outcome is Outcome.PASS:
+        return UNPROTECTED_PASS
+    return OUTCOMES[judgement.verdict.outcome]
+
+
+def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
+    """The one line of context: what was compared with what."""
+    facts = [_scope(comparison.runs), _case_count(comparison)]
+    if comparison.baseline is None:
+        facts.append("no baseline")
+    else:
+        commit = f" {quoted(short_hash(comparison.baseline_commit))}" if comparison.baseline_commit else ""
+        date = _DATE.match(comparison.baseline_created_at or "")
+        facts.append(f"baseline{commit}" + (f" of {date[0]}" if date else ""))
+    if context.base_sha and not comparison.baseline_commit:
+        facts.append(f"base {quoted(short_hash(context.base_sha))}")
+    if context.head_sha:
+        facts.append(f"head {quoted(short_hash(context.head_sha))}")
+    if verdict.exit_code == EXIT_OK and verdict.outcome is not Outcome.PASS:
+        facts.append(f"does not fail the check (`fail-on: {verdict.fail_on}`)")
+    return facts
+
+
+def _scope(runs: Sequence[RunComparison]) -> str:
+    if len(runs) == 1:
+        return f"{quoted(runs[0].suite)} × {quoted(runs[0].target)}"
+    suites, targets = len({run.suite for run in runs}), len({run.target for run in runs})
+    if suites * targets == len(runs):
+        return f"{plural(suites, 'suite')} × {plural(targets, 'target')}"
+    return plural(len(runs), "run")
+
+
+def _case_count(comparison: Comparison) -> str:
+    total = sum(run.total for run in comparison.runs)
+    comparable = sum(run.comparable for run in comparison.runs)
+    text = plural(total, "case")
+    trials = {run.trials for run in comparison.runs}
+    if len(trials) == 1 and (each := trials.pop()) > 1:
+        text += f" × {each} trials"
+    if comparison.baseline is not None and comparable != total:
+        text += f" ({comparable:,} comparable)"
+    return text
+
+
+def _alerts(comparison: Comparison, context: Context) -> list[str]:
+    alerts: list[str] = []
+    if context.unprotected:
+        alerts.append(
+            "Unprotected first run: the base commit has no Evalward configuration, so this pull request was judged "
+            "by its own policy."
+        )
+    if comparison.baseline is None:
+        alerts.append("There is no baseline: nothing was compared, and only floors and ceilings could speak.")
+    if comparison.interrupted:
+        alerts.append(f"The run was interrupted: {comparison.interrupted}")
+    if comparison.partial:
+        alerts.append("Partial run: only the selected suites, targets and cases were run and compared.")
+    return alerts
+
+
+def _reasons(verdict: Verdict, listed: set[str], caps: Caps) -> tuple[ReasonLine | None, Some[ReasonLine]]:
+    """The reason that the headline tells, and the others. Cases that are listed anyway are not named again."""
+    lines = [_reason(reason, listed) for reason in verdict.reasons]
+    if not lines or verdict.reasons[0].message != verdict.headline:
+        return None, _some(lines, caps.reasons)
+    return lines[0], _some(lines[1:], caps.reasons)
+
+
+def _reason(reason: Reason, listed: set[str]) -> ReasonLine:
+    cases = [case for case in reason.cases if case not in listed and case not in reason.message]
+    return ReasonLine(OUTCOMES[reason.outcome], reason.message, reason.remedy, _some(cases, _REASON_CASES))
+
+
+def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> RunView:
+    rules = [rule for rule in judgement.verdict.rules if (rule.suite, rule.target) == (run.suite, run.target)]
+    rows, info = metric_rows(run, rules, counts=counts)
+    badge = _run_badge(run, rules, judgement.verdict.reasons)
+    categories = category_rows(run.categories)
+    if caps.detail != "full":
+        rows, info = [row for row in rows if row.badge.word not in {"ok", "info"}], []
+        categories = [category for category in categories if category.fell]
+    measured = run.not_measured is None and not run.missing
+    fine = badge.word in {"ok", "info", "new"}
+    return RunView(
+        suite=run.suite,
+        target=run.target,
+        badge=badge,
+        folded=fine and len(judgement.comparison.runs) > _OPEN_RUNS,
+        rows=rows[: caps.rows] if measured else [],
+        info=info[: caps.rows] if measured else [],
+        notes=[*_run_notes(run, judgement.comparison), *_rule_notes(rules, judgement.verdict)],
+        categories=categories[: caps.categories],
+        subject=[_subject(change) for change in run.subject[: caps.rows]],
+    )
+
+
+def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:
+    blamed = {reason.outcome for reason in reasons if (reason.suite, reason.target) == (run.suite, run.target)}
+    worst = max((rule.status for rule in rules), key=SEVERITY.__getitem__, default=None)
+    choices: list[tuple[bool, Badge]] = [
+        (run.not_measured is not None, NOT_MEASURED),
+        (run.missing, MISSING),
+        (Outcome.ERROR in blamed, NOT_JUDGED),
+        (Outcome.FAIL in blamed, STATUSES["fail"]),
+        (Outcome.INCONCLUSIVE in blamed and worst != "fail", STATUSES["inconclusive"]),
+        (worst is not None, STATUSES[worst or "ok"]),
+        (run.added, NEW),
+    ]
+    return next((badge for holds, badge in choices if holds), STATUSES["ok"])
+
+
+def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
+    if run.not_measured is not None:
+        return [f"Not measured: {run.not_measured}", "Nothing is known about this run; it is no pass."]
+    if run.missing:
+        return ["The baseline has this run; this pull request does not."]
+    notes: list[str] = []
+    if comparison.baseline is not None and run.added:
+        notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
+    elif comparison.baseline is not None and run.comparable != run.total:
+        notes.append(
+            f"Baseline, now and Δ are over the {run.comparable:,} comparable of {plural(run.total, 'case')}."
+            if run.comparable
+            else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
+        )
+    if run.errors:
+        notes.append(
+            f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
+            "errors count neither way."
+        )
+    if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
+        notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
+    return notes + (_replay_notes(run) if run.replay else [])
+
+
+def _replay_notes(run: RunComparison) -> list[str]:
+    notes = [
+        "Replay: recorded model messages, tool calls executed again. "
+        f"{run.diverged:,} of {plural(run.planned, 'trial')} diverged from the recording."
+    ]
+    changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
+    if changed:
+        parts = " and ".join(quoted(part) for part in changed)
+        notes.append(f"⚠️ The subject's {parts} changed: replay does not measure this change.")
+    return notes
+
+
+def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:
+    """What rules say that is neither fine nor told as a reason or warning."""
+    told = {verdict.headline, *verdict.warnings, *(reason.message for reason in verdict.reasons)}
+    blamed = {(reason.suite, reason.target, reason.metric) for reason in verdict.reasons}
+    return [
+        rule.message
+        for rule in rules
+        if rule.status not in {"ok", "fail"}
+        and rule.message not in told
+        and (rule.suite, rule.target, rule.rule.metric) not in blamed
+    ]
+
+
+def _subject(change: SubjectChange) -> SubjectLine:
+    return SubjectLine(change.part, short_hash(change.before), short_hash(change.now))
+
+
+def _cases(
+    comparison: Comparison, kinds: Sequence[CaseChangeKind], limit: int, caps: Caps, several: bool
+) -> Some[CaseEntry]:
+    found = [
+        (kinds.index(case.change), case, run) for run in comparison.runs for case in run.cases if case.change in kinds
+    ]
+    found.sort(key=lambda item: item[0])
+    entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]
+    return Some(entries, len(found))
+
+
+def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
+    checks = [check for check in case.checks if not check.passed] or case.checks
+    return CaseEntry(
+        id=case.id,
+        category=case.category,
+        run=run,
+        change=case.change.replace("_", " "),
+        before=str(case.before) if case.before else "–",
+        now=str(case.now) if case.now else "–",
+        note=case.note or "",
+        checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
+        more_checks=max(0, len(checks) - caps.checks),
+        session=_session(case, caps.block),
+        trace=(case.trace or "") if caps.traces else "",
+    )
+
+
+def _session(case: CaseChange, limit: int) -> str:
+    """The command to look at and what it wrote to stderr, as a terminal shows them."""
+    parts = [f"$ {case.command[:limit]}" if case.command else "", (case.stderr or "").strip("\n")]
+    return "\n".join(part for part in parts if part)
+
+
+def _counts(comparison: Comparison, kinds: Sequence[CaseChangeKind]) -> str:
+    """`1 worse, 2 missing`."""
+    counts = Counter(case.change for run in comparison.runs for case in run.cases)
+    return ", ".join(f"{counts[kind]:,} {kind.replace('_', ' ')}" for kind in kinds if counts[kind])

@@ -1,0 +1,205 @@
+"""What reports without a baseline show: one in full, several side by side. Plain text, not yet escaped."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalward.records.metric import Metric
+from evalward.records.report import Finding, Report, Run
+from evalward.records.result import BashDetails, Result, Status
+from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
+from evalward.render.page import quoted, short_hash
+from evalward.render.rows import format_category, metric_order
+from evalward.render.view import Badge, CheckLine
+
+STATUSES: dict[Status, Badge] = {
+    Status.PASSED: Badge("✅", "passed", "green", "✓"),
+    Status.FAILED: Badge("❌", "failed", "red", "✗"),
+    Status.ERROR: Badge("⚠️", "error", "yellow", "!"),
+    Status.SKIPPED: Badge("–", "skipped", "dim", "–"),
+}
+FINDINGS = {
+    "good": Badge("✅", "good", "green", "✓"),
+    "info": Badge("–", "info", "dim", "–"),
+    "warning": Badge("⚠️", "warning", "yellow", "!"),
+}
+
+
+@dataclass(frozen=True)
+class TaskLine:
+    """One trial. `checks` are all of them, `failing` those that don't hold; `session` is command and stderr."""
+
+    id: str
+    category: str
+    badge: Badge
+    score: str
+    why: str
+    failing: list[CheckLine]
+    checks: list[tuple[bool, CheckLine]]
+    session: str
+
+
+@dataclass(frozen=True)
+class FindingLine:
+    """What the numbers show, on which evidence, and what to do about it."""
+
+    badge: Badge
+    message: str
+    why: str
+    advice: str
+    cases: list[str]
+
+
+@dataclass(frozen=True)
+class ReportRun:
+    """One run in full."""
+
+    suite: str
+    target: str
+    facts: list[str]
+    not_measured: str
+    metrics: list[tuple[str, str]]
+    categories: list[tuple[str, str]]
+    tasks: list[TaskLine]
+    findings: list[FindingLine]
+
+    @property
+    def name(self) -> str:
+        """`suite × target`."""
+        return f"{self.suite} × {self.target}"
+
+    @property
+    def remarkable(self) -> list[TaskLine]:
+        """The trials that didn't pass."""
+        return [task for task in self.tasks if task.badge.word != "passed"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One run among several: a letter for its column and what it stands for."""
+
+    letter: str
+    name: str
+    facts: list[str]
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Runs as columns: the rows are a metric or category and its value in each."""
+
+    columns: list[Column]
+    metrics: list[tuple[str, list[str]]]
+    categories: list[tuple[str, list[str]]]
+
+
+@dataclass(frozen=True)
+class ReportsPage:
+    """Reports to be shown: the runs of the only one in full, or the runs of several in columns."""
+
+    facts: list[str]
+    warnings: list[str]
+    runs: list[ReportRun]
+    side: SideBySide | None
+
+
+def build_reports(reports: Sequence[Report], *, counts: bool = True) -> ReportsPage:
+    """What to show of these reports. `counts` adds n of N to ratios."""
+    warnings = [warning for report in reports for warning in _warnings(report)]
+    if len(reports) == 1:
+        runs = [_run(run, counts) for run in reports[0].runs]
+        return ReportsPage(_facts(reports[0]), warnings, runs, None)
+    return ReportsPage([plural(len(reports), "report")], warnings, [], _side_by_side(reports, counts))
+
+
+def _facts(report: Report) -> list[str]:
+    facts = [report.created_at, f"{report.tool.name} {report.tool.version}"]
+    if report.provenance.commit:
+        facts.append(f"commit {quoted(short_hash(report.provenance.commit))}")
+    return facts
+
+
+def _warnings(report: Report) -> list[str]:
+    warnings = [f"The run was interrupted: {report.interrupted}"] if report.interrupted else []
+    if report.partial:
+        warnings.append("Partial run: only the selected suites, targets and cases were run.")
+    return warnings + report.warnings
+
+
+def _run(run: Run, counts: bool) -> ReportRun:
+    statuses = Counter(result.status for result in run.cases)
+    facts = [f"{statuses[status]:,} {badge.word}" for status, badge in STATUSES.items() if statuses[status]]
+    if run.trials > 1:
+        facts.append(f"{run.trials} trials per case")
+    return ReportRun(
+        suite=run.suite,
+        target=run.target,
+        facts=facts,
+        not_measured=run.not_measured or "",
+        metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)],
+        categories=[(name, format_category(run.categories[name])) for name in sorted(run.categories)],
+        tasks=[_task(result, run.trials) for result in run.cases],
+        findings=[_finding(finding) for finding in run.findings],
+    )
+
+
+def _task(result: Result, trials: int) -> TaskLine:
+    checks = [(check.passed, CheckLine(check.check, check.detail)) for check in result.checks]
+    return TaskLine(
+        id=result.id,
+        category=result.category + (f", trial {result.trial}" if trials > 1 else ""),
+        badge=STATUSES[result.status],
+        score=f"{format_count(result.score)}/{format_count(result.max_score)}",
+        why=": ".join(part for part in (result.reason, result.message) if part),
+        failing=[line for passed, line in checks if not passed],
+        checks=checks,
+        session=_session(result),
+    )
+
+
+def _session(result: Result) -> str:
+    details = result.details
+    if result.status is not Status.FAILED or not isinstance(details, BashDetails):
+        return ""
+    command = f"$ {details.failing_command}" if details.failing_command else ""
+    return "\n".join(part for part in (command, (details.failing_stderr or "").strip("\n")) if part)
+
+
+def _finding(finding: Finding) -> FindingLine:
+    threshold = f"threshold {finding.threshold}" if finding.threshold else ""
+    why = ", ".join(part for part in (finding.evidence, threshold) if part)
+    return FindingLine(FINDINGS[finding.level], finding.message, why, finding.advice, finding.cases)
+
+
+def _side_by_side(reports: Sequence[Report], counts: bool) -> SideBySide:
+    pairs = [(report, run) for report in reports for run in report.runs]
+    columns = [Column(_letter(index), run.name, _facts(report)) for index, (report, run) in enumerate(pairs)]
+    runs = [run for _, run in pairs]
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics))
+    groups = sorted({name for run in runs for name in run.categories})
+    return SideBySide(
+        columns=columns,
+        metrics=[(name, _across([run.metrics.get(name) for run in runs], counts)) for name in metric_order(names)],
+        categories=[
+            (name, [format_category(run.categories.get(name), counts=counts) for run in runs]) for name in groups
+        ],
+    )
+
+
+def _across(metrics: Sequence[Metric | None], counts: bool) -> list[str]:
+    values = [metric.value for metric in metrics if metric is not None and metric.value is not None]
+    return [
+        NOT_AVAILABLE if metric is not None and metric.value is None else format_value(metric, values, counts=counts)
+        for metric in metrics
+    ]
+
+
+def _letter(index: int) -> str:
+    """A, B, … Z, AA, AB, …"""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

@@ -1,0 +1,148 @@
+"""The tables of a run: its metrics with their thresholds, and its categories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from evalward.records.comparison import CategoryChange, MetricChange, RunComparison
+from evalward.records.metric import EPSILON, CategorySummary, Metric, Unit
+from evalward.records.verdict import RuleOutcome
+from evalward.render.numbers import (
+    format_count,
+    format_delta,
+    format_number,
+    format_rule,
+    format_value,
+    rule_limits,
+    rule_moves,
+)
+from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row
+
+# What people look for first among the metrics that no rule names.
+FIRST_METRICS = (
+    "total_passed",
+    "pass_rate",
+    "overall_rate",
+    "csr",
+    "safety_accuracy",
+    "tool_call_success_rate",
+    "total_tool_calls",
+    "total_turns",
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_duration_ms",
+    "cost_usd",
+)
+_KEY_ROWS = 4  # what stands in the open when no rule names anything
+
+
+def metric_rows(
+    run: RunComparison, rules: Sequence[RuleOutcome], *, counts: bool = True
+) -> tuple[list[Row], list[Row]]:
+    """The rows that rules speak about, in the policy's order, and the rows that only inform.
+
+    Without any rule a few key metrics take the place of the first. `counts` adds n of N to ratios.
+    """
+    changes = {change.id: change for change in run.metrics}
+    by_metric: dict[str, list[RuleOutcome]] = {}
+    for outcome in rules:
+        by_metric.setdefault(outcome.rule.metric, []).append(outcome)
+    gated = [_row(metric, changes.get(metric), outcomes, counts) for metric, outcomes in by_metric.items()]
+    others = [changes[metric] for metric in metric_order(changes) if metric not in by_metric]
+    info = [_row(change.id, change, [], counts) for change in others if _told(change)]
+    return (gated, info) if gated else (info[:_KEY_ROWS], info[_KEY_ROWS:])
+
+
+def metric_order(ids: Iterable[str]) -> list[str]:
+    """Metric ids, those that people look for first in front, the others as they come."""
+    known = list(ids)
+    return [metric for metric in FIRST_METRICS if metric in known] + [
+        metric for metric in known if metric not in FIRST_METRICS
+    ]
+
+
+def category_rows(categories: Iterable[CategoryChange]) -> list[CategoryRow]:
+    """The categories, those that fell first, then by name."""
+    rows = [_category(change) for change in categories]
+    return sorted(rows, key=lambda row: (not row.fell, row.name))
+
+
+def format_category(
+    summary: CategorySummary | None, other: CategorySummary | None = None, *, counts: bool = True
+) -> str:
+    """A category's rate and, with `counts`, how many of its tasks passed: `92.5 % (7 of 8 passed)`."""
+    if summary is None:
+        return "–"
+    apart = [] if other is None or other.rate is None else [other.rate]
+    rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", apart)
+    return f"{rate} ({format_count(summary.passed)} of {format_count(summary.tasks)} passed)" if counts else rate
+
+
+def _told(change: MetricChange) -> bool:
+    """False for a metric that is not available anywhere."""
+    sides = (change.before, change.now, change.whole)
+    return any(side is not None and side.value is not None for side in sides)
+
+
+def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcome], counts: bool) -> Row:
+    rules = [outcome.rule for outcome in outcomes]
+    before, now, whole, delta = _numbers(change, outcomes)
+    unit: Unit = next((side.unit for side in (now, whole, before) if side is not None), "ratio")
+    limits = rule_limits(rules)
+    worst = max((outcome.status for outcome in outcomes), key=SEVERITY.__getitem__, default=None)
+    thresholds = [format_rule(o.rule, unit) + (" (default)" if o.default else "") for o in outcomes]
+    return Row(
+        metric=metric,
+        before=format_value(before, [*limits, *_values(now)], counts=counts),
+        now=_now(now, whole, before, limits, counts),
+        delta=format_delta(delta, unit, rule_moves(rules)),
+        threshold="; ".join(dict.fromkeys(thresholds)) or "–",
+        badge=INFO if worst is None else STATUSES[worst],
+    )
+
+
+def _numbers(
+    change: MetricChange | None, outcomes: Sequence[RuleOutcome]
+) -> tuple[Metric | None, Metric | None, Metric | None, float | None]:
+    """Before, now (both over the comparable cases), the whole, and the difference."""
+    if change is not None:
+        return change.before, change.now, change.whole, change.delta
+    if outcomes:
+        first = outcomes[0]
+        return first.before, first.now, first.value, first.delta
+    return None, None, None, None
+
+
+def _now(now: Metric | None, whole: Metric | None, before: Metric | None, limits: list[float], counts: bool) -> str:
+    apart = [*limits, *_values(before)]
+    shown = now or whole
+    text = format_value(shown, apart, counts=counts)
+    if before is None and whole is not None:
+        return format_value(whole, apart, counts=counts)
+    if limits and _differ(now, whole):  # limits are judged on all cases
+        return f"{text}; all cases: {format_value(whole, limits, counts=counts)}"
+    return text
+
+
+def _differ(one: Metric | None, other: Metric | None) -> bool:
+    if one is None or other is None or one.value is None or other.value is None:
+        return False
+    return abs(one.value - other.value) > EPSILON
+
+
+def _values(metric: Metric | None) -> list[float]:
+    return [] if metric is None or metric.value is None else [metric.value]
+
+
+def _category(change: CategoryChange) -> CategoryRow:
+    before, now = change.before, change.now
+    delta = None
+    if before is not None and now is not None and before.rate is not None and now.rate is not None:
+        delta = now.rate - before.rate
+    return CategoryRow(
+        name=change.name,
+        before=format_category(before, now),
+        now=format_category(now, before),
+        delta=format_delta(delta, "ratio"),
+        fell=delta is not None and delta < -EPSILON,
+    )

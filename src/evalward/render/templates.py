@@ -1,0 +1,75 @@
+"""The Jinja2 environment: where templates are found, and how nothing gets out of them unescaped."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalward.render.escape import html_code, html_text, md_block, md_cell, md_code, md_prose
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_COMMENT = re.compile(r"<!--(?:(?!-->|<!--|--!>)[^\n])*-->")
+
+
+class Safe(str):
+    """Text that went through a filter of ours. Everything else is escaped on its way out."""
+
+    __slots__ = ()
+
+
+def render(template: str, **values: object) -> str:
+    """A template's text: no blank lines in a row, one newline at the end."""
+    text = _environment().get_template(template).render(**values)
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def template_folder() -> Path:
+    """The templates of the checkout that this file is part of, else those of the installed package."""
+    package = Path(__file__).resolve().parent.parent
+    checkout = package.parent.parent
+    if (checkout / "pyproject.toml").is_file() and (checkout / "templates").is_dir():
+        return checkout / "templates"
+    return package / "templates"
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who renders pays for it
+
+    environment = Environment(  # noqa: S701 - finalize escapes, for Markdown
+        loader=FileSystemLoader(template_folder()),
+        undefined=StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        cell=lambda text, limit=120: Safe(md_cell(text, limit)),
+        prose=lambda text, limit=300: Safe(md_prose(text, limit)),
+        code=lambda text, limit=120: Safe(md_code(text, limit)),
+        block=lambda text, limit=2000, language="": Safe(md_block(text, limit, language)),
+        html=lambda text: Safe(html_text(text)),
+        html_code=lambda text, limit=80: Safe(html_code(text, limit)),
+        codes=lambda texts, limit=80: Safe(", ".join(md_code(text, limit) for text in texts)),
+        inset=lambda text: Safe(re.sub(r"^(?=.)", "  ", text, flags=re.MULTILINE)),
+        unbroken=lambda text: Safe(re.sub("(?<![,;]) ", "&nbsp;", text)),
+        marker=_marker,
+        url=Safe,
+    )
+    return environment
+
+
+def _finalize(value: object) -> object:
+    return Safe(md_cell(value, 300)) if isinstance(value, str) and not isinstance(value, Safe) else value
+
+
+def _marker(text: str) -> Safe:
+    """The hidden comment, which must be one and end where it seems to."""
+    if not _COMMENT.fullmatch(text):
+        raise ValueError(f"a marker is one HTML comment on one line, not {text!r}")
+    return Safe(text)

@@ -1,0 +1,214 @@
+"""Judgements and reports for a terminal or a log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from evalward.records.report import Report
+from evalward.records.verdict import Judgement
+from evalward.render.console import Screen
+from evalward.render.context import Context
+from evalward.render.page import build_page
+from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.view import SUMMARY, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
+
+_T = TypeVar("_T")
+
+_WITH_COUNTS = 100  # columns from which there is room for n of N
+_COLUMN_WITH_COUNTS = 26
+_BETWEEN_RUNS = 2
+
+
+def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
+    """The verdict and what led to it. `width` is the terminal's, in columns."""
+    page = build_page(judgement, Context(), SUMMARY, counts=width >= _WITH_COUNTS)
+    screen = Screen(colour, width)
+    _verdict(screen, page)
+    for run in page.runs.shown:
+        _run(screen, run, page)
+    _cases(screen, page)
+    for run in page.runs.shown:
+        _changes(screen, run, page.several)
+    _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
+    return screen.text()
+
+
+def report_text(reports: Sequence[Report], *, colour: bool, width: int, verbose: bool = False) -> str:
+    """One report in full, several side by side. `verbose` shows all checks, not the failing ones only."""
+    columns = 1 if len(reports) == 1 else 1 + sum(len(report.runs) for report in reports)
+    page = build_reports(reports, counts=width >= max(_WITH_COUNTS, columns * _COLUMN_WITH_COUNTS))
+    screen = Screen(colour, width)
+    _report_head(screen, page)
+    for run in page.runs:
+        _report_run(screen, run, verbose)
+    if page.side:
+        _side_by_side(screen, page.side)
+    return screen.text()
+
+
+def _verdict(screen: Screen, page: Page) -> None:
+    screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
+    screen.say(" · ".join(page.facts).replace("`", ""), 2)
+    if page.first:
+        _remedy(screen, page.first)
+    for reason in page.reasons.shown:
+        screen.say(reason.message, 2, reason.badge.mark, reason.badge.colour)
+        _remedy(screen, reason)
+    _more(screen, page.reasons)
+    for alert in page.alerts:
+        screen.say(alert, 2, "!", "yellow")
+
+
+def _remedy(screen: Screen, reason: ReasonLine) -> None:
+    if reason.cases:
+        more = f" and {reason.cases.more} more" if reason.cases.more else ""
+        screen.say(f"cases: {', '.join(reason.cases.shown)}{more}", 4)
+    if reason.remedy:
+        screen.say(reason.remedy, 4, "→")
+
+
+def _run(screen: Screen, run: RunView, page: Page) -> None:
+    word = "" if run.rows else f": {run.badge.word}"
+    if page.several or not run.rows:
+        screen.heading(f"{run.badge.mark} {run.name}{word}")
+    screen.blank()
+    if run.rows:
+        headers = ["metric", "baseline", "now", "Δ", "threshold", "status"]
+        screen.table(headers, [_cells(row) for row in run.rows], "lrrrll")
+        screen.blank()
+    if run.info:
+        cells = [[row.metric, row.before, row.now, row.delta] for row in run.info]
+        screen.table(["metric", "baseline", "now", "Δ"], cells, "lrrr")
+        screen.blank()
+    for note in run.notes:
+        screen.say(note.replace("`", "").replace("⚠️", "!"))
+
+
+def _changes(screen: Screen, run: RunView, several: bool) -> None:
+    where = f" in {run.name}" if several else ""
+    fell = [category for category in run.categories if category.fell]
+    if fell:
+        screen.heading(f"Categories that fell{where}")
+        cells = [[category.name, category.before, category.now, category.delta] for category in fell]
+        screen.table(["category", "baseline", "now", "Δ"], cells, "lrrr")
+    if run.subject:
+        screen.heading(f"What changed in the subject{where}")
+        for line in run.subject:
+            screen.say(f"{line.part}: {line.before} → {line.now}", 2)
+
+
+def _cells(row: Row) -> list[str]:
+    return [row.metric, row.before, row.now, row.delta, row.threshold, _badge(row.badge)]
+
+
+def _badge(badge: Badge) -> str:
+    return f"{badge.mark} {badge.word}"
+
+
+def _cases(screen: Screen, page: Page) -> None:
+    _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
+    _listed(screen, "Fixed", page.fixed, lambda case: screen.say(_case(case), 2, "✓", "green"))
+    _listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
+
+
+def _broken(screen: Screen, case: CaseEntry) -> None:
+    screen.say(_case(case), 2, "✗", "red")
+    for check in case.checks:
+        screen.say(f"{check.check}: {check.detail}" if check.detail else check.check, 6)
+    if case.more_checks:
+        screen.say(f"and {case.more_checks} more failing checks", 6)
+    if case.session:
+        screen.verbatim(case.session, 6)
+
+
+def _case(case: CaseEntry) -> str:
+    where = f"{case.category}, {case.run}" if case.run else case.category
+    note = f"; {case.note}" if case.note else ""
+    before, now = (side.replace("–", "nothing") for side in (case.before, case.now))
+    return f"{case.id} ({where}): {before} → {now}{note}"
+
+
+def _listed(screen: Screen, title: str, items: Some[_T], show: Callable[[_T], None]) -> None:
+    if not items:
+        return
+    screen.heading(f"{title}: {items.total}")
+    for item in items.shown:
+        show(item)
+    _more(screen, items)
+
+
+def _more(screen: Screen, items: Some[_T]) -> None:
+    if items.more:
+        screen.say(f"and {items.more} more", 2)
+
+
+def _report_head(screen: Screen, page: ReportsPage) -> None:
+    screen.heading("Evalward report: " + " · ".join(page.facts).replace("`", ""))
+    for warning in page.warnings:
+        screen.say(warning, 2, "!", "yellow")
+
+
+def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
+    facts = f": {', '.join(run.facts)}" if run.facts else ""
+    screen.heading(f"{run.name}{facts}")
+    if run.not_measured:
+        screen.say(f"Not measured: {run.not_measured}", 2, "?", "yellow")
+    screen.blank()
+    if run.metrics:
+        screen.table(["metric", "value"], run.metrics, "lr")
+        screen.blank()
+    if run.categories:
+        screen.table(["category", "rate"], run.categories, "lr")
+    if run.tasks:
+        screen.heading("Tasks")
+        for task in run.tasks:
+            _task(screen, task, verbose)
+    if run.findings:
+        screen.heading("Findings")
+    for finding in run.findings:
+        why = f" ({finding.why})" if finding.why else ""
+        screen.say(f"{finding.message}{why}", 2, finding.badge.mark, finding.badge.colour)
+        if finding.advice:
+            screen.say(finding.advice, 4, "→")
+
+
+def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
+    why = f" – {task.why}" if task.why else ""
+    screen.say(
+        f"{task.badge.word} {task.score} {task.id} ({task.category}){why}", 2, task.badge.mark, task.badge.colour
+    )
+    for passed, check in task.checks:
+        if verbose or not passed:
+            text = f"{check.check}: {check.detail}" if check.detail else check.check
+            screen.say(text, 6, "✓" if passed else "✗", "green" if passed else "red")
+    if task.session:
+        screen.verbatim(task.session, 8)
+
+
+def _side_by_side(screen: Screen, side: SideBySide) -> None:
+    screen.blank()
+    for column in side.columns:
+        screen.say(f"{column.name} · " + " · ".join(column.facts).replace("`", ""), 2, f"{column.letter} =")
+    _columns(screen, "metric", side.metrics, side)
+    if side.categories:
+        _columns(screen, "category", side.categories, side)
+
+
+def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], side: SideBySide) -> None:
+    """A table of as many columns at a time as fit."""
+    names = max([len(title), *(len(name) for name, _ in rows)])
+    widths = [
+        max([len(column.letter), *(len(values[index]) for _, values in rows)])
+        for index, column in enumerate(side.columns)
+    ]
+    start = 0
+    while start < len(widths):
+        end, used = start + 1, names + widths[start] + _BETWEEN_RUNS
+        while end < len(widths) and used + widths[end] + _BETWEEN_RUNS <= screen.width:
+            used += widths[end] + _BETWEEN_RUNS
+            end += 1
+        screen.blank()
+        headers = [title, *(column.letter for column in side.columns[start:end])]
+        screen.table(headers, [[name, *values[start:end]] for name, values in rows], "l" + "r" * (end - start))
+        start = end

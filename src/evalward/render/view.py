@@ -1,0 +1,208 @@
+"""What a judgement's page shows, prepared once for every output: plain text, decided and ordered, not yet escaped.
+
+Sentences may contain `…` in backticks for what is to be set as code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+from evalward.records.verdict import Outcome, RuleStatus
+
+_T = TypeVar("_T")
+
+Detail = Literal["full", "failures", "headline"]
+Colour = Literal["green", "red", "yellow", "dim"]
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A status as symbol and word; `mark` is the symbol for terminals, one column wide."""
+
+    symbol: str
+    word: str
+    colour: Colour
+    mark: str
+
+
+OUTCOMES: dict[Outcome, Badge] = {
+    Outcome.PASS: Badge("✅", "passed", "green", "✓"),
+    Outcome.FAIL: Badge("❌", "failed", "red", "✗"),
+    Outcome.INCONCLUSIVE: Badge("❔", "inconclusive", "yellow", "?"),
+    Outcome.ERROR: Badge("🛑", "could not be judged", "red", "!"),
+}
+UNPROTECTED_PASS = Badge("⚠️", "passed, but nothing was compared", "yellow", "!")
+STATUSES: dict[RuleStatus, Badge] = {
+    "ok": Badge("✅", "ok", "green", "✓"),
+    "not_available": Badge("❔", "not available", "yellow", "?"),
+    "warn": Badge("⚠️", "warn", "yellow", "!"),
+    "inconclusive": Badge("❔", "inconclusive", "yellow", "?"),
+    "fail": Badge("❌", "fail", "red", "✗"),
+}
+SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
+INFO = Badge("–", "info", "dim", "–")
+NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
+NEW = Badge("–", "new", "dim", "–")
+MISSING = Badge("❌", "missing", "red", "✗")
+NOT_JUDGED = Badge("🛑", "not judged", "red", "!")
+
+
+@dataclass(frozen=True)
+class Caps:
+    """How much of everything a page shows. `block` and `text` are characters, the others are counts."""
+
+    detail: Detail
+    reasons: int = 10
+    runs: int = 30
+    rows: int = 40
+    broken: int = 10
+    checks: int = 3
+    block: int = 1200
+    changes: int = 40
+    categories: int = 40
+    warnings: int = 20
+    traces: bool = False
+
+
+FULL = Caps("full")
+FAILURES = Caps("failures", runs=20, checks=2, block=400, changes=20, categories=20, warnings=10)
+HEADLINE = Caps("headline", reasons=3, runs=10, broken=0, changes=0, categories=0, warnings=0)
+SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 100, traces=True)
+CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One metric of a run: what it was, is, may be, and what that means."""
+
+    metric: str
+    before: str
+    now: str
+    delta: str
+    threshold: str
+    badge: Badge
+
+
+@dataclass(frozen=True)
+class CategoryRow:
+    """One category of a run."""
+
+    name: str
+    before: str
+    now: str
+    delta: str
+    fell: bool
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """A failing check: what was expected, and what was there instead."""
+
+    check: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class CaseEntry:
+    """One case that changed. `run` is empty when the page has one run only; `session` is command and stderr."""
+
+    id: str
+    category: str
+    run: str
+    change: str
+    before: str
+    now: str
+    note: str = ""
+    checks: list[CheckLine] = field(default_factory=list)
+    more_checks: int = 0
+    session: str = ""
+    trace: str = ""
+
+
+@dataclass(frozen=True)
+class SubjectLine:
+    """A part of the subject that differs."""
+
+    part: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One suite × target. `folded`: its table isn't worth the space on a page with many runs."""
+
+    suite: str
+    target: str
+    badge: Badge
+    folded: bool
+    rows: list[Row]
+    info: list[Row]
+    notes: list[str]
+    categories: list[CategoryRow]
+    subject: list[SubjectLine]
+
+    @property
+    def name(self) -> str:
+        """`suite × target`."""
+        return f"{self.suite} × {self.target}"
+
+
+@dataclass(frozen=True)
+class Some(Generic[_T]):
+    """The first of many, and how many there are."""
+
+    shown: list[_T]
+    total: int
+
+    @property
+    def more(self) -> int:
+        """How many are not shown."""
+        return self.total - len(self.shown)
+
+    def __bool__(self) -> bool:
+        return self.total > 0
+
+
+@dataclass(frozen=True)
+class ReasonLine:
+    """A reason beyond the headline, or what to do about the first."""
+
+    badge: Badge
+    message: str
+    remedy: str
+    cases: Some[str]
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that the page of a judgement says, in the order in which it is said."""
+
+    detail: Detail
+    marker: str
+    title: str
+    badge: Badge
+    headline: str
+    facts: list[str]
+    alerts: list[str]
+    notes: list[str]
+    first: ReasonLine | None
+    reasons: Some[ReasonLine]
+    runs: Some[RunView]
+    several: bool
+    broken: Some[CaseEntry]
+    fixed: Some[CaseEntry]
+    others: Some[CaseEntry]
+    other_counts: str
+    subject: list[RunView]
+    categories: list[RunView]
+    fell: int
+    category_count: int
+    warnings: Some[str]
+    command: str
+    accept: str
+    left_out: str
+    block: int
+    run_url: str
+    report_path: str

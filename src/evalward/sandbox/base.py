@@ -1,0 +1,50 @@
+"""What every place where commands run has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+OUTPUT_LIMIT = 30_000  # characters of one stream that a trace keeps and a model reads
+
+FileType = Literal["file", "directory", "other"]
+
+
+class SandboxError(Exception):
+    """The sandbox itself broke. Counted as `error`: never the target's failure."""
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What one run of a script gave. `stdout` and `stderr` are whole, as far as the sandbox itself keeps them."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration_ms: int
+
+
+class Shell(Protocol):
+    """A shell whose state (variables, functions, folder, files) lives from one script to the next."""
+
+    async def run(self, script: str) -> Execution:
+        """Run a script. A script that fails is no exception; `SandboxError` is for a sandbox that breaks."""
+        ...
+
+    def file_type(self, path: str) -> FileType | None:
+        """What is at the path, `None` when nothing is. A relative path counts from the home folder."""
+        ...
+
+    def read_file(self, path: str) -> bytes | None:
+        """The content of a regular file, `None` when there is none."""
+        ...
+
+
+def cut(text: str, limit: int = OUTPUT_LIMIT) -> str:
+    """The text, or its head and tail with a note between them; never longer than `limit`, and stable when cut again."""
+    if len(text) <= limit:
+        return text
+    note = f"\n[… {len(text) - limit + 60} characters left out …]\n"
+    room = limit - len(note)
+    head = room * 2 // 3
+    return text[:head] + note + text[len(text) - (room - head) :]

@@ -1,0 +1,89 @@
+"""What every kind of suite has in common, and the registry of kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Protocol, cast
+
+from evalward.config import LoadedConfig, Suite
+from evalward.records.case import Case
+from evalward.records.metric import Measurement
+from evalward.records.policy import Rule
+from evalward.records.report import Finding
+from evalward.records.result import Result
+from evalward.records.trace import Trace
+from evalward.targets.base import Target
+
+# One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
+BUILT_IN = {"bash": "evalward.suites.bash:BASH"}
+ENTRY_POINTS = "evalward.kinds"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name."""
+
+    spec: Suite
+    cases: Sequence[Case]
+    subject: Mapping[str, str]
+    settings: Any = None  # what the kind itself needs in `run_trial`: prompt, tool, limits
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """What one trial gave."""
+
+    result: Result
+    trace: Trace
+
+
+class Kind(Protocol):
+    """One family of evaluation."""
+
+    @property
+    def name(self) -> str:
+        """How the configuration calls it."""
+        ...
+
+    @property
+    def metric_ids(self) -> Sequence[str]:
+        """Every metric that `measure` gives, in the order in which people read them."""
+        ...
+
+    @property
+    def default_rules(self) -> Sequence[Rule]:
+        """Rules for metrics that the policy doesn't name: the specification's thresholds."""
+        ...
+
+    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+        """Load everything that the suite names. Raises `InputError` with all problems."""
+        ...
+
+    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+        """Run and score one trial. Raises `TrialSkippedError`, `SandboxError` and the targets' errors."""
+        ...
+
+    def measure(self, results: Sequence[Result]) -> Measurement:
+        """Metrics and category summaries of a list of results. Pure."""
+        ...
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
+        """What the numbers show. Pure."""
+        ...
+
+
+@cache
+def kinds() -> Mapping[str, str]:
+    """Name → `module:attribute` of every kind that is installed."""
+    found = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
+    return found | BUILT_IN
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of this name; `KeyError` when there is none."""
+    module, _, attribute = kinds()[name].partition(":")
+    return cast(Kind, getattr(import_module(module), attribute))

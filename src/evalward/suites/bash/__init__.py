@@ -1,0 +1,10 @@
+"""Kind `bash`: a model works with a shell, and what it leaves is checked.
+
+The metrics are those of the specification "LLM-Bashkit Metrics" (bashkit's Spec 013), under their own names.
+"""
+
+from __future__ import annotations
+
+from evalward.suites.bash.kind import BASH
+
+__all__ = ["BASH"]

@@ -1,0 +1,94 @@
+"""The cases of a bash suite: JSONL, one task a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from evalward.records.base import StrictRecord, digest
+from evalward.records.case import Case
+from evalward.records.problem import Place
+from evalward.records.trace import Message, Text, ToolUse
+from evalward.suites.bash.checks import parse_check
+
+
+class Expectation(StrictRecord):
+    """One check and its weight in the task's score."""
+
+    check: str
+    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+
+    @field_validator("check")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        parse_check(value)
+        return value
+
+
+class BashTask(StrictRecord):
+    """One line of a case file. The first seven keys are the public format; the rest is ours."""
+
+    id: str = Field(min_length=1)
+    category: str = Field(min_length=1)
+    description: str = ""
+    system: str | None = None
+    prompt: str = Field(min_length=1)
+    files: dict[str, str] = {}
+    expectations: list[Expectation] = Field(min_length=1)
+    solution: str | list[str] | None = None
+    tags: list[str] = []
+    max_turns: int | None = Field(default=None, ge=1, le=100)
+    timeout_s: float | None = Field(default=None, gt=0, le=600)
+
+    @field_validator("files")
+    @classmethod
+    def _absolute(cls, value: dict[str, str]) -> dict[str, str]:
+        for path in value:
+            if not path.startswith("/"):
+                raise ValueError(f"the path {path!r} isn't absolute")
+        return value
+
+
+class BashCase(Case):
+    """A task with the limits of its suite applied: what is run."""
+
+    task: BashTask
+    max_turns: int
+    timeout_s: float
+
+    def reference(self) -> list[Message]:
+        """One tool call per script of the solution, then a word of goodbye."""
+        solution = self.task.solution
+        scripts = [solution] if isinstance(solution, str) else solution or []
+        if not scripts:
+            return []
+        calls = [_call(number, script) for number, script in enumerate(scripts, 1)]
+        return [*calls, Message(role="assistant", content=[Text(text="Done.")])]
+
+
+def _call(number: int, script: str) -> Message:
+    use = ToolUse(id=f"oracle_{number}", name="bash", input={"commands": script})
+    return Message(role="assistant", content=[use])
+
+
+def make_case(task: BashTask, place: Place, max_turns: int, timeout_s: float) -> BashCase:
+    """The case of a task: its own limits before the suite's; the definition is what it asks and how it is judged."""
+    turns, seconds = task.max_turns or max_turns, task.timeout_s or timeout_s
+    asked: dict[str, Any] = {
+        "prompt": task.prompt,
+        "system": task.system,
+        "files": task.files,
+        "expectations": [[item.check, item.weight] for item in task.expectations],
+        "max_turns": turns,
+        "timeout_s": float(seconds),
+    }
+    return BashCase(
+        id=task.id,
+        category=task.category,
+        definition=digest(asked),
+        place=place,
+        task=task,
+        max_turns=turns,
+        timeout_s=seconds,
+    )

@@ -1,0 +1,119 @@
+"""The agent loop: ask the model, run the tool calls it makes, show it what they gave, until it stops."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
+from evalward.sandbox.base import Execution, Shell, cut
+from evalward.suites.bash.prompt import TOOL_NAME
+from evalward.targets.base import Chat, Reply, Request, ToolSpec
+
+USAGE_ERROR = 2  # the exit code of a call that could not be run at all, as a shell's own usage errors have
+
+
+@dataclass
+class Conversation:
+    """What has happened so far in a trial. The only thing in the loop that changes."""
+
+    messages: list[Message]
+    calls: list[ToolCall] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    natural_stop: bool = False
+
+
+async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, prompt: str, max_turns: int) -> Trace:
+    """Run one conversation to its end: the model's own stop, or `max_turns` round trips.
+
+    The trace's calls hold the whole output, for the checks; `keep` cuts it for the file.
+    """
+    started = time.monotonic()
+    talk = Conversation([Message(role="user", content=[Text(text=prompt)])])
+    while len(talk.turns) < max_turns:
+        reply = await chat.send(Request(system, tuple(talk.messages), (tool,)))
+        talk.turns.append(reply.turn)
+        talk.messages.append(reply.message)
+        results = [await _answer(use, shell, talk.calls) for use in reply.message.tool_uses]
+        if results:
+            talk.messages.append(Message(role="tool_result", content=results))
+        if _is_over(reply):
+            talk.natural_stop = reply.turn.stop in {"end", "tool_use"}
+            break
+    waited = sum(turn.wall_ms - turn.working_ms for turn in talk.turns)
+    elapsed = round((time.monotonic() - started) * 1000)
+    return Trace(
+        messages=talk.messages,
+        tool_calls=talk.calls,
+        turns=talk.turns,
+        natural_stop=talk.natural_stop,
+        duration_ms=elapsed,
+        working_ms=max(0, elapsed - waited),
+    )
+
+
+def _is_over(reply: Reply) -> bool:
+    """A stop token ends the loop even beside tool uses; so does a turn without any, unless the provider paused it."""
+    return reply.turn.stop == "end" or (not reply.message.tool_uses and reply.turn.stop != "pause")
+
+
+async def _answer(use: ToolUse, shell: Shell, calls: list[ToolCall]) -> Block:
+    script = script_of(use)
+    if isinstance(script, Unusable):
+        call = ToolCall(commands=script.shown, stderr=script.why, exit_code=USAGE_ERROR, ran=False)
+        calls.append(call)
+        return ToolResult(tool_use_id=use.id, content=script.why, is_error=True)
+    execution = await shell.run(script)
+    calls.append(
+        ToolCall(
+            commands=script,
+            stdout=execution.stdout,
+            stderr=execution.stderr,
+            exit_code=execution.exit_code,
+            duration_ms=execution.duration_ms,
+        )
+    )
+    return ToolResult(tool_use_id=use.id, content=tool_text(execution), is_error=execution.exit_code != 0)
+
+
+@dataclass(frozen=True)
+class Unusable:
+    """A tool use that can't be run: what the model sent, and what it is told."""
+
+    shown: str
+    why: str
+
+
+def script_of(use: ToolUse) -> str | Unusable:
+    """The script of a tool use: its `commands` or `script`; otherwise why there is none, in words that help."""
+    if use.name != TOOL_NAME:
+        return Unusable(str(use.name), f"There is no tool {use.name!r}. The only tool is {TOOL_NAME!r}.")
+    arguments: Any = use.input
+    if not isinstance(arguments, dict):
+        return Unusable(str(arguments), 'The arguments are no JSON object. Send {"commands": "…"}.')
+    given = arguments.get("commands", arguments.get("script"))
+    if not isinstance(given, str):
+        return Unusable(str(arguments), 'The arguments lack the text `commands`. Send {"commands": "…"}.')
+    return given
+
+
+def tool_text(execution: Execution) -> str:
+    """What the model reads after a call: stdout, `STDERR: …` if any, `Exit code: N` if not 0, else `(no output)`."""
+    parts = [cut(execution.stdout)] if execution.stdout else []
+    if execution.stderr:
+        parts.append(f"STDERR: {cut(execution.stderr)}")
+    if execution.exit_code != 0:
+        parts.append(f"Exit code: {execution.exit_code}")
+    return "\n".join(parts) or "(no output)"
+
+
+def keep(trace: Trace) -> Trace:
+    """The trace as it is written down: long output cut, with the number of characters that were left out."""
+    return trace.model_copy(update={"tool_calls": [_cut_call(call) for call in trace.tool_calls]})
+
+
+def _cut_call(call: ToolCall) -> ToolCall:
+    stdout, stderr = cut(call.stdout), cut(call.stderr)
+    left_out = len(call.stdout) - len(stdout) + len(call.stderr) - len(stderr)
+    return call.model_copy(update={"stdout": stdout, "stderr": stderr, "cut": left_out}) if left_out else call

@@ -1,0 +1,112 @@
+"""Case files with one JSON object a line: read them, and tell every problem of a file at once."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from evalward.records.problem import Place, Problem
+
+Model = TypeVar("Model", bound=BaseModel)
+COMMENT_MARKS = ("#", "//")
+LIMIT_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Line(Generic[Model]):
+    """One object and where it stands."""
+
+    place: Place
+    value: Model
+
+
+@dataclass(frozen=True)
+class LinesRead(Generic[Model]):
+    """What a file gave: its objects, and all that is wrong with the others."""
+
+    lines: list[Line[Model]]
+    problems: list[Problem]
+
+
+def read_lines(path: Path, shown_as: str, model: type[Model]) -> LinesRead[Model]:
+    """Read a JSONL file. Blank lines and comments (`#`, `//`) are passed over."""
+    try:
+        if path.stat().st_size > LIMIT_BYTES:
+            return LinesRead([], [_problem(shown_as, None, "the file is larger than 64 MB", "Split it.")])
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"it isn't UTF-8: {error}"
+        return LinesRead(
+            [], [_problem(shown_as, None, f"the file can't be read: {why}", "Check its name and content.")]
+        )
+    lines: list[Line[Model]] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith(COMMENT_MARKS):
+            continue
+        place = Place(file=shown_as, line=number)
+        try:
+            lines.append(Line(place, model.model_validate(_object(line))))
+        except ValidationError as error:
+            problems += [_explained(place, item, model) for item in error.errors()]
+        except (ValueError, RecursionError) as error:
+            remedy = "Write one JSON object per line."
+            problems.append(Problem(place=place, message=f"not a JSON object: {error}", remedy=remedy))
+    return LinesRead(lines, problems)
+
+
+def _problem(file: str, line: int | None, message: str, remedy: str) -> Problem:
+    return Problem(place=Place(file=file, line=line), message=message, remedy=remedy)
+
+
+def _object(line: str) -> dict[str, Any]:
+    value = json.loads(line, object_pairs_hook=_without_duplicates)
+    if not isinstance(value, dict):
+        raise ValueError(f"it is a {type(value).__name__}")
+    return value
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"the key {key!r} stands in it twice")
+        found[key] = value
+    return found
+
+
+def _explained(place: Place, error: ErrorDetails, model: type[BaseModel]) -> Problem:
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
+    message, remedy = _words(error, model)
+    return Problem(place=place, field=field, message=message, remedy=remedy)
+
+
+def _words(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
+    if error["type"] == "missing":
+        return "the key is missing", "Add it."
+    if error["type"] == "extra_forbidden":
+        return "unknown key", _near(str(error["loc"][-1]), list(known_keys(model, error["loc"])))
+    message = error["msg"].removeprefix("Value error, ")
+    return message[:1].lower() + message[1:], ""
+
+
+def known_keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> Iterator[str]:
+    """The keys that the object around an unknown key may have: of the model, or of the model in one of its lists."""
+    inner = model
+    for part in loc[:-1]:
+        field = inner.model_fields.get(part) if isinstance(part, str) else None
+        arguments = getattr(field.annotation, "__args__", ()) if field else ()
+        inner = next((a for a in arguments if isinstance(a, type) and issubclass(a, BaseModel)), inner)
+    yield from inner.model_fields
+
+
+def _near(key: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(key, known, 1)
+    return f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known)}."

@@ -1,0 +1,80 @@
+"""What every target has in common: it opens one chat per trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evalward.records.case import Case
+from evalward.records.trace import Message, Trace, Turn
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as a model sees it. `input_schema` is JSON Schema."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a model is asked in one turn: the conversation so far and the tools that it may use."""
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[ToolSpec] = ()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back in one turn."""
+
+    message: Message
+    turn: Turn
+
+
+class TrialSkippedError(Exception):
+    """This target can't do this trial: no recording of it, no reference solution. Counted as missing."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        self.reason, self.message = reason, message
+        super().__init__(message)
+
+
+class Chat(Protocol):
+    """The conversation of one trial."""
+
+    @property
+    def recording(self) -> Trace | None:
+        """What this conversation repeats, for replays; their tool answers are compared with it."""
+        ...
+
+    async def send(self, request: Request) -> Reply:
+        """One round trip."""
+        ...
+
+
+class Target(Protocol):
+    """Who is evaluated."""
+
+    @property
+    def id(self) -> str:
+        """How the configuration and every report call it."""
+        ...
+
+    @property
+    def random(self) -> bool:
+        """True when equal input can give other answers."""
+        ...
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """What identifies the target beside its id: hash of the recording, settings of the model."""
+        ...
+
+    def open(self, case: Case, trial: int) -> Chat:
+        """The chat for a trial. Raises `TrialSkippedError` when the target can't do it."""
+        ...

@@ -1,0 +1,126 @@
+"""`replay:NAME`: the model messages of an earlier recording, with the tool calls executed again.
+
+It costs nothing, needs no key, and isolates one question: did our tool get better or worse for what models really
+typed? It can't see a changed prompt.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from evalward.records.base import digest
+from evalward.records.case import Case
+from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.result import TRIAL_SCHEMA, Trial
+from evalward.records.trace import Message, Trace, Turn, Usage
+from evalward.targets.base import Chat, Reply, Request, TrialSkippedError
+
+Key = tuple[str, int]
+
+
+class ReplayChat:
+    """Feeds the recorded messages, whatever the tool answers today."""
+
+    def __init__(self, recording: Trace) -> None:
+        self.recording: Trace | None = recording
+        self._messages: Iterator[Message] = (m for m in recording.messages if m.role == "assistant")
+        self._turns = iter(recording.turns)
+
+    async def send(self, request: Request) -> Reply:  # noqa: ARG002 - a recording doesn't listen
+        """The next recorded message: turns and tokens as recorded, cost 0."""
+        message = next(self._messages, None)
+        turn = next(self._turns, Turn())
+        if message is None:  # the recording ended at its turn limit, today's limit is higher
+            return Reply(Message(role="assistant", content=[]), Turn(usage=_free(Usage()), stop="other"))
+        return Reply(message, turn.model_copy(update={"usage": _free(turn.usage), "wall_ms": 0, "working_ms": 0}))
+
+
+def _free(usage: Usage) -> Usage:
+    return usage.model_copy(update={"cost_usd": 0.0})
+
+
+class Replay:
+    """A recording as a target. `trials` is what was recorded, by case id and trial number."""
+
+    random = False
+
+    def __init__(self, name: str, trials: Mapping[Key, Trial]) -> None:
+        self.id = f"replay:{name}"
+        self.name = name
+        self.trials = trials
+
+    @cached_property
+    def subject(self) -> Mapping[str, str]:
+        """The recording's identity: what was said, not when or how fast."""
+        said = [
+            [case_id, trial, [m.model_dump(mode="json") for m in self.trials[case_id, trial].trace.messages]]
+            for case_id, trial in sorted(self.trials)
+        ]
+        return {"recording": digest(said)}
+
+    def open(self, case: Case, trial: int) -> Chat:
+        """The recorded conversation of this trial; refused when the case has changed since."""
+        recorded = self.trials.get((case.id, trial))
+        if recorded is None:
+            raise TrialSkippedError("not_recorded", f"the recording {self.name} has no trial {trial} of this case")
+        if recorded.result.definition != case.definition:
+            raise TrialSkippedError(
+                "definition_differs", f"the case has changed since {self.name} was recorded: record it again"
+            )
+        return ReplayChat(recorded.trace)
+
+
+def load_recording(name: str, path: Path) -> Replay:
+    """A recording: a folder with `trials/` (as `run` leaves it), or a `.jsonl` file with one trial a line.
+
+    Raises `InputError` when there is none, or when a trial can't be read.
+    """
+    if path.is_dir():
+        files = sorted(path.glob("trials/**/*.json")) + sorted(path.glob("*.jsonl"))
+    else:
+        files = [path] if path.is_file() else []
+    trials: dict[Key, Trial] = {}
+    for file in files:
+        for trial in _read_trials(file):
+            trials[trial.result.id, trial.result.trial] = trial
+    if not trials:
+        raise wrong(
+            str(path),
+            f"recording {name!r} holds no trial",
+            "A recording is a folder that `evalward run --output` made, or a .jsonl file with one trial a line.",
+        )
+    return Replay(name, trials)
+
+
+def _read_trials(file: Path) -> Iterator[Trial]:
+    if file.suffix == ".json":
+        yield _parse_trial(file, 1, file.read_text("utf-8", errors="replace"))
+        return
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip() and not line.lstrip().startswith(("#", "//")):
+                yield _parse_trial(file, number, line)
+
+
+def _parse_trial(file: Path, line: int, text: str) -> Trial:
+    try:
+        data = json.loads(text)
+        if not isinstance(data, dict) or data.get("schema") != TRIAL_SCHEMA:
+            raise wrong(str(file), f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
+        return Trial.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        problem = Problem(
+            place=Place(file=str(file), line=line),
+            field=".".join(map(str, first["loc"])),
+            message=first["msg"],
+            remedy="Record it again, or mend the file.",
+        )
+        raise InputError(problem) from error
+    except (ValueError, RecursionError) as error:
+        raise wrong(str(file), f"not valid JSON: {error}", "Record it again.", line=line) from error

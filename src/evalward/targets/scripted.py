@@ -1,0 +1,52 @@
+"""Targets that answer from what the case itself says: `oracle` gives the reference solution, `nop` does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalward.records.case import Case
+from evalward.records.trace import Message, Text, Trace, Turn, Usage
+from evalward.targets.base import Chat, Reply, Request, TrialSkippedError
+
+NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+
+
+class ScriptedChat:
+    """Sends given messages, one a turn; when they are used up, it stops."""
+
+    recording: Trace | None = None
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._rest = list(messages)
+
+    async def send(self, request: Request) -> Reply:  # noqa: ARG002 - a script doesn't listen
+        """The next message; the turn ends the conversation when it uses no tool."""
+        message = self._rest.pop(0) if self._rest else Message(role="assistant", content=[Text(text="Done.")])
+        return Reply(message, Turn(usage=NO_MODEL, stop="tool_use" if message.tool_uses else "end"))
+
+
+class Oracle:
+    """The case's own reference solution: what a perfect target would get."""
+
+    id = "oracle"
+    random = False
+    subject: Mapping[str, str] = {}
+
+    def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - every trial is the same
+        """A chat that plays the reference solution."""
+        messages = case.reference()
+        if not messages:
+            raise TrialSkippedError("no_solution", "the case has no reference solution")
+        return ScriptedChat(messages)
+
+
+class Nop:
+    """Does nothing: what a suite gives away for free."""
+
+    id = "nop"
+    random = False
+    subject: Mapping[str, str] = {}
+
+    def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - every case and trial is the same
+        """A chat that says that it is done."""
+        return ScriptedChat([])

@@ -1,0 +1,52 @@
+"""action.yml, the settings, the outputs and the README say the same."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evalward.github.runner_files import OUTPUT_NAMES
+from evalward.github.settings import INPUT_NAMES, Settings, read_settings
+
+ROOT = Path(__file__).resolve().parents[3]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_inputs__are_the_settings() -> None:
+    assert tuple(ACTION["inputs"]) == INPUT_NAMES
+
+
+def test_inputs__defaults_are_the_settings_defaults() -> None:
+    defaults = {f"INPUT_{name.upper()}": item["default"] for name, item in ACTION["inputs"].items()}
+    assert defaults.pop("INPUT_GITHUB-TOKEN") == "${{ github.token }}"
+
+    assert read_settings(defaults) == Settings()
+    assert all(field.default is not MISSING for field in fields(Settings))
+
+
+def test_outputs__are_those_that_are_written() -> None:
+    assert tuple(ACTION["outputs"]) == OUTPUT_NAMES
+
+
+def test_inputs_and_outputs__are_described() -> None:
+    for item in [*ACTION["inputs"].values(), *ACTION["outputs"].values()]:
+        assert item["description"].endswith(".")
+
+
+def test_runs__the_dockerfile() -> None:
+    assert ACTION["runs"] == {"using": "docker", "image": "Dockerfile"}
+    dockerfile = (ROOT / "Dockerfile").read_text("utf-8").splitlines()
+    words = {line.split(" ", 1)[0] for line in dockerfile[dockerfile.index("FROM python:3.12-slim") :]}
+    assert 'ENTRYPOINT ["/usr/local/bin/evalward", "action"]' in dockerfile
+    assert not words & {"USER", "WORKDIR"}, "the runner's mounts ask for root and set the folder"
+
+
+@pytest.mark.parametrize("name", [*INPUT_NAMES, *OUTPUT_NAMES])
+def test_readme__documents_every_input_and_output_when_it_documents_them(name: str) -> None:
+    documented = "| Input |" in README or "| Output |" in README
+    assert not documented or f"`{name}`" in README
