@@ -36,7 +36,8 @@ from evalward.records.report import Report
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement, Outcome
 from evalward.render.context import Context
 from evalward.render.escape import log_text
-from evalward.render.markdown import fit, problems_markdown, summary
+from evalward.render.markdown import fit, summary
+from evalward.render.problems import problems_markdown
 from evalward.render.terminal import judgement_text
 
 

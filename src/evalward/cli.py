@@ -47,6 +47,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_compare(commands)
     _add_report(commands)
+    _add_exchange(commands)
     _add_baseline(commands)
     _add_validate(commands)
     _add_action(commands)
@@ -118,6 +119,18 @@ def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
     _format_options(parser)
 
 
+def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
+    importer = _command(commands, "import", "read another tool's result files as a report", _import)
+    importer.add_argument("form", metavar="FORMAT", help="bashkit-eval")
+    importer.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
+    exporter = _command(commands, "export", "write a run in another tool's form", _export)
+    exporter.add_argument("form", metavar="FORMAT", help="bashkit-eval")
+    exporter.add_argument("report", type=Path, metavar="R.json")
+    exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
+    exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
+
+
 def _add_baseline(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("baseline", help="make or show the committed baseline")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -138,6 +151,7 @@ def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
         commands, "validate", "check config, cases and baseline: every problem, with file and line", _validate
     )
     parser.add_argument("paths", type=Path, nargs="*", default=[DEFAULT_CONFIG], metavar="PATH")
+    parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
 
 
 def _add_action(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -194,6 +208,18 @@ def _report(world: World, args: argparse.Namespace) -> int:
     return show_reports(world, args.reports, args.format, args.output, verbose=args.verbose)
 
 
+def _import(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.exchange import import_files
+
+    return import_files(world, args.form, args.files, args.output)
+
+
+def _export(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.exchange import export_file
+
+    return export_file(world, args.form, args.report, args.output, args.target)
+
+
 def _baseline_update(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import baseline_path, update
 
@@ -209,7 +235,7 @@ def _baseline_show(world: World, args: argparse.Namespace) -> int:
 def _validate(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.validate import validate
 
-    return validate(world, args.paths)
+    return validate(world, args.paths, prove=not args.no_prove)
 
 
 def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - its inputs come by the environment

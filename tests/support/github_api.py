@@ -45,7 +45,8 @@ class Answer:
 class Fault:
     """An answer in place of the real one for the next `times` requests of `method` whose path matches.
 
-    `after`: the request is carried out first, and only its answer is lost. `status` 0 closes the connection.
+    `after`: the request is carried out first, and only its answer is lost. `status` 0 closes the connection, 200 is
+    only slow. `body` replaces the JSON with the `message`.
     """
 
     method: str
@@ -56,6 +57,7 @@ class Fault:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     after: bool = False
+    body: object = None
 
 
 @dataclass
@@ -125,9 +127,10 @@ class FakeGitHub:
         headers: Mapping[str, str] | None = None,
         delay: float = 0.0,
         after: bool = False,
+        body: object = None,
     ) -> None:
         """Adds a fault; see `Fault`."""
-        self._faults.append(Fault(method, pattern, status, times, message, headers or {}, delay, after))
+        self._faults.append(Fault(method, pattern, status, times, message, headers or {}, delay, after, body))
 
     def log(self) -> list[str]:
         """`METHOD path` of all requests so far."""
@@ -150,7 +153,8 @@ class FakeGitHub:
                 return None, fault.delay
             if fault.status == 200:  # only slow
                 return self._route(request), fault.delay
-            return Answer(fault.status, {"message": fault.message}, fault.headers), fault.delay
+            body = {"message": fault.message} if fault.body is None else fault.body
+            return Answer(fault.status, body, fault.headers), fault.delay
 
     def _fault(self, request: Request) -> Fault | None:
         for fault in self._faults:

@@ -18,7 +18,7 @@ GITHUB = {
     "issue by prefix": re.compile(r"\b(?:gh|cve|ghsa)-\w", re.IGNORECASE),
     "custom autolink": re.compile(r"\b[A-Z]{2,}-\d"),
     "address": re.compile(r"\w://|\bwww\.\w|\b(?:mailto|xmpp):\w", re.IGNORECASE),
-    "commit": re.compile(r"(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])"),
+    "commit": re.compile(r"(?<![0-9a-z])[0-9a-f]{7,}(?![0-9a-z])", re.IGNORECASE),
     "emoji": re.compile(r":[\w+-]+:"),
     "formula": re.compile(r"\$(?!\d)"),
 }

@@ -10,7 +10,7 @@ from evalward.commands.world import World
 from evalward.config import load_config
 from evalward.decide.baseline import dump_baseline, make_baseline
 from evalward.records.verdict import EXIT_OK
-from evalward.render.terminal import baseline_text
+from evalward.render.baseline import baseline_text
 
 FEW_TRIALS = 5  # with fewer baseline trials of a random target a small drop can never be told from chance
 

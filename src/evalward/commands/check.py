@@ -82,6 +82,6 @@ def reproduce(options: CheckOptions) -> str:
 
 
 def accept(options: CheckOptions) -> str:
-    """The command that makes what was measured the new baseline."""
+    """How to make what was measured the new baseline."""
     report = quote(str(options.output / REPORT_FILE))
-    return f"evalward baseline update --config {quote(str(options.config))} --report {report}"
+    return f"`evalward baseline update --config {quote(str(options.config))} --report {report}`, and commit it"

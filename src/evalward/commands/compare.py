@@ -43,7 +43,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=f"evalward compare --report {options.report} --baseline {options.baseline}",
-        accept=f"evalward baseline update --report {options.report}",
+        accept=f"`evalward baseline update --report {options.report}`, and commit it",
     )
     emit(world, _text(judgement, context, options, world), options.output)
     return judgement.verdict.exit_code

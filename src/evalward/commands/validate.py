@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,14 +13,19 @@ from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Plan, Selection
 from evalward.records.problem import InputError, Problem
 from evalward.records.verdict import EXIT_OK
+from evalward.suites.base import Proof
 
 
-def validate(world: World, paths: Sequence[Path]) -> int:
-    """Check configs and what they name. Raises `InputError` with every problem of every file."""
+def validate(world: World, paths: Sequence[Path], *, prove: bool = True) -> int:
+    """Check configs and what they name. Raises `InputError` with every problem of every file.
+
+    `prove` also runs every case's reference solution and wrong answers.
+    """
     problems: list[Problem] = []
     for path in paths:
         try:
-            world.say(_validate_config(path))
+            for line in _validate_config(path, prove=prove):
+                world.say(line)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -27,7 +33,7 @@ def validate(world: World, paths: Sequence[Path]) -> int:
     return EXIT_OK
 
 
-def _validate_config(path: Path) -> str:
+def _validate_config(path: Path, *, prove: bool) -> list[str]:
     loaded = load_config(path)
     problems: list[Problem] = []
     plan: Plan | None = None
@@ -36,10 +42,18 @@ def _validate_config(path: Path) -> str:
     except InputError as error:
         problems += error.problems
     problems += _baseline_problems(loaded)
+    proofs = asyncio.run(_prove(plan)) if prove and plan is not None and not problems else {}
+    problems += [problem for proof in proofs.values() for problem in proof.problems]
     if problems or plan is None:
         raise InputError(problems)
     cases = {(run.suite.spec.name, case.id) for run in plan.runs for case in run.cases}
-    return f"{path}: {len(loaded.config.suites)} suites, {len(cases)} cases, {plan.size} trials, no problem"
+    told = f"{path}: {len(loaded.config.suites)} suites, {len(cases)} cases, {plan.size} trials, no problem"
+    return [told, *(f"  {name}: {proof.summary}" for name, proof in proofs.items())]
+
+
+async def _prove(plan: Plan) -> dict[str, Proof]:
+    suites = {run.suite.spec.name: run for run in plan.runs}
+    return {name: await run.kind.prove(run.suite) for name, run in suites.items()}
 
 
 def _baseline_problems(loaded: LoadedConfig) -> Sequence[Problem]:

@@ -58,7 +58,7 @@ def _covers(partial: Partial | None, run: BaselineRun) -> bool:
 
 def _chosen(name: str, patterns: Iterable[str]) -> bool:
     patterns = list(patterns)
-    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _compare_run(
         trials=run.trials,
         comparable=len(comparable),
         total=len(sides.now),
-        errors=sum(result.status is Status.ERROR for result in run.cases),
+        errors=_errors(run),
         planned=run.planned,
         replay=bool(replayed),
         diverged=sum(details.diverged_at is not None for details in replayed),
@@ -113,6 +113,12 @@ def _compare_run(
         categories=_category_changes(before if base else NOTHING, now),
         cases=_case_changes(sides) if base else _first_seen(sides),
     )
+
+
+def _errors(run: Run) -> int:
+    """Trials that broke, and trials that were planned and left no result at all."""
+    broken = sum(result.status is Status.ERROR for result in run.cases)
+    return broken + max(0, run.planned - len(run.cases))
 
 
 def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know

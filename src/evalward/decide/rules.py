@@ -40,7 +40,8 @@ def _rules_of_run(
 
 def _apply(rule: Rule, change: MetricChange, run: RunComparison, *, default: bool) -> RuleOutcome:
     said = [_limit(rule, change.whole), _drop(rule, change), _goal(rule, change.whole)]
-    status, stage, message = min(said, key=lambda item: _ORDER.index(item[0]))
+    status, stage, _ = min(said, key=lambda item: _ORDER.index(item[0]))
+    message = "; ".join(text for state, _, text in said if state == status and text)
     return RuleOutcome(
         rule=rule,
         default=default,

@@ -33,8 +33,8 @@ class Selection:
 
 
 def chosen(name: str, patterns: Sequence[str]) -> bool:
-    """True when there are no patterns or one of them matches."""
-    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+    """True when there are no patterns or one of them matches; a name with brackets matches itself."""
+    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import Store
-from evalward.records.base import digest
+from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
@@ -84,6 +84,8 @@ async def _run_trial(job: Job) -> TrialOutcome:
         return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
     except SandboxError as error:
         return _nothing(job, Status.ERROR, "sandbox", str(error))
+    except Exception as error:  # whatever else breaks is no fault of the target, and ends no other trial
+        return _nothing(job, Status.ERROR, "harness", clean_text(f"{type(error).__name__}: {error}"))
 
 
 def _nothing(job: Job, status: Status, reason: str, message: str) -> TrialOutcome:
@@ -107,6 +109,7 @@ def _kept(job: Job, outcome: TrialOutcome, subject: Subject, store: Store | None
         kind=job.run.kind.name,
         target=job.run.target.id,
         subject=subject.hash,
+        case=job.case.written(),
         result=outcome.result,
         trace=outcome.trace,
     )

@@ -12,14 +12,20 @@ from pathlib import Path
 from evalward.records.result import Trial
 
 NAME_LIMIT = 60
+# Names that may stand as they are: nothing that a file system folds (capitals), reserves (con, nul, com1 …) or that
+# looks like a name with a hash, which could be another id's.
+PLAIN = re.compile(r"(?!.*-[0-9a-f]{16}$)(?!(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$))[a-z0-9_-][a-z0-9._-]*")
 
 
 def safe_name(name: str) -> str:
-    """A file name for an untrusted id: readable, unique, never a path. Ids that differ give names that differ."""
+    """A file name for an untrusted id: readable, never a path.
+
+    Ids that differ give names that differ, also where the file system takes capitals for small letters.
+    """
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:NAME_LIMIT]
-    if readable == name:
+    if readable == name and PLAIN.fullmatch(name):
         return readable
-    return f"{readable or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"{readable or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
 
 
 def trial_path(suite: str, target: str, case: str, trial: int) -> str:

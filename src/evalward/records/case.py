@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from evalward.records.base import StrictRecord
 from evalward.records.problem import Place
 from evalward.records.trace import Message
@@ -22,3 +24,7 @@ class Case(StrictRecord):
     def reference(self) -> list[Message]:
         """The assistant messages of the reference solution, for the target `oracle`; empty when there is none."""
         return []
+
+    def written(self) -> dict[str, Any]:
+        """The case as a case file has it, for whoever finds a trial without its suite."""
+        return {"id": self.id, "category": self.category}

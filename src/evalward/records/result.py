@@ -34,8 +34,9 @@ class CheckResult(Record):
 class BashDetails(Record):
     """What the metrics of a `bash` trial need, beside score and usage.
 
-    `diverged_at` is the first tool call (counted from 1) whose answer differs from the recording, for replays
-    only; `failing_command` is the command to look at first when the trial failed.
+    `diverged_at` is the first tool call (counted from 1) whose answer differs from the recording, and
+    `deterministic` whether two executions gave the same: both for replays only. `failing_command` is the command to
+    look at first when the trial failed.
     """
 
     kind: Literal["bash"] = "bash"
@@ -46,6 +47,7 @@ class BashDetails(Record):
     working_ms: int = 0
     replayed: bool = False
     diverged_at: int | None = None
+    deterministic: bool | None = None
     failing_command: str | None = None
     failing_stderr: str | None = None
 
@@ -104,12 +106,16 @@ class Result(Record):
 
 
 class Trial(Record):
-    """The file of one trial: result and trace, with what identifies it. Also one entry of a recording."""
+    """The file of one trial: result and trace, with what identifies it. Also one entry of a recording.
+
+    `case` is the case as its file has it, so that a recording says by itself what was asked.
+    """
 
     schema_: Literal["evalward.trial/1"] = Field(default=TRIAL_SCHEMA, alias="schema")
     suite: str
     kind: str
     target: str
     subject: str
+    case: dict[str, Any] | None = None
     result: Result
     trace: Trace

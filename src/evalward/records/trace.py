@@ -144,7 +144,8 @@ class Trace(Record):
     """What happened in a trial, in order.
 
     `natural_stop`: the model decided that it was done; false when the turn limit ended the loop. `duration_ms`
-    is wall-clock time of the whole trial, `working_ms` the same without waits for rate limits.
+    is wall-clock time of the whole trial, `working_ms` the same without waits for rate limits. `total` is the usage
+    of the whole trial where that is all that is known (imported recordings); then the turns tell none.
     """
 
     messages: list[Message] = []
@@ -153,8 +154,9 @@ class Trace(Record):
     natural_stop: bool = False
     duration_ms: int = 0
     working_ms: int = 0
+    total: Usage | None = None
 
     @property
     def usage(self) -> Usage:
-        """The sum over the turns."""
-        return add_usage(turn.usage for turn in self.turns)
+        """The usage of the whole trial: the sum over the turns, or what is known in total."""
+        return self.total if self.total is not None else add_usage(turn.usage for turn in self.turns)

@@ -44,7 +44,10 @@ def cut(text: str, limit: int = OUTPUT_LIMIT) -> str:
     """The text, or its head and tail with a note between them; never longer than `limit`, and stable when cut again."""
     if len(text) <= limit:
         return text
-    note = f"\n[… {len(text) - limit + 60} characters left out …]\n"
-    room = limit - len(note)
+    room = limit - len(_note(len(text)))
     head = room * 2 // 3
-    return text[:head] + note + text[len(text) - (room - head) :]
+    return text[:head] + _note(len(text) - room) + text[len(text) - (room - head) :]
+
+
+def _note(left_out: int) -> str:
+    return f"\n[… {left_out} characters left out …]\n"

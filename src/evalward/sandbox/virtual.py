@@ -18,6 +18,7 @@ HOST = "bashkit-eval"
 MAX_COMMANDS = 10_000
 MAX_LOOP_ITERATIONS = 10_000
 MAX_MEMORY = 64 * 1024 * 1024  # bytes of files
+FILE_LIMITS = "a file may have 10 MB, a name 255 bytes, a case 10,000 files"
 GRACE_S = 5.0  # bashkit ends a script itself at its time limit; only if it doesn't do we
 
 
@@ -52,6 +53,9 @@ class VirtualShell:
         except Exception as error:
             raise SandboxError(f"the virtual shell could not be made: {error}") from error
         self._fs = self._bash.fs()
+        for path in files:  # bashkit passes over what it doesn't take, and the target would be blamed for it
+            if self.file_type(path) != "file":
+                raise SandboxError(f"the virtual shell didn't take the file {path!r}: {FILE_LIMITS}")
 
     async def run(self, script: str) -> Execution:
         """Run a script in the state that the earlier ones left."""

@@ -13,6 +13,7 @@ from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
+from evalward.records.problem import Problem
 from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.records.trace import Trace
@@ -41,6 +42,14 @@ class TrialOutcome:
     trace: Trace
 
 
+@dataclass(frozen=True)
+class Proof:
+    """What proving a suite's cases found: problems with them, and in a sentence what was tried."""
+
+    problems: Sequence[Problem]
+    summary: str
+
+
 class Kind(Protocol):
     """One family of evaluation."""
 
@@ -65,6 +74,10 @@ class Kind(Protocol):
 
     async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
         """Run and score one trial. Raises `TrialSkippedError`, `SandboxError` and the targets' errors."""
+        ...
+
+    async def prove(self, suite: Prepared) -> Proof:
+        """Does the set tell right from wrong? Runs reference solutions and wrong answers; needs no key."""
         ...
 
     def measure(self, results: Sequence[Result]) -> Measurement:

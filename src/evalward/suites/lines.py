@@ -57,8 +57,10 @@ def read_lines(path: Path, shown_as: str, model: type[Model]) -> LinesRead[Model
         except ValidationError as error:
             problems += [_explained(place, item, model) for item in error.errors()]
         except (ValueError, RecursionError) as error:
+            # json counts lines too, always 1: only its column says something
+            why = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
             remedy = "Write one JSON object per line."
-            problems.append(Problem(place=place, message=f"not a JSON object: {error}", remedy=remedy))
+            problems.append(Problem(place=place, message=f"not a JSON object: {why}", remedy=remedy))
     return LinesRead(lines, problems)
 
 
@@ -70,7 +72,18 @@ def _object(line: str) -> dict[str, Any]:
     value = json.loads(line, object_pairs_hook=_without_duplicates)
     if not isinstance(value, dict):
         raise ValueError(f"it is a {type(value).__name__}")
+    if "\\u" in line and not _writable(value):
+        raise ValueError("an escape such as \\ud83d is half a character")
     return value
+
+
+def _writable(value: dict[str, Any]) -> bool:
+    """False when a lone surrogate is in it, which no file and no model could be given."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

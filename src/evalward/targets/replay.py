@@ -7,7 +7,8 @@ typed? It can't see a changed prompt.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -20,23 +21,25 @@ from evalward.records.result import TRIAL_SCHEMA, Trial
 from evalward.records.trace import Message, Trace, Turn, Usage
 from evalward.targets.base import Chat, Reply, Request, TrialSkippedError
 
-Key = tuple[str, int]
+Key = tuple[str, int]  # case id and trial number
 
 
 class ReplayChat:
     """Feeds the recorded messages, whatever the tool answers today."""
 
     def __init__(self, recording: Trace) -> None:
-        self.recording: Trace | None = recording
+        free = None if recording.total is None else _free(recording.total)
+        self.recording: Trace | None = recording.model_copy(update={"total": free})
         self._messages: Iterator[Message] = (m for m in recording.messages if m.role == "assistant")
         self._turns = iter(recording.turns)
 
     async def send(self, request: Request) -> Reply:  # noqa: ARG002 - a recording doesn't listen
         """The next recorded message: turns and tokens as recorded, cost 0."""
         message = next(self._messages, None)
-        turn = next(self._turns, Turn())
-        if message is None:  # the recording ended at its turn limit, today's limit is higher
-            return Reply(Message(role="assistant", content=[]), Turn(usage=_free(Usage()), stop="other"))
+        if message is None:  # the recording ended before today's loop does
+            nothing = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+            return Reply(Message(role="assistant", content=[]), Turn(usage=nothing, stop="other"))
+        turn = next(self._turns, Turn(stop="tool_use" if message.tool_uses else "end"))
         return Reply(message, turn.model_copy(update={"usage": _free(turn.usage), "wall_ms": 0, "working_ms": 0}))
 
 
@@ -45,56 +48,68 @@ def _free(usage: Usage) -> Usage:
 
 
 class Replay:
-    """A recording as a target. `trials` is what was recorded, by case id and trial number."""
+    """A recording as a target. `trials` is what was recorded of one target, in any order."""
 
     random = False
 
-    def __init__(self, name: str, trials: Mapping[Key, Trial]) -> None:
+    def __init__(self, name: str, trials: Iterable[Trial]) -> None:
         self.id = f"replay:{name}"
         self.name = name
-        self.trials = trials
+        self._trials: dict[Key, list[Trial]] = defaultdict(list)
+        for trial in trials:
+            self._trials[trial.result.id, trial.result.trial].append(trial)
 
     @cached_property
     def subject(self) -> Mapping[str, str]:
         """The recording's identity: what was said, not when or how fast."""
         said = [
-            [case_id, trial, [m.model_dump(mode="json") for m in self.trials[case_id, trial].trace.messages]]
-            for case_id, trial in sorted(self.trials)
+            [*key, [[m.model_dump(mode="json") for m in trial.trace.messages] for trial in self._trials[key]]]
+            for key in sorted(self._trials)
         ]
         return {"recording": digest(said)}
 
     def open(self, case: Case, trial: int) -> Chat:
         """The recorded conversation of this trial; refused when the case has changed since."""
-        recorded = self.trials.get((case.id, trial))
+        recorded = self._trials.get((case.id, trial))
         if recorded is None:
             raise TrialSkippedError("not_recorded", f"the recording {self.name} has no trial {trial} of this case")
-        if recorded.result.definition != case.definition:
+        same = next((one for one in recorded if one.result.definition == case.definition), None)
+        if same is not None and not same.result.valid:
+            raise TrialSkippedError("not_recorded", f"trial {trial} of this case broke when {self.name} was recorded")
+        if same is None:
             raise TrialSkippedError(
                 "definition_differs", f"the case has changed since {self.name} was recorded: record it again"
             )
-        return ReplayChat(recorded.trace)
+        return ReplayChat(same.trace)
 
 
 def load_recording(name: str, path: Path) -> Replay:
-    """A recording: a folder with `trials/` (as `run` leaves it), or a `.jsonl` file with one trial a line.
+    """A recording: a folder of trial files (as `run` leaves them), or a `.jsonl` file with one trial a line.
 
-    Raises `InputError` when there is none, or when a trial can't be read.
+    Raises `InputError` when there is none, when a trial can't be read, or when it holds trials of several targets.
     """
-    if path.is_dir():
-        files = sorted(path.glob("trials/**/*.json")) + sorted(path.glob("*.jsonl"))
-    else:
-        files = [path] if path.is_file() else []
-    trials: dict[Key, Trial] = {}
-    for file in files:
-        for trial in _read_trials(file):
-            trials[trial.result.id, trial.result.trial] = trial
+    trials = [trial for file in _trial_files(path) for trial in _read_trials(file)]
     if not trials:
         raise wrong(
             str(path),
             f"recording {name!r} holds no trial",
             "A recording is a folder that `evalward run --output` made, or a .jsonl file with one trial a line.",
         )
+    targets = sorted({trial.target for trial in trials})
+    if len(targets) > 1:
+        raise wrong(
+            str(path),
+            f"recording {name!r} holds trials of several targets: {', '.join(targets[:5])}",
+            "Name the folder of one of them, below trials/.",
+        )
     return Replay(name, trials)
+
+
+def _trial_files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path] if path.is_file() else []
+    folder = path / "trials" if (path / "trials").is_dir() else path
+    return sorted(folder.glob("**/*.json")) + sorted(folder.glob("*.jsonl"))
 
 
 def _read_trials(file: Path) -> Iterator[Trial]:

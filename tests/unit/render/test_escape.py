@@ -180,7 +180,7 @@ def test_prose__sets_backticks_as_code() -> None:
 
 
 def test_limits__cut_with_an_ellipsis() -> None:
-    assert escape.md_cell("a" * 200, 10) == "a" * 9 + "…"
+    assert escape.md_cell("z" * 200, 10) == "z" * 9 + "…"
     assert escape.md_code("a" * 200, 10) == "`" + "a" * 9 + "…`"
     assert escape.plain("abcdef", 3) == "ab…"
 

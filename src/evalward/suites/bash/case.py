@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import Field, field_validator
@@ -47,6 +49,11 @@ class BashTask(StrictRecord):
         for path in value:
             if not path.startswith("/"):
                 raise ValueError(f"the path {path!r} isn't absolute")
+            if "\0" in path or path in {"/", "//"} or posixpath.normpath("/" + path.lstrip("/")) != path:
+                raise ValueError(f"the path {path!r} isn't a plain path of a file, such as /data/input.txt")
+            inside = next((str(parent) for parent in PurePosixPath(path).parents if str(parent) in value), None)
+            if inside is not None:
+                raise ValueError(f"{inside!r} can't be both a file and the folder of {path!r}")
         return value
 
 
@@ -65,6 +72,10 @@ class BashCase(Case):
             return []
         calls = [_call(number, script) for number, script in enumerate(scripts, 1)]
         return [*calls, Message(role="assistant", content=[Text(text="Done.")])]
+
+    def written(self) -> dict[str, Any]:
+        """The task, without what is at its default."""
+        return self.task.model_dump(mode="json", exclude_defaults=True)
 
 
 def _call(number: int, script: str) -> Message:

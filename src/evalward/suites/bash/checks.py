@@ -8,6 +8,7 @@ Patterns are RE2: linear time, whatever a pattern or an output contains. Relativ
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,6 +22,7 @@ from evalward.records.trace import ToolCall
 from evalward.sandbox.base import Shell
 
 NO_CALL_EXIT_CODE = -1
+WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 SHOWN = 80  # characters of a found text that a detail shows
 
 
@@ -50,7 +52,7 @@ def parse_check(text: str) -> Check:
     if form is None:
         near = difflib.get_close_matches(name, FORMS, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"known checks: {', '.join(FORMS)}"
-        raise ValueError(f"unknown check {name!r}; {hint}")
+        raise ValueError(f"unknown check {_cut(name)!r}; {hint}")
     if form.usage == name:
         if colon:
             raise ValueError(f"{name!r} takes no argument")
@@ -67,6 +69,8 @@ def evaluate(text: str, weight: float, evidence: Evidence) -> CheckResult:
     except ValueError as error:
         return CheckResult(check=text, passed=False, detail=str(error), weight=weight)
     passed, detail = FORMS[check.name].judge(evidence, *check.args)
+    if check.name == JUDGED:
+        weight = 0.0  # it passes unseen, so it must not lift the score
     return CheckResult(check=text, passed=passed, detail=detail, weight=weight)
 
 
@@ -75,10 +79,9 @@ def _one(rest: str) -> tuple[str, ...]:
 
 
 def _integer(rest: str) -> tuple[str, ...]:
-    try:
-        return (str(int(rest)),)
-    except ValueError:
-        raise ValueError(f"{rest!r} is no whole number") from None
+    if not WHOLE_NUMBER.fullmatch(rest):
+        raise ValueError(f"{_cut(rest)!r} is no whole number")
+    return (str(int(rest)),)
 
 
 def _count(rest: str) -> tuple[str, ...]:
@@ -115,19 +118,24 @@ def _path_and_pattern(rest: str) -> tuple[str, ...]:
 @lru_cache(maxsize=4096)
 def compiled(pattern: str) -> Any:
     """The compiled RE2 pattern. Raises `ValueError` that says what RE2 has against it."""
+    if clean_text(pattern) != pattern:  # a substitute for the lone surrogate would mean something else
+        raise ValueError("the pattern holds half a character (a lone surrogate)")
     options = re2.Options()
     options.log_errors = False  # RE2 would write to stderr by itself
     try:
-        return re2.compile(clean_text(pattern), options)
+        return re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0] if error.args else error
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(f"{pattern!r} is no RE2 pattern: {reason}") from error
+        raise ValueError(f"{_cut(pattern)!r} is no RE2 pattern: {_cut(reason)}") from error
 
 
 def _shown(text: str) -> str:
-    text = text.strip()
-    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "…")
+    return repr(_cut(text.strip()))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
 def _last_stdout(evidence: Evidence) -> str:

@@ -14,7 +14,7 @@ from evalward.records.result import BashDetails, CheckResult, Result, Status
 from evalward.records.trace import ToolCall, Trace
 from evalward.sandbox.base import cut
 from evalward.sandbox.virtual import VirtualShell, bashkit_version
-from evalward.suites.base import Prepared, TrialOutcome
+from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
 from evalward.suites.bash.divergence import first_divergence
@@ -23,6 +23,7 @@ from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.loop import converse, keep
 from evalward.suites.bash.metrics import METRIC_IDS, measure
 from evalward.suites.bash.prompt import Prompting, load_prompting
+from evalward.suites.bash.prove import prove_cases
 from evalward.targets.base import Chat, Target
 
 SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
@@ -56,19 +57,14 @@ class BashKind:
         """One conversation in a fresh shell, then the checks."""
         assert isinstance(case, BashCase)  # noqa: S101
         assert isinstance(suite.settings, Prompting)  # noqa: S101
-        chat = target.open(case, trial)
-        shell = VirtualShell(case.task.files, case.timeout_s)
-        trace = await converse(
-            chat,
-            shell,
-            system=case.task.system or suite.settings.system,
-            tool=suite.settings.tool,
-            prompt=case.task.prompt,
-            max_turns=case.max_turns,
-        )
-        evidence = Evidence(trace.tool_calls, shell)
-        checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
-        return TrialOutcome(_result(case, trial, checks, trace, chat), keep(trace))
+        chat, (trace, checks) = await _once(suite.settings, case, target, trial)
+        again = await _once(suite.settings, case, target, trial) if chat.recording else None
+        same = None if again is None else _same((trace, checks), again[1])
+        return TrialOutcome(_result(case, trial, checks, trace, _details(trace, chat, checks, same)), keep(trace))
+
+    async def prove(self, suite: Prepared) -> Proof:
+        """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
+        return await prove_cases([case for case in suite.cases if isinstance(case, BashCase)])
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's metrics."""
@@ -79,8 +75,38 @@ class BashKind:
         return interpret(results, measurement)
 
 
-def _result(case: BashCase, trial: int, checks: list[CheckResult], trace: Trace, chat: Chat) -> Result:
-    passed = all(check.passed for check in checks)  # weights don't matter: a failed check of weight 0 fails the task
+Played = tuple[Trace, list[CheckResult]]
+
+
+async def _once(prompting: Prompting, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
+    """One conversation in a shell of its own, and what the checks say of it."""
+    chat = target.open(case, trial)
+    shell = VirtualShell(case.task.files, case.timeout_s)
+    trace = await converse(
+        chat,
+        shell,
+        system=case.task.system or prompting.system,
+        tool=prompting.tool,
+        prompt=case.task.prompt,
+        max_turns=case.max_turns,
+    )
+    evidence = Evidence(trace.tool_calls, shell)
+    return chat, (trace, [evaluate(item.check, item.weight, evidence) for item in case.task.expectations])
+
+
+def _same(first: Played, second: Played) -> bool:
+    """Two executions of a replay gave the same: a case of which that holds needs no statistics."""
+    outcomes = [[check.passed for check in checks] for _, checks in (first, second)]
+    return outcomes[0] == outcomes[1] and first_divergence(first[0].tool_calls, second[0].tool_calls) is None
+
+
+def passed_all(checks: Sequence[CheckResult]) -> bool:
+    """The specification's `all_passed`: weights don't matter, a failed check of weight 0 fails the task."""
+    return all(check.passed for check in checks)
+
+
+def _result(case: BashCase, trial: int, checks: list[CheckResult], trace: Trace, details: BashDetails) -> Result:
+    passed = passed_all(checks)
     return Result(
         id=case.id,
         category=case.category,
@@ -93,18 +119,18 @@ def _result(case: BashCase, trial: int, checks: list[CheckResult], trace: Trace,
         usage=trace.usage,
         duration_ms=trace.duration_ms,
         reason=None if passed else _reason(trace),
-        details=_details(trace, chat, passed),
+        details=details,
     )
 
 
 def _reason(trace: Trace) -> str:
-    if trace.turns and trace.turns[-1].stop in {"refusal", "content_filter", "length"}:
+    if trace.turns and trace.turns[-1].stop in {"refusal", "content_filter", "length", "other"}:
         return trace.turns[-1].stop
     return "checks_failed" if trace.natural_stop or not trace.turns else "turn_limit"
 
 
-def _details(trace: Trace, chat: Chat, passed: bool) -> BashDetails:
-    blamed = None if passed else _blamed(trace.tool_calls)
+def _details(trace: Trace, chat: Chat, checks: Sequence[CheckResult], same: bool | None) -> BashDetails:
+    blamed = None if passed_all(checks) else _blamed(trace.tool_calls)
     recorded = chat.recording
     return BashDetails(
         tool_calls=len(trace.tool_calls),
@@ -114,6 +140,7 @@ def _details(trace: Trace, chat: Chat, passed: bool) -> BashDetails:
         working_ms=trace.working_ms,
         replayed=recorded is not None,
         diverged_at=first_divergence(recorded.tool_calls, trace.tool_calls) if recorded else None,
+        deterministic=same,
         failing_command=cut(blamed.commands, 2000) if blamed else None,
         failing_stderr=cut(blamed.stderr, SHOWN_STDERR) if blamed and blamed.stderr else None,
     )

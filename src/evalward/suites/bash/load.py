@@ -33,7 +33,7 @@ def case_files(spec: BashSuite, config: LoadedConfig, problems: list[Problem]) -
     found: dict[Path, None] = {}
     index = [suite.name for suite in config.config.suites].index(spec.name)
     for number, pattern in enumerate(spec.cases):
-        files = sorted(path for path in config.root.glob(pattern) if path.is_file())
+        files = _matching(config.root, pattern)
         if not files:
             line = config.line("suites", index, "cases", number)
             problems.append(
@@ -46,6 +46,13 @@ def case_files(spec: BashSuite, config: LoadedConfig, problems: list[Problem]) -
             )
         found |= dict.fromkeys(files)
     return list(found)
+
+
+def _matching(root: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(path for path in root.glob(pattern) if path.is_file())
+    except (ValueError, IndexError, NotImplementedError):  # what pathlib says to `.`, `**x` and the like
+        return []
 
 
 def _shown(file: Path, root: Path) -> str:

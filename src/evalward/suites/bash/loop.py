@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
+from evalward.records.base import clean_text
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.sandbox.base import Execution, Shell, cut
 from evalward.suites.bash.prompt import TOOL_NAME
@@ -32,7 +34,8 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
     started = time.monotonic()
     talk = Conversation([Message(role="user", content=[Text(text=prompt)])])
     while len(talk.turns) < max_turns:
-        reply = await chat.send(Request(system, tuple(talk.messages), (tool,)))
+        sent = await chat.send(Request(system, tuple(talk.messages), (tool,)))
+        reply = Reply(_writable(sent.message), sent.turn)
         talk.turns.append(reply.turn)
         talk.messages.append(reply.message)
         results = [await _answer(use, shell, talk.calls) for use in reply.message.tool_uses]
@@ -50,7 +53,22 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
         natural_stop=talk.natural_stop,
         duration_ms=elapsed,
         working_ms=max(0, elapsed - waited),
+        total=chat.recording.total if chat.recording else None,
     )
+
+
+def _writable(message: Message) -> Message:
+    """The message as a file can hold it: lone surrogates replaced, arguments that are nested beyond reason dropped."""
+    try:
+        text = json.dumps(message.model_dump(mode="json"), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return message.model_copy(update={"content": [_without_input(block) for block in message.content]})
+    clean = clean_text(text)
+    return message if clean == text else Message.model_validate_json(clean)
+
+
+def _without_input(block: Block) -> Block:
+    return block.model_copy(update={"input": None}) if isinstance(block, ToolUse) else block
 
 
 def _is_over(reply: Reply) -> bool:

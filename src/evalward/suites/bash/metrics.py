@@ -88,23 +88,20 @@ def _totals(valid: Sequence[Result]) -> dict[str, Metric]:
     def total(number: Number) -> float | None:
         return per_pass(valid, number)
 
+    no_tokens, no_price = ("the target told no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
     return {
-        "total_tasks": amount(total(lambda _: 1.0), "count"),
-        "total_passed": amount(total(_passed), "count", better="higher"),
-        "total_score": amount(total(lambda r: r.score), "score", better="higher"),
-        "total_max_score": amount(total(lambda r: r.max_score), "score"),
-        "total_tool_calls": amount(total(_calls), "count", better="lower"),
-        "tool_calls_ok": amount(total(_calls_ok), "count"),
-        "tool_calls_error": amount(total(lambda r: _calls(r) - _calls_ok(r)), "count", better="lower"),
-        "total_turns": amount(total(_turns), "count", better="lower"),
-        "total_input_tokens": amount(
-            total(lambda r: r.usage.total_input_tokens), "tokens", "the target told no tokens", better="lower"
-        ),
-        "total_output_tokens": amount(
-            total(lambda r: r.usage.output_tokens), "tokens", "the target told no tokens", better="lower"
-        ),
-        "total_duration_ms": amount(total(lambda r: r.duration_ms), "ms", better="lower"),
-        "cost_usd": amount(total(lambda r: r.usage.cost_usd), "usd", "the price is unknown", better="lower"),
+        "total_tasks": amount(float(len({result.id for result in valid})), "count"),
+        "total_passed": amount(total(_passed), "count", NO_TRIAL, "higher"),
+        "total_score": amount(total(lambda r: r.score), "score", NO_TRIAL, "higher"),
+        "total_max_score": amount(total(lambda r: r.max_score), "score", NO_TRIAL),
+        "total_tool_calls": amount(total(_calls), "count", NO_TRIAL, "lower"),
+        "tool_calls_ok": amount(total(_calls_ok), "count", NO_TRIAL),
+        "tool_calls_error": amount(total(lambda r: _calls(r) - _calls_ok(r)), "count", NO_TRIAL, "lower"),
+        "total_turns": amount(total(_turns), "count", NO_TRIAL, "lower"),
+        "total_input_tokens": amount(total(lambda r: r.usage.total_input_tokens), "tokens", no_tokens, "lower"),
+        "total_output_tokens": amount(total(lambda r: r.usage.output_tokens), "tokens", no_tokens, "lower"),
+        "total_duration_ms": amount(total(lambda r: r.duration_ms), "ms", NO_TRIAL, "lower"),
+        "cost_usd": amount(total(lambda r: r.usage.cost_usd), "usd", no_price, "lower"),
     }
 
 
@@ -123,14 +120,17 @@ def _error_rate(results: Sequence[Result], valid: int) -> Metric:
 
 
 def per_pass(valid: Iterable[Result], number: Number) -> float | None:
-    """The sum over the cases of each case's mean over its trials; `None` when one trial doesn't tell its number."""
+    """The sum over the cases of each case's mean over its trials.
+
+    `None` when there is no trial, or when one doesn't tell its number.
+    """
     by_case: dict[str, list[float]] = defaultdict(list)
     for result in valid:
         value = number(result)
         if value is None:
             return None
         by_case[result.id].append(value)
-    return float(sum(sum(values) / len(values) for values in by_case.values()))
+    return float(sum(sum(values) / len(values) for values in by_case.values())) if by_case else None
 
 
 def _categories(valid: Sequence[Result]) -> dict[str, CategorySummary]:

@@ -1,0 +1,107 @@
+"""`evalward import` and `evalward export`: other tools' files in and out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from evalward import __version__
+from evalward.commands.files import read_bytes, read_report, write_text
+from evalward.commands.pipeline import dump_report
+from evalward.commands.world import World
+from evalward.config.words import near_or_known
+from evalward.engine.store import Store
+from evalward.importers import Imported, exporter_named, importer_named, known_exporters, known_importers
+from evalward.records.problem import InputError, wrong
+from evalward.records.reading import parse_record
+from evalward.records.report import Report, Run, Tool
+from evalward.records.result import Result, Trial
+from evalward.records.verdict import EXIT_OK
+
+CASES_FILE = "cases.jsonl"
+TRIAL_HINT = "Keep the folder trials/ beside its report."
+
+
+def import_files(world: World, form: str, files: Sequence[Path], output: Path) -> int:
+    """Read files of a format as one report; their trials and cases are left beside it."""
+    if form not in known_importers():
+        raise _unknown(form, known_importers())
+    imported = [importer_named(form)(read_bytes(file, "file", "Check its name."), str(file)) for file in files]
+    _refuse_twins(imported, files)
+    store = Store(output.parent)
+    runs = [_with_traces(run, one.trials, store) for one in imported for run in one.runs]
+    report = Report(
+        tool=Tool(version=__version__),
+        created_at=max((one.created_at for one in imported if one.created_at), default=None) or world.now(),
+        warnings=[warning for one in imported for warning in one.warnings],
+        runs=runs,
+    )
+    write_text(output, dump_report(report))
+    cases = {str(case["id"]): case for one in imported for case in one.cases}
+    if cases:
+        lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases.values())
+        write_text(output.parent / CASES_FILE, lines)
+    for warning in report.warnings:
+        world.say(f"warning: {warning}")
+    trials = sum(len(run.cases) for run in runs)
+    world.say(f"{output}: {len(runs)} runs, {trials} trials" + (f"; cases in {CASES_FILE}" if cases else ""))
+    return EXIT_OK
+
+
+def _refuse_twins(imported: Sequence[Imported], files: Sequence[Path]) -> None:
+    """One report has one run per suite and target: two files of one model are two reports."""
+    seen: dict[tuple[str, str], Path] = {}
+    for one, file in zip(imported, files, strict=True):
+        for run in one.runs:
+            key = (run.suite, run.target)
+            if key in seen:
+                message = f"{seen[key]} has results of {run.target} too"
+                raise wrong(str(file), message, "Import each into a report of its own.")
+            seen[key] = file
+
+
+def _with_traces(run: Run, trials: Sequence[Trial], store: Store) -> Run:
+    paths = {
+        (t.result.id, t.result.trial): store.keep(t) for t in trials if (t.suite, t.target) == (run.suite, run.target)
+    }
+
+    def named(result: Result) -> Result:
+        return result.model_copy(update={"trace": paths.get((result.id, result.trial))})
+
+    return run.model_copy(update={"cases": [named(result) for result in run.cases]})
+
+
+def export_file(world: World, form: str, report_file: Path, output: Path, target: str | None) -> int:
+    """Write one run of a report in a format."""
+    if form not in known_exporters():
+        raise _unknown(form, known_exporters())
+    report = read_report(report_file)
+    run = _chosen(report, target, report_file)
+    trials = list(_trials(run, report_file.parent))
+    write_text(output, exporter_named(form)(report, run, trials))
+    world.say(f"{output}: {run.name}, {len(trials)} trials")
+    return EXIT_OK
+
+
+def _chosen(report: Report, target: str | None, file: Path) -> Run:
+    runs = [run for run in report.runs if target in {None, run.target}]
+    if len(runs) == 1:
+        return runs[0]
+    targets = ", ".join(dict.fromkeys(run.target for run in report.runs))
+    what = f"{len(runs)} runs" if runs else "no run"
+    raise wrong(str(file), f"{what} to export", f"Name one with --target: {targets}.")
+
+
+def _trials(run: Run, folder: Path) -> Iterator[Trial]:
+    for result in run.cases:
+        if result.trace is None:
+            continue
+        path = (folder / result.trace).resolve()
+        if not path.is_relative_to(folder.resolve()):
+            raise wrong(str(folder), f"the report names a trial outside its folder: {result.trace}", TRIAL_HINT)
+        yield parse_record(read_bytes(path, "trial", TRIAL_HINT), str(path), Trial, "a trial", TRIAL_HINT)
+
+
+def _unknown(form: str, known: dict[str, str]) -> InputError:
+    return wrong(f"format {form}", "there is no such format", near_or_known(form, known, "Formats"))

@@ -1,0 +1,16 @@
+"""Other tools' result files: read as reports, written for whoever reads them today. One file per format."""
+
+from __future__ import annotations
+
+from evalward.importers.base import Exporter, Imported, Importer, exporter_named, importer_named, known_exporters
+from evalward.importers.base import known_importers as known_importers
+
+__all__ = [
+    "Exporter",
+    "Imported",
+    "Importer",
+    "exporter_named",
+    "importer_named",
+    "known_exporters",
+    "known_importers",
+]

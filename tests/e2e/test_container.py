@@ -1,0 +1,272 @@
+"""The action as users get it: the image, in a workspace that is somebody else's, against a GitHub that runs here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalward.github.comment import parse_marker
+from evalward.github.runner_files import OUTPUT_NAMES
+from support.container import OWNER, TOOLS_VARIABLE, ActionRun, Container, build_image
+from support.git_repo import PullRequestRepo, commit, git, init, pull_request_repo, shallow_clone, write_files
+from support.github_api import HEAD, REPOSITORY, FakeGitHub
+
+pytestmark = [
+    pytest.mark.container,
+    # Without an engine there is nothing to test; `make container-test` sets the variable.
+    pytest.mark.skipif(TOOLS_VARIABLE not in os.environ, reason=f"{TOOLS_VARIABLE} names no container tools"),
+]
+
+CONFIG = """\
+version: 1
+baseline: .evalward/baseline.json
+suites:
+  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
+policy:
+  - {metric: pass_rate, max_drop: 0.1}
+"""
+EVALWARD = Path(sys.executable).with_name("evalward")
+
+Files = Mapping[str, str | bytes]
+
+
+def cases(*broken: str) -> str:
+    """Six cases, each solved by its solution but for those named."""
+    lines = []
+    for name in ("one", "two", "three", "four", "five", "six"):
+        solution = "echo wrong | wc -Q" if name in broken else f"echo {name}"
+        expectations = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
+        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": expectations}
+        lines.append(json.dumps({**task, "solution": solution}))
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture(scope="session")
+def container() -> Container:
+    return build_image(Path(os.environ[TOOLS_VARIABLE]), "evalward:e2e")
+
+
+@pytest.fixture
+def api() -> Iterator[FakeGitHub]:
+    with FakeGitHub() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The baseline that the command line makes of the unbroken cases."""
+    folder = tmp_path_factory.mktemp("baseline")
+    write_files(folder, {"evalward.yml": CONFIG, "evals/a.jsonl": cases()})
+    for command in (["run"], ["baseline", "update"]):
+        subprocess.run([EVALWARD, *command], cwd=folder, check=True, capture_output=True)
+    return (folder / ".evalward" / "baseline.json").read_bytes()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A pull request, checked out, and the server that it lives on."""
+
+    container: Container
+    api: FakeGitHub
+    repo: PullRequestRepo
+
+    def run(
+        self,
+        inputs: Mapping[str, str] | None = None,
+        *,
+        workspace: Path | None = None,
+        run_id: int = 1,
+        fork: bool = False,
+        event_name: str = "pull_request",
+        action: str = "synchronize",
+    ) -> ActionRun:
+        self.api.heads[7] = self.repo.head
+        return self.container.run_action(
+            workspace or self.repo.folder,
+            pull_event(self.repo, fork=fork, action=action),
+            inputs,
+            api_url=self.api.url,
+            sha=self.repo.merge,
+            run_id=run_id,
+            event_name=event_name,
+        )
+
+
+def pull_event(repo: PullRequestRepo, *, fork: bool = False, action: str = "synchronize") -> dict[str, Any]:
+    head_repo = {"full_name": "stranger/fork" if fork else REPOSITORY}
+    head = {"sha": repo.head, "ref": "topic", "repo": head_repo}
+    base = {"sha": repo.fork_point, "ref": "main", "repo": {"full_name": REPOSITORY}}
+    return {"action": action, "number": 7, "pull_request": {"number": 7, "head": head, "base": base}}
+
+
+def scene(container: Container, api: FakeGitHub, folder: Path, base: Files, head: Files) -> Scene:
+    return Scene(container, api, pull_request_repo(folder / "workspace", base, head))
+
+
+@pytest.fixture
+def good(container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes) -> Scene:
+    """Nothing that counts has changed."""
+    return scene(container, api, tmp_path, protected(baseline), {"README.md": "new\n"})
+
+
+@pytest.fixture
+def bad(container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes) -> Scene:
+    """Five of six cases broke; and the pull request tries to make that the new normal."""
+    lenient = CONFIG.replace("max_drop: 0.1", "max_drop: 1.0")
+    head = {"evals/a.jsonl": cases("one", "two", "three", "four", "five"), "evalward.yml": lenient}
+    return scene(container, api, tmp_path, protected(baseline), head)
+
+
+def protected(baseline: bytes) -> Files:
+    return {"evalward.yml": CONFIG, "evals/a.jsonl": cases(), ".evalward/baseline.json": baseline}
+
+
+def test_pass__posts_and_tells_all(good: Scene) -> None:
+    run = good.run()
+
+    assert run.rc == 0, run.log
+    assert tuple(run.outputs) == OUTPUT_NAMES
+    assert (run.outputs["verdict"], run.outputs["exit-code"]) == ("pass", "0")
+    assert (run.outputs["pass-rate"], run.outputs["regressions"], run.outputs["csr"]) == ("1.0", "0", "")
+    [body] = good.api.bodies()
+    marker = parse_marker(body)
+    assert marker is not None
+    assert marker.head == good.repo.head
+    assert (good.repo.folder / run.outputs["comment-file"]).read_text("utf-8") == body
+    assert (good.repo.folder / run.outputs["report-json"]).exists()
+    assert run.outputs["comment-url"].endswith("#issuecomment-1001")
+    assert "tools" in run.summary
+
+
+def test_pass__a_second_run_updates_the_comment(good: Scene) -> None:
+    first, second = good.run(run_id=1), good.run(run_id=2)
+
+    assert first.outputs["comment-url"] == second.outputs["comment-url"]
+    [body] = good.api.bodies()
+    marker = parse_marker(body)
+    assert marker is not None
+    assert marker.run == 2
+
+
+def test_fail__the_base_judges_and_the_comment_is_posted(bad: Scene) -> None:
+    run = bad.run()
+
+    assert (run.rc, run.outputs["verdict"], run.outputs["exit-code"]) == (1, "fail", "1"), run.log
+    [body] = bad.api.bodies()
+    assert "one" in body
+    assert run.outputs["regressions"] != "0"
+
+
+def test_fail_on_never__tells_but_does_not_block(bad: Scene) -> None:
+    run = bad.run({"fail-on": "never"})
+
+    assert (run.rc, run.outputs["verdict"]) == (0, "fail"), run.log
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the workspace belongs to another user only if root can give it away")
+def test_files__nothing_is_left_as_roots(good: Scene) -> None:
+    good.run()
+
+    owners = {path.lstat().st_uid for path in good.repo.folder.rglob("*")}
+    assert owners == {OWNER}
+
+
+def test_comment__a_read_only_token_does_not_decide(bad: Scene) -> None:
+    bad.api.can_write = False
+
+    run = bad.run(fork=True)
+
+    assert (run.rc, run.outputs["comment-url"]) == (1, ""), run.log
+    assert (bad.repo.folder / run.outputs["comment-file"]).exists()
+    assert "evalward publish" in run.log
+
+
+def test_comment__of_an_older_head_is_not_written(good: Scene) -> None:
+    good.api.comments[7].clear()
+    run = good.container.run_action(
+        good.repo.folder, pull_event(good.repo), api_url=good.api.url, sha=good.repo.merge
+    )  # the server's head is still `HEAD`, another commit
+
+    assert good.repo.head != HEAD
+    assert (run.rc, good.api.bodies()) == (0, [])
+
+
+def test_shallow_clone__reads_the_base_through_the_api(bad: Scene, tmp_path: Path, baseline: bytes) -> None:
+    (tmp_path / "runner").mkdir()
+    clone = shallow_clone(bad.repo, tmp_path / "runner" / "workspace")
+    bad.api.add_file(bad.repo.base, "evalward.yml", CONFIG.encode())
+    bad.api.add_file(bad.repo.base, ".evalward/baseline.json", baseline)
+
+    assert bad.run(workspace=clone).rc == 1
+
+
+def test_unreadable_base__could_not_be_judged(good: Scene, tmp_path: Path) -> None:
+    (tmp_path / "runner").mkdir()
+    clone = shallow_clone(good.repo, tmp_path / "runner" / "workspace")
+
+    run = good.run(workspace=clone)
+
+    assert (run.rc, run.outputs["verdict"], run.outputs["exit-code"]) == (3, "error", "3"), run.log
+    assert "fetch-depth" in run.log
+
+
+def test_first_run__without_a_config_in_the_base_says_so(container: Container, api: FakeGitHub, tmp_path: Path) -> None:
+    head = {"evalward.yml": CONFIG, "evals/a.jsonl": cases()}
+    run = scene(container, api, tmp_path, {"README.md": "old\n"}, head).run()
+
+    assert run.rc == 0, run.log
+    assert "unprotected" in api.bodies()[0].lower()
+
+
+def test_wrong_config__is_told_with_its_place(good: Scene, tmp_path: Path) -> None:
+    write_files(good.repo.folder, {"evalward.yml": CONFIG.replace("suites:", "suits:")})
+
+    run = good.run()
+
+    assert (run.rc, run.outputs["exit-code"]) == (2, "2"), run.log
+    assert "evalward.yml" in run.log
+    assert "Traceback" not in run.log
+
+
+def test_wrong_inputs__are_told_at_once(good: Scene) -> None:
+    run = good.run({"fail-on": "regresion", "trials": "many"})
+
+    assert run.rc == 2, run.log
+    assert "input fail-on" in run.log
+    assert "input trials" in run.log
+
+
+def test_closed__nothing_to_do(good: Scene) -> None:
+    run = good.run(action="closed")
+
+    assert (run.rc, good.api.bodies()) == (0, [])
+    assert run.outputs["verdict"] == ""
+
+
+def test_pull_request_target__is_refused(good: Scene) -> None:
+    run = good.run(event_name="pull_request_target")
+
+    assert (run.rc, good.api.requests) == (2, [])
+    assert "on: pull_request" in run.log
+
+
+def test_push__is_compared_and_not_commented(
+    container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes
+) -> None:
+    folder = init(tmp_path / "workspace")
+    before = commit(folder, protected(baseline))
+    after = commit(folder, {"evals/a.jsonl": cases("one", "two", "three", "four", "five")})
+    event = {"before": before, "after": after, "ref": "refs/heads/main", "deleted": False}
+
+    run = container.run_action(folder, event, api_url=api.url, sha=after, event_name="push")
+
+    assert (run.rc, api.requests) == (1, []), run.log
+    assert git(folder, "status", "--porcelain", "--untracked-files=no") == ""
