@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -95,50 +94,20 @@ EVERYTHING = "x " + " ".join(SNIPPETS)
 
 def fill(model: M, text: str) -> M:
     """The record with this text in every field that takes any text, keys of mappings included."""
-    data = model.model_dump(by_alias=True)
-    kind = type(model)
-    for put in list(_places(data)):
-        undo = put(text)
-        try:
-            kind.model_validate(data)
-        except ValidationError:
-            undo()
-    return kind.model_validate(data)
+    fields = type(model).model_fields
+    changes = {name: _filled(getattr(model, name), field.annotation, text) for name, field in fields.items()}
+    extra = dict.fromkeys(model.model_extra or {}, text)
+    return model.model_copy(update={**changes, **extra})
 
 
-def _places(data: Any) -> Iterator[Callable[[str], Callable[[], None]]]:
-    """For every text inside: a function that replaces it and returns how to undo that."""
-    items = list(data.items()) if isinstance(data, dict) else list(enumerate(data)) if isinstance(data, list) else []
-    for key, value in items:
-        if isinstance(value, str):
-            yield _setter(data, key)
-        else:
-            yield from _places(value)
-    if isinstance(data, dict) and data and all(isinstance(value, dict) for value in data.values()):
-        yield _renamer(data)
-
-
-def _setter(data: Any, key: Any) -> Callable[[str], Callable[[], None]]:
-    def put(text: str) -> Callable[[], None]:
-        old = data[key]
-        data[key] = text
-        return lambda: data.__setitem__(key, old)
-
-    return put
-
-
-def _renamer(data: dict[str, Any]) -> Callable[[str], Callable[[], None]]:
-    """Renames a mapping's keys; each gets its number, so that none is lost."""
-
-    def put(text: str) -> Callable[[], None]:
-        old = dict(data)
-        data.clear()
-        data.update({f"{text} {number}": value for number, value in enumerate(old.values())})
-
-        def undo() -> None:
-            data.clear()
-            data.update(old)
-
-        return undo
-
-    return put
+def _filled(value: Any, annotation: Any, text: str) -> Any:
+    if isinstance(value, BaseModel):
+        return fill(value, text)
+    if isinstance(value, list):
+        (item,) = get_args(annotation)
+        return [_filled(part, item, text) for part in value]
+    if isinstance(value, dict):
+        _, item = get_args(annotation)
+        return {f"{text} {number}": _filled(part, item, text) for number, part in enumerate(value.values())}
+    takes_any_text = annotation is str or str in get_args(annotation)
+    return text if isinstance(value, str) and takes_any_text else value

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalward import __version__
 from evalward.commands.files import read_bytes, read_report, write_text
-from evalward.commands.pipeline import dump_report
+from evalward.commands.pipeline import diagnose, dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
 from evalward.engine.store import Store
@@ -35,6 +35,7 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
         tool=Tool(version=__version__),
         created_at=max((one.created_at for one in imported if one.created_at), default=None) or world.now(),
         warnings=[warning for one in imported for warning in one.warnings],
+        findings=diagnose(runs),
         runs=runs,
     )
     write_text(output, dump_report(report))

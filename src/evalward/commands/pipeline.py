@@ -21,7 +21,7 @@ from evalward.engine.store import Store, write_atomic
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem
-from evalward.records.report import Provenance, Report, Tool
+from evalward.records.report import Finding, Provenance, Report, Run, Tool
 from evalward.records.verdict import Judgement
 from evalward.suites import kind_named, kinds
 
@@ -74,10 +74,21 @@ def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World) -> Re
         ),
         partial=plan.partial,
         warnings=list(plan.warnings),
+        findings=diagnose(runs),
         runs=runs,
     )
     write_atomic(output / REPORT_FILE, dump_report(report))
     return report
+
+
+def diagnose(runs: Sequence[Run]) -> list[Finding]:
+    """What several targets on one suite show together, suite by suite. Kinds that this version lacks say nothing."""
+    suites = dict.fromkeys((run.suite, run.kind) for run in runs if run.kind in kinds())
+    return [
+        finding
+        for suite, kind in suites
+        for finding in kind_named(kind).diagnose([run for run in runs if (run.suite, run.kind) == (suite, kind)])
+    ]
 
 
 def dump_report(report: Report) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evalward.decide.compare import Measure
@@ -37,7 +37,7 @@ def make_baseline(report: Report, file: str, previous: Baseline | None, measures
     Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
     previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
     """
-    problems = list(_obstacles(report, file))
+    problems = list(_obstacles(report, file, measures))
     if problems:
         raise InputError(problems)
     old = {(run.suite, run.target): run for run in previous.runs} if previous else {}
@@ -50,7 +50,7 @@ def make_baseline(report: Report, file: str, previous: Baseline | None, measures
     return previous if previous and _content(made) == _content(previous) else made
 
 
-def _obstacles(report: Report, file: str) -> list[Problem]:
+def _obstacles(report: Report, file: str, kinds: Collection[str]) -> list[Problem]:
     found: list[tuple[str, str]] = []
     if report.partial is not None:
         found.append(("the run was restricted to a part", "Run all suites, targets and cases."))
@@ -65,6 +65,10 @@ def _obstacles(report: Report, file: str) -> list[Problem]:
             counts = f"{errors} errors, {len(bad) - errors} skipped"
             why = bad[0].message or bad[0].reason or "no reason given"
             found.append((f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Mend that, run again."))
+        if run.planned > len(run.cases):
+            found.append((f"{run.name} has {len(run.cases)} of {run.planned} trials", "Run it to its end."))
+        if run.kind not in kinds:
+            found.append((f"{run.name} is of the kind {run.kind!r}, which isn't installed", "Install it."))
     if not any(run.cases for run in report.runs):
         found.append(("the report has no case", "Run some suites first."))
     return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
@@ -145,7 +149,8 @@ def _line(value: Any) -> str:
 
 
 def _run_dict(run: BaselineRun) -> dict[str, Any]:
-    data = run.model_dump(mode="json", include={"suite", "kind", "target", "trials", "random", "subject"})
+    data = run.model_dump(mode="json", include={"suite", "kind", "target", "trials", "random"})
+    data["subject"] = {"hash": run.subject.hash, **dict(sorted(run.subject.parts.items()))}
     data["metrics"] = {
         name: metric.model_dump(mode="json", exclude_defaults=True) for name, metric in run.metrics.items()
     }

@@ -6,6 +6,7 @@ Only cases of equal definition are compared. Metrics of both sides are computed 
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from evalward.records.comparison import (
     SubjectChange,
     Tally,
 )
-from evalward.records.metric import EPSILON, Measurement, Metric
+from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, Result, Status
 
@@ -110,7 +111,7 @@ def _compare_run(
         added=base is None,
         subject=_subject_changes(base.subject, run.subject) if base else [],
         metrics=_metric_changes(before if base else NOTHING, now, run.metrics),
-        categories=_category_changes(before if base else NOTHING, now),
+        categories=_category_changes(before if base else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
     )
 
@@ -138,6 +139,7 @@ def _metric_changes(before: Measurement, now: Measurement, whole: Mapping[str, M
 
 
 def _metric_change(name: str, before: Metric | None, now: Metric | None, whole: Metric | None) -> MetricChange:
+    before, now, whole = _sound(before), _sound(now), _sound(whole)
     known = whole or now or before
     return MetricChange(
         id=name,
@@ -149,6 +151,13 @@ def _metric_change(name: str, before: Metric | None, now: Metric | None, whole: 
     )
 
 
+def _sound(metric: Metric | None) -> Metric | None:
+    """The metric; a value that is no number is not available: it would keep to every limit, as nothing is above it."""
+    if metric is None or metric.value is None or math.isfinite(metric.value):
+        return metric
+    return metric.model_copy(update={"value": None, "reason": f"{metric.value} is no number"})
+
+
 def _delta(before: Metric | None, now: Metric | None) -> float | None:
     if before is None or now is None or before.value is None or now.value is None:
         return None
@@ -156,9 +165,19 @@ def _delta(before: Metric | None, now: Metric | None) -> float | None:
     return 0.0 if abs(delta) <= EPSILON else delta
 
 
-def _category_changes(before: Measurement, now: Measurement) -> list[CategoryChange]:
-    names = sorted({*before.categories, *now.categories})
-    return [CategoryChange(name=n, before=before.categories.get(n), now=now.categories.get(n)) for n in names]
+def _gone(sides: Sides, measure: Measure) -> Mapping[str, CategorySummary]:
+    """The baseline's categories that no case of the report has."""
+    there = {result.category for results in sides.now.values() for result in results}
+    cases = [case for case in sides.before.values() if case.category not in there]
+    return measure([trial for case in cases for trial in case.results()]).categories
+
+
+def _category_changes(
+    before: Measurement, now: Measurement, gone: Mapping[str, CategorySummary]
+) -> list[CategoryChange]:
+    was = {**before.categories, **gone}
+    names = sorted({*was, *now.categories})
+    return [CategoryChange(name=name, before=was.get(name), now=now.categories.get(name)) for name in names]
 
 
 def _subject_changes(before: Subject, now: Subject) -> list[SubjectChange]:

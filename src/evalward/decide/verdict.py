@@ -32,7 +32,7 @@ def judge(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequenc
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
-        headline=reasons[0].message if reasons else _all_well(comparison),
+        headline=reasons[0].message if reasons else _all_well(comparison, rules),
         reasons=reasons,
         rules=rules,
         warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
@@ -102,7 +102,7 @@ def _missing(comparison: Comparison, policy: Policy) -> list[Reason]:
         if run.missing:
             reasons.append(_missing_run(run))
         elif judged(run):
-            reasons += _missing_cases(run, policy)
+            reasons += [*_missing_cases(run, policy), *_missing_categories(run, policy)]
     return reasons
 
 
@@ -114,9 +114,13 @@ def _missing_run(run: RunComparison) -> Reason:
     )
 
 
+def _gone(run: RunComparison) -> list[CaseChange]:
+    return [case for case in run.cases if case.change == "missing" or _skipped(case)]
+
+
 def _missing_cases(run: RunComparison, policy: Policy) -> list[Reason]:
-    gone = [case for case in run.cases if case.change == "missing" or _skipped(case)]
-    ids = [case.id for case in gone if not policy.waiver(case.id)]
+    gone = [case for case in _gone(run) if not policy.waiver(case.id)]
+    ids = [case.id for case in gone]
     if not ids:
         return []
     some = ", ".join(ids[:3]) + (", …" if ids[3:] else "")
@@ -162,6 +166,24 @@ def _unfed_rule(rule: Rule) -> Reason:
     )
 
 
+def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
+    """Categories that went although none of their cases did: missing cases speak for themselves."""
+    told = {case.category for case in run.cases}
+    names = [c.name for c in run.categories if c.before and not c.now and c.name not in told]
+    return [
+        Reason(
+            stage="missing",
+            outcome=Outcome.FAIL,
+            message=f"{run.name}: the category {name} of the baseline has no case any more",
+            suite=run.suite,
+            target=run.target,
+            remedy="Bring it back, update the baseline, or waive it in the config, with a reason.",
+        )
+        for name in names
+        if not policy.waiver(name)
+    ]
+
+
 # --- limits and drops -----------------------------------------------------------------------------------------------
 
 
@@ -189,7 +211,7 @@ def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
 def _unmeasured(comparison: Comparison) -> list[Reason]:
     reasons = [_not_measured(run) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
-        if judged(run) and not run.added and not run.comparable and run.cases:
+        if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
             reasons.append(_incomparable(run))
     return reasons + _unseen_by_replay(comparison)
 
@@ -233,14 +255,23 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _all_well(comparison: Comparison) -> str:
+def _all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> str:
     if comparison.baseline is None:
         return "nothing was compared: there is no baseline yet"
-    fixed = sum(len(run.of("fixed")) for run in comparison.runs)
-    broken = sum(len(run.of("broken")) for run in comparison.runs)
-    if broken:
-        return f"{_cases(broken)} broke and {_cases(fixed)} got fixed, within what the policy allows"
-    return "nothing got worse" + (f", {_cases(fixed)} got fixed" if fixed else "")
+    said = [
+        f"{_cases(number)} {verb}"
+        for change, verb in (("broken", "broke"), ("worse", "got worse"), ("fixed", "got fixed"))
+        if (number := sum(case.change == change for run in comparison.runs for case in run.cases))
+    ]
+    if any(run.of("broken", "worse") for run in comparison.runs):
+        return f"{' and '.join(said)}, within what the policy allows"
+    ruled = {(rule.suite, rule.target, rule.rule.metric) for rule in rules}
+    sank = any(
+        change.moved == "worse" and (run.suite, run.target, change.id) in ruled
+        for run in comparison.runs
+        for change in run.metrics
+    )
+    return ", ".join(["nothing got worse" + (" by more than the policy allows" if sank else ""), *said])
 
 
 def _cases(count: int) -> str:
@@ -254,7 +285,7 @@ def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcom
         redefined = run.of("redefined")
         if redefined:
             told.append(f"{run.name}: {_cases(len(redefined))} changed and can't be compared with the baseline")
-        waived = [case.id for case in run.of("missing") if policy.waiver(case.id)]
+        waived = [case.id for case in _gone(run) if policy.waiver(case.id)]
         told += [f"{run.name}: {case_id} is missing, waived: {_waiver_reason(policy, case_id)}" for case_id in waived]
         if run.missing and policy.waiver(run.suite, run.target, run.name):
             told.append(f"{run.name} was not run, waived: {_waiver_reason(policy, run.suite, run.target, run.name)}")

@@ -186,7 +186,6 @@ class GitTree:
 # Nothing of the repository's own configuration may start a program or a transfer.
 _CONFIG = (
     "--no-replace-objects",
-    "--literal-pathspecs",
     "-c",
     "safe.directory=*",
     "-c",

@@ -194,7 +194,7 @@ class _Reader:
         """The path from the workspace's top, `None` with a problem noted when it is elsewhere."""
         top = posixpath.normpath(workspace) if workspace else ""
         clean = posixpath.normpath(text)
-        if top and (clean == top or clean.startswith(top + "/")):
+        if top and clean.startswith("/"):
             clean = posixpath.relpath(clean, top)
         if clean.startswith("/") or clean == ".." or clean.startswith("../") or not clean.isprintable():
             self._wrong(name, f"{self.text(name)!r} is not in the workspace", "Use a path inside the checkout.")

@@ -93,7 +93,11 @@ class Partial(Record):
 
 
 class Report(Record):
-    """The record of one invocation. `interrupted` says why it ended before everything planned was done."""
+    """The record of one invocation.
+
+    `interrupted` says why it ended before everything planned was done; `findings` are what several targets on one
+    suite show together.
+    """
 
     schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
     tool: Tool
@@ -102,4 +106,5 @@ class Report(Record):
     partial: Partial | None = None
     interrupted: str | None = None
     warnings: list[str] = []
+    findings: list[Finding] = []
     runs: list[Run] = []

@@ -180,8 +180,12 @@ def _reasons(verdict: Verdict, listed: set[str], caps: Caps) -> tuple[ReasonLine
 
 
 def _reason(reason: Reason, listed: set[str]) -> ReasonLine:
-    cases = [case for case in reason.cases if case not in listed and case not in reason.message]
+    cases = [case for case in reason.cases if case not in listed and not _names(reason.message, case)]
     return ReasonLine(OUTCOMES[reason.outcome], reason.message, reason.remedy, _some(cases, _REASON_CASES))
+
+
+def _names(message: str, case: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(case)}(?![\w-])", message) is not None
 
 
 def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> RunView:

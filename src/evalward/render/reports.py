@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ FINDINGS = {
     "info": Badge("–", "info", "dim", "–"),
     "warning": Badge("⚠️", "warning", "yellow", "!"),
 }
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
 
 @dataclass(frozen=True)
@@ -114,10 +116,16 @@ def build_reports(reports: Sequence[Report], *, counts: bool = True) -> ReportsP
 
 
 def _facts(report: Report) -> list[str]:
-    facts = [report.created_at, f"{report.tool.name} {report.tool.version}"]
+    facts = [_when(report.created_at), f"{report.tool.name} {report.tool.version}"]
     if report.provenance.commit:
         facts.append(f"commit {quoted(short_hash(report.provenance.commit))}")
     return facts
+
+
+def _when(time: str) -> str:
+    """`2026-11-21 08:00 UTC`; other text as it is."""
+    match = _TIME.fullmatch(time)
+    return f"{match[1]} {match[2]} UTC" if match else time
 
 
 def _warnings(report: Report) -> list[str]:

@@ -14,7 +14,7 @@ from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import Problem
-from evalward.records.report import Finding
+from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
 from evalward.targets.base import Target
@@ -86,6 +86,10 @@ class Kind(Protocol):
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show. Pure."""
+        ...
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
+        """What several targets on one suite show together. Pure."""
         ...
 
 

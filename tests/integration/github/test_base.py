@@ -223,7 +223,7 @@ def test_git__runs_no_program_of_the_repository(repo: PullRequestRepo, tmp_path:
 
 @pytest.fixture
 def secret(monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("INPUT_GITHUB-TOKEN", "ghs_secret")
+    monkeypatch.setenv("GATE_API_KEY", "ghs_secret")
     return "ghs_secret"
 
 

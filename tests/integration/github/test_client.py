@@ -48,6 +48,13 @@ def test_login__of_an_app(api: FakeGitHub, client: GitHub) -> None:
     assert client.login() == "our-gate[bot]"
 
 
+def test_login__asking_twice_is_harmless(api: FakeGitHub, client: GitHub) -> None:
+    api.viewer = "our-gate[bot]"
+    api.fail("POST", "graphql", 502)
+
+    assert client.login() == "our-gate[bot]"
+
+
 def test_login__falls_back_to_the_workflow_token(api: FakeGitHub, client: GitHub) -> None:
     api.fail("POST", "graphql", 403)
 

@@ -9,7 +9,7 @@ from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered, tags
 
-from evalward.records.verdict import Judgement, Reason
+from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
 from evalward.render.view import Detail
@@ -92,7 +92,7 @@ def test_broken_cases__stand_open_with_check_command_and_stderr() -> None:
     text = comment(judgements.failed(), judgements.context())
     document = rendered(text)
 
-    assert "details open=" in document.elements
+    assert "details open=None" in document.elements
     assert "- ❌ `json_nested_keys` · json_processing · passed → failed\n  - `exit_code:0`: expected 0, got 5\n" in text
     assert (
         "  $ cat user.json | jq -r '.user.hobbies[] | @csv' | sort -u\n"
@@ -259,6 +259,7 @@ def test_hostile_text__changes_no_element(name: str, detail: Detail) -> None:
     calm = rendered(comment(fill(EXAMPLES[name](), CALM), judgements.context(), detail))
     hostile = rendered(comment(fill(EXAMPLES[name](), EVERYTHING), judgements.context(), detail))
 
+    assert "octocat" in hostile.text
     assert hostile.elements == calm.elements
     assert hostile.links() == calm.links() == []
     assert set(hostile.comments) - {" "} == set(calm.comments)
@@ -322,7 +323,7 @@ def test_summary__has_no_marker_and_shows_traces() -> None:
 def test_reason_cases__are_named_once() -> None:
     judgement = judgements.passed()
     reasons = [
-        Reason(stage="missing", outcome="fail", message="gone: a", cases=["a", "b", "c", "d", "e", "f", "g"]),  # type: ignore[arg-type]
+        Reason(stage="missing", outcome=Outcome.FAIL, message="gone: a", cases=list("abcdefg")),
     ]
     verdict = judgement.verdict.model_copy(update={"reasons": reasons})
 
@@ -345,7 +346,7 @@ def test_rendering__is_deterministic() -> None:
 def test_one_report__in_full() -> None:
     text = report_markdown([judgements.report()])
 
-    assert text.startswith("### Evalward report\n\n2026-11-21T08:00:00Z · evalward 0.1.0 · commit `9e8d7c6`\n")
+    assert text.startswith("### Evalward report\n\n2026-11-21 08:00 UTC · evalward 0.1.0 · commit `9e8d7c6`\n")
     assert "1 passed · 1 failed · 1 error · 1 skipped" in text
     assert "| `tool_call_success_rate` | 72.9 % (70/96) |" in text
     assert "| `cost_usd` | n/a (a replay costs nothing) |" in text

@@ -9,7 +9,7 @@ from evalward.config import BashSuite, LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
-from evalward.records.report import Finding
+from evalward.records.report import Finding, Run
 from evalward.records.result import BashDetails, CheckResult, Result, Status
 from evalward.records.trace import ToolCall, Trace
 from evalward.sandbox.base import cut
@@ -17,6 +17,7 @@ from evalward.sandbox.virtual import VirtualShell, bashkit_version
 from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
+from evalward.suites.bash.diagnose import diagnose
 from evalward.suites.bash.divergence import first_divergence
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.load import load_cases
@@ -73,6 +74,10 @@ class BashKind:
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show: the specification's "Interpreting results"."""
         return interpret(results, measurement)
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
+        """The specification's "Cross-Model Diagnostics"."""
+        return diagnose(runs)
 
 
 Played = tuple[Trace, list[CheckResult]]

@@ -1,0 +1,171 @@
+"""The terminal says the same, aligned, within its width, and without anybody else's control characters."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from support import judgements
+from support.hostile import EVERYTHING, fill
+
+from evalward.render.terminal import judgement_text, report_text
+
+EXAMPLES = {
+    "failed": judgements.failed,
+    "passed": judgements.passed,
+    "first_run": judgements.first_run,
+    "inconclusive": judgements.inconclusive,
+    "unjudged": judgements.unjudged,
+    "several": judgements.several,
+}
+COLOUR = re.compile(r"\x1b\[(?:\d+)m")
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("failed", "✗ Evalward: failed — tool_call_success_rate fell 8.3 points"),
+        ("passed", "✓ Evalward: passed — 3 rules hold"),
+        ("first_run", "! Evalward: passed, but nothing was compared — 3 floors hold"),
+        ("inconclusive", "? Evalward: inconclusive — pass_rate fell"),
+        ("unjudged", "! Evalward: could not be judged — 12 of 37 trials"),
+    ],
+)
+def test_first_line__is_the_verdict(name: str, start: str) -> None:
+    assert judgement_text(EXAMPLES[name](), colour=False, width=100).startswith(start)
+
+
+def test_table__is_aligned() -> None:
+    lines = judgement_text(judgements.failed(), colour=False, width=130).split("\n")
+    start = next(index for index, line in enumerate(lines) if line.startswith("metric"))
+
+    assert [line for line in lines[start : start + 5]] == [
+        "metric                          baseline               now        Δ  threshold                       status",
+        "----------------------  ----------------  ----------------  -------  ------------------------------  --------------",
+        "tool_call_success_rate    81.2 % (78/96)    72.9 % (70/96)  −8.3 pp  ≥ 70 %, drop ≤ 5 pp             ✗ fail",
+        "pass_rate                 91.9 % (34/37)    86.5 % (32/37)  −5.4 pp  ≥ 80 %, goal 90 %, drop ≤ 6 pp  ? inconclusive",
+        "overall_rate            94.6 % (174/184)  91.8 % (169/184)  −2.7 pp  ≥ 90 % (default)                ✓ ok",
+    ]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("width", [80, 100, 160])
+def test_lines__keep_within_the_width(name: str, width: int) -> None:
+    text = judgement_text(EXAMPLES[name](), colour=False, width=width)
+
+    assert [line for line in text.split("\n") if len(line) > width] == []
+
+
+def test_broken_cases__with_check_and_command() -> None:
+    text = judgement_text(judgements.failed(), colour=False, width=100)
+
+    assert (
+        "Broken: 3\n"
+        "  ✗ json_nested_keys (json_processing): passed → failed\n"
+        "      exit_code:0: expected 0, got 5\n"
+        "      stdout_contains:hobbies: stdout is empty\n"
+        "      $ cat user.json | jq -r '.user.hobbies[] | @csv' | sort -u\n"
+        "      jq: error (at user.json:4): Cannot iterate over null (null)\n"
+    ) in text
+
+
+def test_several_runs__each_has_a_heading() -> None:
+    text = judgement_text(judgements.several(), colour=False, width=100)
+
+    assert "\n✗ bash-tools × replay:haiku\n" in text
+    assert "\n? scenarios × anthropic/claude-haiku-4-5: not measured\n" in text
+    assert "Not measured: the key ANTHROPIC_API_KEY is not available" in text
+    assert "\n✗ commands × nop: missing\n" in text
+    assert "  ! Partial run" in text
+
+
+def test_colour__only_on_request() -> None:
+    plain = judgement_text(judgements.failed(), colour=False, width=100)
+    coloured = judgement_text(judgements.failed(), colour=True, width=100)
+
+    assert "\x1b" not in plain
+    assert "\x1b[31m✗ fail\x1b[0m" in coloured
+    assert "\x1b[33m? inconclusive\x1b[0m" in coloured
+    assert "\x1b[32m✓ ok\x1b[0m" in coloured
+    assert COLOUR.sub("", coloured) == plain
+
+
+@pytest.mark.parametrize("colour", [False, True])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_hostile_text__controls_nothing(name: str, colour: bool) -> None:
+    text = judgement_text(fill(EXAMPLES[name](), EVERYTHING), colour=colour, width=100)
+
+    assert "octocat" in text
+    _assert_harmless(text)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_hostile_report__controls_nothing(count: int) -> None:
+    text = report_text([fill(judgements.report(), EVERYTHING)] * count, colour=True, width=100, verbose=True)
+
+    assert "octocat" in text
+    _assert_harmless(text)
+
+
+def _assert_harmless(text: str) -> None:
+    rest = COLOUR.sub("", text)
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", rest)
+    assert not re.search(r"^\s*::", rest, re.MULTILINE)
+    assert "##[" not in rest
+
+
+def test_one_report__in_full() -> None:
+    text = report_text([judgements.report()], colour=False, width=100)
+
+    assert text.startswith("Evalward report: 2026-11-21 08:00 UTC · evalward 0.1.0 · commit 9e8d7c6\n")
+    assert "bash-tools × replay:haiku: 1 passed, 1 failed, 1 error, 1 skipped" in text
+    assert "\ntool_call_success_rate                72.9 % (70/96)\n" in text
+    assert "\njson_processing       62.5 % (5 of 8 passed)\n" in text
+    assert (
+        "  ✗ failed 1/2 json_nested_keys (json_processing) – checks_failed\n"
+        "      ✗ stdout_contains:42: stdout is '41\\n'\n"
+        "        $ echo 41 | tee out.txt\n"
+        "  ✓ passed 2/2 json_to_csv (json_processing)\n"
+        "  ! error 0/2 awk_join (json_processing) – rate_limit: 429 after 5 tries\n"
+    ) in text
+    assert "  ! json_processing is the weakest category (62.5 % (5/8), threshold 80 %)\n    → Read the traces" in text
+    assert "exit_code:0" not in text
+
+
+def test_one_report__verbose_shows_every_check() -> None:
+    assert "✓ exit_code:0" in report_text([judgements.report()], colour=False, width=100, verbose=True)
+
+
+def test_not_measured_run__says_so() -> None:
+    report = judgements.report()
+    run = report.runs[0].model_copy(update={"not_measured": "no key", "metrics": {}, "categories": {}, "cases": []})
+
+    text = report_text([report.model_copy(update={"runs": [run]})], colour=False, width=100)
+
+    assert "? Not measured: no key" in text
+
+
+def test_several_reports__stand_side_by_side() -> None:
+    text = report_text([judgements.report(), judgements.report("oracle")], colour=False, width=100)
+
+    assert "  A = bash-tools × replay:haiku · 2026-11-21 08:00 UTC" in text
+    assert "  B = bash-tools × oracle ·" in text
+    assert "\npass_rate               86.5 % (32/37)    86.5 % (32/37)\n" in text
+    assert "\njson_processing      62.5 % (5 of 8 passed)   62.5 % (5 of 8 passed)\n" in text
+
+
+def test_many_reports__are_split_into_tables_that_fit() -> None:
+    text = report_text([judgements.report(f"target-{number}") for number in range(30)], colour=False, width=80)
+
+    assert " AD" in text
+    assert text.count("\nmetric") > 1
+    assert max(map(len, text.split("\n"))) <= 80
+
+
+def test_reports_that_measured_differently__leave_gaps() -> None:
+    other = judgements.report("oracle")
+    run = other.runs[0].model_copy(update={"metrics": {"csr": judgements.rate(1, 2)}, "categories": {}})
+
+    text = report_text([judgements.report(), other.model_copy(update={"runs": [run]})], colour=False, width=100)
+
+    assert re.search(r"^csr +– +50\.0 % \(1/2\)$", text, re.MULTILINE)
