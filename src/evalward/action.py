@@ -85,8 +85,12 @@ class Page:
 
 def run_action(world: World) -> int:
     """The exit code: 0 pass, 1 the gate failed, 2 the input is wrong, 3 could not be judged."""
-    settings, runner = read_settings(world.env), read_runner(world.env)
-    plan = plan_event(world.env, read_payload(runner.event_path))
+    runner = read_runner(world.env)
+    try:
+        settings = read_settings(world.env)
+        plan = plan_event(world.env, read_payload(runner.event_path))
+    except InputError as error:
+        return _wrong_inputs(world, runner, error.problems)
     job = Job(world, settings, runner, plan)
     job.tell(*mask_commands(settings.github_token))
     if plan.run_head:
@@ -96,6 +100,19 @@ def run_action(world: World) -> int:
     code = EXIT_OK if plan.nothing_to_do else EXIT_INPUT
     _write_outputs(job, Outputs(verdict="" if plan.nothing_to_do else "error", exit_code=code))
     return code
+
+
+def _wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
+    """The action's own inputs are wrong: nothing could start, and the check says why."""
+    for command in _annotations(problems):
+        world.out.write(command + "\n")
+    text = problems_markdown("the action's inputs are wrong", problems, run_url=runner.run_url)
+    if runner.summary is not None:
+        with contextlib.suppress(OSError):
+            append_summary(runner.summary, text)
+    if runner.output is not None:
+        write_outputs(runner.output, Outputs(verdict="error", exit_code=EXIT_INPUT).values())
+    return EXIT_INPUT
 
 
 def _evaluate(job: Job) -> int:
@@ -181,6 +198,8 @@ def _context(job: Job, sides: Sides, report: Report) -> Context:
 
 def _edits(sides: Sides, report: Report) -> Iterator[str]:
     """What the pull request changes in its own rules, and what difference that would make."""
+    if sides.note:
+        yield sides.note
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return
@@ -235,12 +254,15 @@ def _shown(job: Job, path: Path) -> str:
 
 
 def _wrong_input(job: Job, problems: Sequence[Problem]) -> Page:
-    annotations = [
+    job.tell(*_annotations(problems))
+    return _error_page(job, "the input is wrong", problems, EXIT_INPUT)
+
+
+def _annotations(problems: Sequence[Problem]) -> list[str]:
+    return annotation_commands(
         Annotation("error", f"{p.field + ': ' if p.field else ''}{p.message}. {p.remedy}", p.place.file, p.place.line)
         for p in problems
-    ]
-    job.tell(*annotation_commands(annotations))
-    return _error_page(job, "the input is wrong", problems, EXIT_INPUT)
+    )
 
 
 def _unreadable(job: Job, error: GitHubError) -> Page:

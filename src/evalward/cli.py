@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -250,6 +251,9 @@ def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - it
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Raises `SystemExit` with the exit code."""
     args = build_parser().parse_args(argv)
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # in a container we are process 1, which nothing else ends
     raise SystemExit(guarded(make_world(), lambda world: args.handler(world, args)))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import platform
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from evalward.decide.verdict import judge
 from evalward.engine.plan import Plan, Selection, make_plan
 from evalward.engine.scheduler import execute
 from evalward.engine.store import Store, write_atomic
+from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem
@@ -68,7 +68,7 @@ def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World) -> Re
         tool=Tool(version=__version__),
         created_at=world.now(),
         provenance=Provenance(
-            commit=current_commit(loaded.root),
+            commit=GitTree(loaded.root).head(),
             config_sha256=loaded.sha256,
             platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         ),
@@ -94,16 +94,6 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
 def dump_report(report: Report) -> str:
     """The text of `report.json`."""
     return report.model_dump_json(by_alias=True, indent=1) + "\n"
-
-
-def current_commit(folder: Path) -> str | None:
-    """The commit that is checked out, `None` outside a repository or without git."""
-    command = ["git", "-c", f"safe.directory={folder.absolute()}", "-C", str(folder), "rev-parse", "HEAD"]
-    try:
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)  # noqa: S603
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
 def measures() -> Mapping[str, Measure]:

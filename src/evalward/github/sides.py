@@ -17,7 +17,7 @@ from evalward.github.event import EventPlan
 from evalward.github.settings import Settings
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, wrong
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,15 @@ class Side:
 class Sides:
     """Both sides. `judging` is what decides; `head` is the pull request's own, for showing what it would change.
 
-    `unprotected`: the base has no config, so the head's policy decides, and the report says so.
+    `unprotected`: the base has no config that could judge, so the head's policy decides, and the report says so;
+    `note` then says what is wrong with the base's.
     """
 
     judging: Side
     head: Side
     unprotected: bool
     base: Base
+    note: str = ""
 
     @property
     def policy_edited(self) -> bool:
@@ -55,20 +57,35 @@ class Sides:
 
 
 def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, head: LoadedConfig) -> Sides:
-    """Read both sides. Raises `InputError` for what is wrong in either, `GitHubError` when the base can't be read."""
+    """Read both sides. Raises `InputError` for what is wrong in the head, `GitHubError` when the base can't be read.
+
+    A base whose own files are broken must not block the pull request that mends them: it is said, and the head's
+    rules hold.
+    """
     head_side = _head_side(settings, plan, head)
     if base.sha is None:
         return Sides(head_side, head_side, unprotected=False, base=base)
-    text = tree.read(base.sha, _path(tree, settings, settings.config))
-    if text is None:
+    try:
+        judging = _base_side(settings, plan, base.sha, tree, head)
+    except InputError as error:
+        note = f"The base's own files are wrong, so they can't judge: {error.problems[0]}"
+        return Sides(head_side, head_side, unprotected=True, base=base, note=note)
+    if judging is None:
         return Sides(head_side, head_side, unprotected=True, base=base)
-    shown = f"{settings.config} (base {base.sha[:12]})"
+    return Sides(judging, head_side, unprotected=False, base=base)
+
+
+def _base_side(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> Side | None:
+    """The base's rules, `None` when it has no config."""
+    text = tree.read(sha, _path(tree, settings, settings.config))
+    if text is None:
+        return None
+    shown = f"{settings.config} (base {sha[:12]})"
     config = parse_config(_decoded(text, shown), shown, head.root)
     policy = _policy(settings, plan, config)
     name = settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
-    content = tree.read(base.sha, _path(tree, settings, _beside(settings, name)))
-    baseline = read_baseline(content, f"{name} (base {base.sha[:12]})") if content is not None else None
-    return Sides(Side(policy, baseline), head_side, unprotected=False, base=base)
+    content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
+    return Side(policy, read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None)
 
 
 def _decoded(text: bytes, shown: str) -> str:

@@ -82,9 +82,12 @@ class Screen:
 
     def _widths(self, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[int]:
         """The columns' widths: their contents', the widest cut down until all fit; words are broken last."""
-        columns = list(zip(headers, *rows, strict=True))
+        padded = [header + " " * _GAP for header in headers]  # as tabulate does
+        columns = list(zip(padded, *rows, strict=True))
         widths = [max(map(len, column)) for column in columns]
-        words = [max(len(word) for cell in column for word in cell.split(" ")) for column in columns]
+        words = [
+            max(len(column[0]), *(len(word) for cell in column[1:] for word in cell.split(" "))) for column in columns
+        ]
         room = self.width - _GAP * (len(widths) - 1)
         for least in (words, [_LEAST_COLUMN] * len(widths)):
             while sum(widths) > room:

@@ -74,8 +74,10 @@ def plain(text: str, limit: int | None = None) -> str:
 
 def one_line(text: str, limit: int | None = None) -> str:
     """`plain` text on one line: every run of white space is one space."""
-    joined = _BLANKS.sub(" ", plain(text)).strip()
-    return joined if limit is None else _cut(joined, limit)
+    if limit is None:
+        return _BLANKS.sub(" ", plain(text)).strip()
+    head = _head(text, limit)
+    return _cut(_BLANKS.sub(" ", plain(head)).strip(), limit, more=len(head) < len(text))
 
 
 def log_text(text: str) -> str:
@@ -105,7 +107,9 @@ def md_prose(text: str, limit: int = 300) -> str:
 
 def md_code(text: str, limit: int = 120) -> str:
     """An inline code span on one line, for any content, inside and outside of table cells."""
-    line = _cut(re.sub(r"\n+", " ↵ ", plain(text).strip("\n")).replace("\t", " "), limit)
+    head = _head(text, limit)
+    joined = re.sub(r"\n+", " ↵ ", plain(head).strip("\n")).replace("\t", " ")
+    line = _cut(joined, limit, more=len(head) < len(text))
     if not line.strip():
         return "(empty)" if not line else f"<code>{'&#160;' * len(line)}</code>"
     if "|" in line:
@@ -117,11 +121,13 @@ def md_code(text: str, limit: int = 120) -> str:
 
 def md_block(text: str, limit: int = 2000, language: str = "") -> str:
     """A fenced code block whose fence is longer than any run of backticks inside; too much is cut with a note."""
-    body = plain(text).strip("\n")
+    head = _head(text, limit)
+    body = plain(head).strip("\n")
     lines = body[:limit].split("\n")[:_MAX_BLOCK_LINES]
     shown = "\n".join(lines)
-    if len(shown) < len(body):
-        shown += f"\n{_ELLIPSIS} ({len(body) - len(shown):,} more characters)"
+    hidden = len(text) - len(head) + len(body) - len(shown)
+    if hidden:
+        shown += f"\n{_ELLIPSIS} ({hidden:,} more characters)"
     fence = "`" * max(3, _longest_run(shown) + 1)
     info = "".join(char for char in language if char.isascii() and char.isalnum())
     return f"{fence}{info}\n{shown}\n{fence}"
@@ -147,8 +153,16 @@ def workflow_property(text: str) -> str:
     return workflow_data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + _ELLIPSIS
+def _head(text: str, limit: int) -> str:
+    """More than enough of a text to show `limit` characters: megabytes are not cleaned to be cut."""
+    return text[: 4 * limit + 400]
+
+
+def _cut(text: str, limit: int, *, more: bool = False) -> str:
+    """At most `limit` characters, with an ellipsis where something is missing or `more` would have followed."""
+    if len(text) < limit or (len(text) == limit and not more):
+        return text + (_ELLIPSIS if more else "")
+    return text[: max(limit - 1, 0)].rstrip() + _ELLIPSIS
 
 
 def _visible(text: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -50,3 +52,12 @@ def test_runs__the_dockerfile() -> None:
 def test_readme__documents_every_input_and_output_when_it_documents_them(name: str) -> None:
     documented = "| Input |" in README or "| Output |" in README
     assert not documented or f"`{name}`" in README
+
+
+def test_constraints__pin_every_dependency_of_the_image() -> None:
+    lines = [line for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if not line.startswith("#")]
+    pinned = {line.split("==")[0].lower().replace("_", "-") for line in lines}
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["dependencies"]
+
+    assert all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][0-9a-z.]*", line) for line in lines)
+    assert {re.split(r"[<>=~!\[; ]", name)[0].lower() for name in needed} <= pinned

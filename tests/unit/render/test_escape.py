@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from support.hostile import SNIPPETS
-from support.markdown import rendered, tags
 
 from evalward.render import escape
+from support.hostile import SNIPPETS
+from support.markdown import rendered, tags
 
 Escape = Callable[[str], str]
 
@@ -183,6 +183,14 @@ def test_limits__cut_with_an_ellipsis() -> None:
     assert escape.md_cell("z" * 200, 10) == "z" * 9 + "…"
     assert escape.md_code("a" * 200, 10) == "`" + "a" * 9 + "…`"
     assert escape.plain("abcdef", 3) == "ab…"
+
+
+def test_limits__hold_for_very_long_texts() -> None:
+    text = "\u200b" * 5000 + "x" * 100_000
+
+    assert escape.md_cell(text, 10) == "…"
+    assert len(escape.md_cell("x" * 10_000_000)) == 120
+    assert "more characters)" in escape.md_block(text, 10)
 
 
 def test_block__says_what_it_cut() -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support import judgements
-from support.hostile import EVERYTHING, SNIPPETS, fill
-from support.markdown import rendered, tags
 
 from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
 from evalward.render.view import Detail
+from support import judgements
+from support.hostile import EVERYTHING, SNIPPETS, fill
+from support.markdown import rendered, tags
 
 EXAMPLES = {
     "failed": judgements.failed,

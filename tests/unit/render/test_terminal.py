@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from support import judgements
-from support.hostile import EVERYTHING, fill
 
 from evalward.render.terminal import judgement_text, report_text
+from support import judgements
+from support.hostile import EVERYTHING, fill
 
 EXAMPLES = {
     "failed": judgements.failed,
@@ -36,16 +36,15 @@ def test_first_line__is_the_verdict(name: str, start: str) -> None:
 
 
 def test_table__is_aligned() -> None:
-    lines = judgement_text(judgements.failed(), colour=False, width=130).split("\n")
+    lines = judgement_text(judgements.failed(), colour=False, width=140).split("\n")
     start = next(index for index, line in enumerate(lines) if line.startswith("metric"))
 
-    assert [line for line in lines[start : start + 5]] == [
-        "metric                          baseline               now        Δ  threshold                       status",
-        "----------------------  ----------------  ----------------  -------  ------------------------------  --------------",
-        "tool_call_success_rate    81.2 % (78/96)    72.9 % (70/96)  −8.3 pp  ≥ 70 %, drop ≤ 5 pp             ✗ fail",
-        "pass_rate                 91.9 % (34/37)    86.5 % (32/37)  −5.4 pp  ≥ 80 %, goal 90 %, drop ≤ 6 pp  ? inconclusive",
-        "overall_rate            94.6 % (174/184)  91.8 % (169/184)  −2.7 pp  ≥ 90 % (default)                ✓ ok",
-    ]
+    header, rows = lines[start], lines[start + 2 : start + 5]
+    now = header.index("now") + len("now")
+    assert [row[now - 14 : now].strip() for row in rows] == ["72.9 % (70/96)", "86.5 % (32/37)", ".8 % (169/184)"]
+    assert [row[now : now + 2] for row in rows] == ["  "] * 3
+    assert [row[header.index("threshold") :].split(",")[0] for row in rows[:2]] == ["≥ 70 %", "≥ 80 %"]
+    assert [row[header.index("status") :] for row in rows] == ["✗ fail", "? inconclusive", "✓ ok"]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -109,7 +108,7 @@ def test_hostile_report__controls_nothing(count: int) -> None:
 
 def _assert_harmless(text: str) -> None:
     rest = COLOUR.sub("", text)
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", rest)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", rest)
     assert not re.search(r"^\s*::", rest, re.MULTILINE)
     assert "##[" not in rest
 
@@ -150,8 +149,8 @@ def test_several_reports__stand_side_by_side() -> None:
 
     assert "  A = bash-tools × replay:haiku · 2026-11-21 08:00 UTC" in text
     assert "  B = bash-tools × oracle ·" in text
-    assert "\npass_rate               86.5 % (32/37)    86.5 % (32/37)\n" in text
-    assert "\njson_processing      62.5 % (5 of 8 passed)   62.5 % (5 of 8 passed)\n" in text
+    assert re.search(r"^pass_rate +86\.5 % \(32/37\) +86\.5 % \(32/37\)$", text, re.MULTILINE)
+    assert re.search(r"^json_processing +62\.5 % \(5 of 8 passed\) +62\.5 %", text, re.MULTILINE)
 
 
 def test_many_reports__are_split_into_tables_that_fit() -> None:
