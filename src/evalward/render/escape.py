@@ -30,10 +30,11 @@ _ANSI = re.compile(
 )
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
-# Characters that show nothing although Unicode calls them letters or marks.
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0")
 _EMOJI_SELECTOR = "\ufe0f"
-_VARIATION_SELECTORS = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+# Characters that show nothing although Unicode calls them letters or marks: fillers and variation selectors.
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0").union(
+    map(chr, range(0xFE00, 0xFE10)), map(chr, range(0xE0100, 0xE01F0))
+)
 
 _BLANKS = re.compile(r"\s+")
 # What GitHub, or a repository's own autolink rules, would turn into something else than text.
@@ -176,15 +177,11 @@ def _visible(text: str) -> Iterator[str]:
             yield char
             continue
         before = category
-        if category in {"Cf", "Co", "Cs", "Cn"} or char in _INVISIBLE or _is_selector(char):
+        if category in {"Cf", "Co", "Cs", "Cn"} or char in _INVISIBLE:
             continue
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks <= _MAX_MARKS:
             yield char
-
-
-def _is_selector(char: str) -> bool:
-    return any(low <= ord(char) <= high for low, high in _VARIATION_SELECTORS)
 
 
 def _spaced(text: str) -> str:
