@@ -86,7 +86,7 @@ class Screen:
         columns = list(zip(padded, *rows, strict=True))
         widths = [max(map(len, column)) for column in columns]
         words = [
-            max(len(column[0]), *(len(word) for cell in column[1:] for word in cell.split(" "))) for column in columns
+            max([len(column[0]), *(len(word) for cell in column[1:] for word in cell.split(" "))]) for column in columns
         ]
         room = self.width - _GAP * (len(widths) - 1)
         for least in (words, [_LEAST_COLUMN] * len(widths)):

@@ -45,7 +45,7 @@ _LINKABLE = re.compile(
     | (?i:\b(?:gh|cve|ghsa)-\w) | \b[A-Z]{2,}-\d # GH-1, CVE-…, JIRA-1
     | (?i:(?<![0-9a-z])[0-9a-f]{7,}(?![0-9a-z])) # commit
     | :[\w+-]+:                                 # emoji
-    | \$(?!\d[\d.,]*\Z)                        # formula; a price is none
+    | \$(?!\d[\d.,]*[);:\]]*\Z)                # formula; a price is none
     """,
     re.VERBOSE,
 )

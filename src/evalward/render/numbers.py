@@ -128,7 +128,7 @@ def _exact(value: float, unit: Unit, difference: bool) -> str:
     """A number that somebody wrote: all its decimals and no more."""
     scale = _POINTS if difference and unit == "ratio" else _scale(value, unit)
     scaled = (Decimal(str(value)) * scale.factor).normalize()
-    decimals = max(0, min(6, -int(scaled.as_tuple().exponent)))
+    decimals = max(2 if unit == "usd" else 0, min(6, -int(scaled.as_tuple().exponent)))
     return _write(value, replace(scale, decimals=decimals), [])
 
 

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from evalward.render.escape import html_code, html_text, md_block, md_cell, md_code, md_prose
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _COMMENT = re.compile(r"<!--(?:(?!-->|<!--|--!>)[^\n])*-->")
+
+_IN_URLS = ":/?&=%#~+,@"
 
 
 class Safe(str):
@@ -52,14 +55,14 @@ def _environment() -> Environment:
         cell=lambda text, limit=120: Safe(md_cell(text, limit)),
         prose=lambda text, limit=300: Safe(md_prose(text, limit)),
         code=lambda text, limit=120: Safe(md_code(text, limit)),
-        block=lambda text, limit=2000, language="": Safe(md_block(text, limit, language)),
+        block=lambda text, limit=2000, language="": Safe(text),
         html=lambda text: Safe(html_text(text)),
         html_code=lambda text, limit=80: Safe(html_code(text, limit)),
         codes=lambda texts, limit=80: Safe(", ".join(md_code(text, limit) for text in texts)),
         inset=lambda text: Safe(re.sub(r"^(?=.)", "  ", text, flags=re.MULTILINE)),
         unbroken=lambda text: Safe(re.sub("(?<![,;]) ", "&nbsp;", text)),
         marker=_marker,
-        url=Safe,
+        url=_url,
     )
     return environment
 
@@ -73,3 +76,8 @@ def _marker(text: str) -> Safe:
     if not _COMMENT.fullmatch(text):
         raise ValueError(f"a marker is one HTML comment on one line, not {text!r}")
     return Safe(text)
+
+
+def _url(text: str) -> Safe:
+    """A link's target: a web address in which nothing can end the link; `#` for anything else."""
+    return Safe(quote(text, safe=_IN_URLS) if text.startswith(("https://", "http://")) else "#")

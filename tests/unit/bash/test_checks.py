@@ -7,10 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import call, evidence
 
 from evalward.records.trace import ToolCall
 from evalward.suites.bash.checks import FORMS, Check, compiled, evaluate, parse_check
+from support.cases import call, evidence
 
 OK = call("hello\n")
 TWO = [call("one: 1\n"), call("two\n", "warn\n", 3)]

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import FakeChat, FakeShell, case, says, use
 
 from evalward.records.trace import Message, Opaque, StopReason, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.sandbox.base import OUTPUT_LIMIT, Execution, cut
@@ -18,6 +17,7 @@ from evalward.suites.bash.prompt import load_prompting
 from evalward.targets.base import Reply
 from evalward.targets.replay import ReplayChat
 from evalward.targets.scripted import ScriptedChat
+from support.cases import FakeChat, FakeShell, case, says, use
 
 PROMPTING = load_prompting(Path(), None, None)
 
@@ -83,7 +83,14 @@ async def test_endless_pauses_end_at_the_turn_limit() -> None:
 
 @pytest.mark.parametrize(
     ("stop", "natural"),
-    [("end", True), ("tool_use", True), ("length", False), ("refusal", False), ("content_filter", False), ("other", False)],
+    [
+        ("end", True),
+        ("tool_use", True),
+        ("length", False),
+        ("refusal", False),
+        ("content_filter", False),
+        ("other", False),
+    ],
 )
 async def test_an_empty_answer_ends_it(stop: StopReason, natural: bool) -> None:
     trace = await talk(FakeChat(says(stop=stop)))

@@ -37,7 +37,15 @@ def test_canonical_text_is_ascii_json_of_the_same_value(value: Any) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [({"a": 1}, {"a": 2}), ({"a": 1}, {"b": 1}), ([1, 2], [2, 1]), ("1", 1), (None, ""), ({}, []), (["a", "b"], ["ab"])],
+    [
+        ({"a": 1}, {"a": 2}),
+        ({"a": 1}, {"b": 1}),
+        ([1, 2], [2, 1]),
+        ("1", 1),
+        (None, ""),
+        ({}, []),
+        (["a", "b"], ["ab"]),
+    ],
 )
 def test_values_that_differ_have_other_digests(one: Any, other: Any) -> None:
     assert digest(one) != digest(other)

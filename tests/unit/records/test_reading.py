@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.judgements import failed
-from support.results import baseline, passes, report, result, run
 
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Rule
@@ -18,6 +16,8 @@ from evalward.records.reading import parse_record
 from evalward.records.report import Report, Subject
 from evalward.records.result import BashDetails, OtherDetails, Result
 from evalward.records.verdict import Judgement
+from support.judgements import failed
+from support.results import baseline, passes, report, result, run
 
 MINIMAL: dict[str, Any] = {"schema": "evalward.report/1", "tool": {"version": "1"}, "created_at": "now"}
 RUN: dict[str, Any] = {"suite": "s", "kind": "k", "target": "t", "trials": 1, "subject": {"hash": "h"}}
@@ -63,7 +63,9 @@ def test_json_without_a_schema_is_no_report(text: str) -> None:
     assert "this is not a report: its schema is missing, not evalward.report/1" in refused(text)
 
 
-@pytest.mark.parametrize("schema", ["evalward.report/2", "evalward.baseline/1", ["evalward.report/1"], 1, {"a": "b" * 999}])
+@pytest.mark.parametrize(
+    "schema", ["evalward.report/2", "evalward.baseline/1", ["evalward.report/1"], 1, {"a": "b" * 999}]
+)
 def test_another_schema_is_named_in_short(schema: Any) -> None:
     message = refused(json.dumps({**MINIMAL, "schema": schema}))
     assert "this is not a report" in message
@@ -100,18 +102,30 @@ def test_any_text_is_a_report_or_refused(text: str | bytes) -> None:
 
 
 def test_keys_of_a_newer_version_are_passed_over() -> None:
-    assert read(json.dumps({**MINIMAL, "colour": "red", "runs": [{**RUN, "shape": {"round": True}}]})).runs[0].suite == "s"
+    assert (
+        read(json.dumps({**MINIMAL, "colour": "red", "runs": [{**RUN, "shape": {"round": True}}]})).runs[0].suite == "s"
+    )
 
 
 def test_bytes_with_a_byte_order_mark_are_read() -> None:
     assert read(b"\xef\xbb\xbf" + json.dumps(MINIMAL).encode()).created_at == "now"
 
 
-HOSTILE_DETAILS = {"runs": [{**RUN, "cases": [{"id": "a", "category": "c", "definition": "d", "status": "passed",
-                                               "details": {"kind": ["bash"]}}]}]}
+HOSTILE_DETAILS = {
+    "runs": [
+        {
+            **RUN,
+            "cases": [
+                {"id": "a", "category": "c", "definition": "d", "status": "passed", "details": {"kind": ["bash"]}}
+            ],
+        }
+    ]
+}
 
 
-@pytest.mark.xfail(reason="records.result and records.reading let these through", raises=(TypeError, pytest.fail.Exception))
+@pytest.mark.xfail(
+    reason="records.result and records.reading let these through", raises=(TypeError, pytest.fail.Exception)
+)
 @pytest.mark.parametrize(
     "change",
     [

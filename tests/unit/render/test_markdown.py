@@ -10,7 +10,7 @@ from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
 from evalward.render.view import Detail
-from support import judgements
+from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered, tags
 
@@ -101,9 +101,9 @@ def test_broken_cases__stand_open_with_check_command_and_stderr() -> None:
 
 
 def test_broken_cases__ten_and_how_many_more() -> None:
-    cases = [judgements.broken_case(f"case_{number:02}") for number in range(14)]
+    cases = [comparisons.broken_case(f"case_{number:02}") for number in range(14)]
     judgement = judgements.failed()
-    judgement = Judgement(comparison=judgements.comparison(judgements.run(cases=cases)), verdict=judgement.verdict)
+    judgement = Judgement(comparison=comparisons.comparison(comparisons.run(cases=cases)), verdict=judgement.verdict)
 
     text = comment(judgement, judgements.context())
 
@@ -165,7 +165,7 @@ def test_several_runs__each_has_its_state() -> None:
 
 def test_two_runs__are_both_open() -> None:
     passed = judgements.passed()
-    runs = judgements.comparison(judgements.run(), judgements.run(target="oracle"))
+    runs = comparisons.comparison(comparisons.run(), comparisons.run(target="oracle"))
 
     text = comment(Judgement(comparison=runs, verdict=passed.verdict), judgements.context())
 
@@ -176,13 +176,13 @@ def test_two_runs__are_both_open() -> None:
 
 
 def test_limit__is_judged_on_all_cases_and_says_so() -> None:
-    change = judgements.change(
-        "pass_rate", judgements.rate(33, 35), judgements.rate(33, 35), whole=judgements.rate(33, 37)
+    change = comparisons.change(
+        "pass_rate", comparisons.rate(33, 35), comparisons.rate(33, 35), whole=comparisons.rate(33, 37)
     )
-    rules = [judgements.outcome(judgements.rules()[1].rule, change, "fail")]
+    rules = [comparisons.outcome(comparisons.rules()[1].rule, change, "fail")]
     passed = judgements.passed()
     judgement = Judgement(
-        comparison=judgements.comparison(judgements.run(metrics=[change])),
+        comparison=comparisons.comparison(comparisons.run(metrics=[change])),
         verdict=passed.verdict.model_copy(update={"rules": rules}),
     )
 
@@ -190,11 +190,11 @@ def test_limit__is_judged_on_all_cases_and_says_so() -> None:
 
 
 def test_value__does_not_round_across_its_floor() -> None:
-    change = judgements.change("pass_rate", judgements.rate(95, 100), judgements.rate(94_999, 100_000))
-    rule = judgements.rules()[0].rule.model_copy(update={"metric": "pass_rate", "floor": 0.95})
+    change = comparisons.change("pass_rate", comparisons.rate(95, 100), comparisons.rate(94_999, 100_000))
+    rule = comparisons.rules()[0].rule.model_copy(update={"metric": "pass_rate", "floor": 0.95})
     judgement = Judgement(
-        comparison=judgements.comparison(judgements.run(metrics=[change])),
-        verdict=judgements.passed().verdict.model_copy(update={"rules": [judgements.outcome(rule, change, "fail")]}),
+        comparison=comparisons.comparison(comparisons.run(metrics=[change])),
+        verdict=judgements.passed().verdict.model_copy(update={"rules": [comparisons.outcome(rule, change, "fail")]}),
     )
 
     text = comment(judgement, judgements.context()).replace("&nbsp;", " ")
@@ -203,10 +203,10 @@ def test_value__does_not_round_across_its_floor() -> None:
 
 
 def test_metric_without_value__says_why() -> None:
-    rule = judgements.rules()[0].rule.model_copy(update={"metric": "cost_usd"})
-    cost = next(item for item in judgements.metric_changes() if item.id == "cost_usd")
+    rule = comparisons.rules()[0].rule.model_copy(update={"metric": "cost_usd"})
+    cost = next(item for item in comparisons.metric_changes() if item.id == "cost_usd")
     judgement = judgements.passed()
-    verdict = judgement.verdict.model_copy(update={"rules": [judgements.outcome(rule, cost, "not_available")]})
+    verdict = judgement.verdict.model_copy(update={"rules": [comparisons.outcome(rule, cost, "not_available")]})
 
     text = comment(judgement.model_copy(update={"verdict": verdict}), judgements.context())
 
@@ -294,11 +294,20 @@ def test_hostile_context__changes_no_element(text: str) -> None:
     assert hostile.links() == []
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", "https://x.example/) [y](https://z", "https://x/<b>", ""])
-def test_run_url__only_a_url_becomes_a_link(url: str) -> None:
+@pytest.mark.parametrize("url", ["javascript:alert(1)", "//x.example", "vbscript:x"])
+def test_run_url__only_web_addresses(url: str) -> None:
     document = rendered(comment(judgements.passed(), judgements.context(run_url=url)))
 
-    assert tags(document, ["a"]) == []
+    assert tags(document, ["a"]) == ["a href=#", "/a"]
+
+
+@pytest.mark.parametrize("end", [") [y](https://z", "/<b>", " x", "\n\n# x", "`", "\\"])
+def test_run_url__cannot_leave_its_link(end: str) -> None:
+    document = rendered(comment(judgements.passed(), judgements.context(run_url="https://x.example/" + end)))
+
+    (link, _) = tags(document, ["a"])
+    assert link.startswith("a href=https://x.example/")
+    assert tags(document, ["h1", "b"]) == []
 
 
 def test_run_url__is_the_only_link() -> None:
@@ -344,7 +353,7 @@ def test_rendering__is_deterministic() -> None:
 
 
 def test_one_report__in_full() -> None:
-    text = report_markdown([judgements.report()])
+    text = report_markdown([example_reports.report()])
 
     assert text.startswith("### Evalward report\n\n2026-11-21 08:00 UTC · evalward 0.1.0 · commit `9e8d7c6`\n")
     assert "1 passed · 1 failed · 1 error · 1 skipped" in text
@@ -357,7 +366,7 @@ def test_one_report__in_full() -> None:
 
 def test_several_reports__stand_side_by_side() -> None:
     text = report_markdown(
-        [judgements.report(), judgements.report("oracle", warnings=["careful"], interrupted="spent")]
+        [example_reports.report(), example_reports.report("oracle", warnings=["careful"], interrupted="spent")]
     )
 
     assert "- **A** `bash-tools × replay:haiku`" in text
@@ -369,8 +378,8 @@ def test_several_reports__stand_side_by_side() -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_hostile_report__changes_no_element(count: int) -> None:
-    calm = rendered(report_markdown([fill(judgements.report(), CALM)] * count))
-    hostile = rendered(report_markdown([fill(judgements.report(), EVERYTHING)] * count))
+    calm = rendered(report_markdown([fill(example_reports.report(), CALM)] * count))
+    hostile = rendered(report_markdown([fill(example_reports.report(), EVERYTHING)] * count))
 
     assert hostile.elements == calm.elements
     assert hostile.links() == []

@@ -134,6 +134,7 @@ def test_rule__as_it_was_written() -> None:
     assert format_rule(rule, "ratio") == "≥ 75 %, ≤ 100 %, goal 94.8 %, drop ≤ 5 pp, rise ≤ 12.5 pp"
     assert format_rule(Rule(metric="m", ceiling=0.0), "ratio") == "≤ 0 %"
     assert format_rule(Rule(metric="m", ceiling=60_000, max_rise=1500), "ms") == "≤ 1 min, rise ≤ 1.5 s"
+    assert format_rule(Rule(metric="m", ceiling=0.5), "usd") == "≤ $0.50"
     assert rule_limits([rule]) == [0.75, 1.0, 0.948]
     assert rule_moves([rule]) == [-0.05, 0.125]
 

@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from evalward.render.console import Screen
 from evalward.render.terminal import judgement_text, report_text
-from support import judgements
+from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, fill
 
 EXAMPLES = {
@@ -100,7 +101,7 @@ def test_hostile_text__controls_nothing(name: str, colour: bool) -> None:
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_hostile_report__controls_nothing(count: int) -> None:
-    text = report_text([fill(judgements.report(), EVERYTHING)] * count, colour=True, width=100, verbose=True)
+    text = report_text([fill(example_reports.report(), EVERYTHING)] * count, colour=True, width=100, verbose=True)
 
     assert "octocat" in text
     _assert_harmless(text)
@@ -114,7 +115,7 @@ def _assert_harmless(text: str) -> None:
 
 
 def test_one_report__in_full() -> None:
-    text = report_text([judgements.report()], colour=False, width=100)
+    text = report_text([example_reports.report()], colour=False, width=100)
 
     assert text.startswith("Evalward report: 2026-11-21 08:00 UTC · evalward 0.1.0 · commit 9e8d7c6\n")
     assert "bash-tools × replay:haiku: 1 passed, 1 failed, 1 error, 1 skipped" in text
@@ -132,11 +133,11 @@ def test_one_report__in_full() -> None:
 
 
 def test_one_report__verbose_shows_every_check() -> None:
-    assert "✓ exit_code:0" in report_text([judgements.report()], colour=False, width=100, verbose=True)
+    assert "✓ exit_code:0" in report_text([example_reports.report()], colour=False, width=100, verbose=True)
 
 
 def test_not_measured_run__says_so() -> None:
-    report = judgements.report()
+    report = example_reports.report()
     run = report.runs[0].model_copy(update={"not_measured": "no key", "metrics": {}, "categories": {}, "cases": []})
 
     text = report_text([report.model_copy(update={"runs": [run]})], colour=False, width=100)
@@ -145,7 +146,7 @@ def test_not_measured_run__says_so() -> None:
 
 
 def test_several_reports__stand_side_by_side() -> None:
-    text = report_text([judgements.report(), judgements.report("oracle")], colour=False, width=100)
+    text = report_text([example_reports.report(), example_reports.report("oracle")], colour=False, width=100)
 
     assert "  A = bash-tools × replay:haiku · 2026-11-21 08:00 UTC" in text
     assert "  B = bash-tools × oracle ·" in text
@@ -154,7 +155,7 @@ def test_several_reports__stand_side_by_side() -> None:
 
 
 def test_many_reports__are_split_into_tables_that_fit() -> None:
-    text = report_text([judgements.report(f"target-{number}") for number in range(30)], colour=False, width=80)
+    text = report_text([example_reports.report(f"target-{number}") for number in range(30)], colour=False, width=80)
 
     assert " AD" in text
     assert text.count("\nmetric") > 1
@@ -162,9 +163,16 @@ def test_many_reports__are_split_into_tables_that_fit() -> None:
 
 
 def test_reports_that_measured_differently__leave_gaps() -> None:
-    other = judgements.report("oracle")
-    run = other.runs[0].model_copy(update={"metrics": {"csr": judgements.rate(1, 2)}, "categories": {}})
+    other = example_reports.report("oracle")
+    run = other.runs[0].model_copy(update={"metrics": {"csr": comparisons.rate(1, 2)}, "categories": {}})
 
-    text = report_text([judgements.report(), other.model_copy(update={"runs": [run]})], colour=False, width=100)
+    text = report_text([example_reports.report(), other.model_copy(update={"runs": [run]})], colour=False, width=100)
 
     assert re.search(r"^csr +– +50\.0 % \(1/2\)$", text, re.MULTILINE)
+
+
+def test_table__without_rows() -> None:
+    screen = Screen(colour=False, width=80)
+    screen.table(["metric", "value"], [], "lr")
+
+    assert screen.text().startswith("metric")

@@ -13,7 +13,7 @@ _SCRUBS = (
     (re.compile(r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?"), "<date>"),
     (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w* +(\w{3} +\d+|\d+ \w{3})[ \d:A-Z+]*"), "<date>"),
     (re.compile(r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) +\d{1,2} +(\d\d:\d\d(:\d\d)?|\d{4})"), "<date>"),
-    (re.compile(r"\b\d{1,2}:\d\d(:\d\d(\.\d+)?)?\b"), "<time>"),
+    (re.compile(r"\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?\b"), "<time>"),
     (re.compile(r"\b\d{10}(\.\d+)?\b"), "<epoch>"),
     (re.compile(r"\b\d+m\d+\.\d+s\b"), "<time>"),
     (re.compile(r"(/tmp/(?:tmp|[\w-]*)\.)\w{6,}"), r"\1<name>"),

@@ -15,6 +15,8 @@ from evalward.targets.base import Chat, Reply, Request, ToolSpec
 
 USAGE_ERROR = 2  # the exit code of a call that could not be run at all, as a shell's own usage errors have
 
+MAX_NESTING = 100  # of a tool use's arguments: pydantic writes no more than 255 levels, the trace's own included
+
 
 @dataclass
 class Conversation:
@@ -58,17 +60,25 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
 
 
 def _writable(message: Message) -> Message:
-    """The message as a file can hold it: lone surrogates replaced, arguments that are nested beyond reason dropped."""
-    try:
-        text = json.dumps(message.model_dump(mode="json"), ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return message.model_copy(update={"content": [_without_input(block) for block in message.content]})
+    """The message as a file can hold it; itself where nothing is wrong with it."""
+    blocks = [_writable_block(block) for block in message.content]
+    return message if blocks == message.content else message.model_copy(update={"content": blocks})
+
+
+def _writable_block(block: Block) -> Block:
+    """The block with lone surrogates replaced, and without arguments that are nested beyond reason."""
+    if isinstance(block, ToolUse) and _deeper(block.input, MAX_NESTING):
+        block = block.model_copy(update={"input": None})
+    text = json.dumps(block.model_dump(), ensure_ascii=False)
     clean = clean_text(text)
-    return message if clean == text else Message.model_validate_json(clean)
+    return block if clean == text else type(block).model_validate_json(clean)
 
 
-def _without_input(block: Block) -> Block:
-    return block.model_copy(update={"input": None}) if isinstance(block, ToolUse) else block
+def _deeper(value: Any, limit: int) -> bool:
+    if limit == 0:
+        return True
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_deeper(item, limit - 1) for item in inner)
 
 
 def _is_over(reply: Reply) -> bool:
