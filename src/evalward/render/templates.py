@@ -55,7 +55,7 @@ def _environment() -> Environment:
         cell=lambda text, limit=120: Safe(md_cell(text, limit)),
         prose=lambda text, limit=300: Safe(md_prose(text, limit)),
         code=lambda text, limit=120: Safe(md_code(text, limit)),
-        block=lambda text, limit=2000, language="": Safe(text),
+        block=lambda text, limit=2000, language="": Safe(md_block(text, limit, language)),
         html=lambda text: Safe(html_text(text)),
         html_code=lambda text, limit=80: Safe(html_code(text, limit)),
         codes=lambda texts, limit=80: Safe(", ".join(md_code(text, limit) for text in texts)),

@@ -1,13 +1,15 @@
 """The metrics of a bash suite: the specification's `EvalSummary` and `CategorySummary`, field by field.
 
 Everything runs over valid trials (passed or failed). Counts and totals are per pass of the suite: with several trials
-a case counts with the mean over its valid ones. Rates and averages pool all valid trials.
+a case counts with the mean over its valid ones. Rates and averages pool all valid trials. Sums are exact (`fsum`), so
+that the order of cases is no difference.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from math import fsum
 
 from evalward.records.metric import CategorySummary, Measurement, Metric, amount, ratio
 from evalward.records.result import BashDetails, Result, Status
@@ -74,7 +76,7 @@ def _turns(result: Result) -> float:
 
 def _rates(valid: Sequence[Result]) -> dict[str, Metric]:
     calls, calls_ok = sum(map(_calls, valid)), sum(map(_calls_ok, valid))
-    score, most = sum(r.score for r in valid), sum(r.max_score for r in valid)
+    score, most = fsum(r.score for r in valid), fsum(r.max_score for r in valid)
     natural = sum(_details(r).natural_stop for r in valid)
     return {
         "overall_rate": ratio(score, most, "no check carries weight" if valid else NO_TRIAL),
@@ -130,7 +132,7 @@ def per_pass(valid: Iterable[Result], number: Number) -> float | None:
         if value is None:
             return None
         by_case[result.id].append(value)
-    return float(sum(sum(values) / len(values) for values in by_case.values())) if by_case else None
+    return fsum(fsum(values) / len(values) for values in by_case.values()) if by_case else None
 
 
 def _categories(valid: Sequence[Result]) -> dict[str, CategorySummary]:
@@ -141,7 +143,7 @@ def _categories(valid: Sequence[Result]) -> dict[str, CategorySummary]:
 
 
 def _category(results: Sequence[Result]) -> CategorySummary:
-    score, most = sum(r.score for r in results), sum(r.max_score for r in results)
+    score, most = fsum(r.score for r in results), fsum(r.max_score for r in results)
     return CategorySummary(
         tasks=per_pass(results, lambda _: 1.0) or 0.0,
         passed=per_pass(results, _passed) or 0.0,
