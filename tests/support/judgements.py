@@ -46,7 +46,7 @@ def failed() -> Judgement:
         cases=changed_cases(),
         subject=[
             SubjectChange(part="bashkit", before="0.20.0", now="0.20.1"),
-            SubjectChange(part="tool", before="sha256:" + "1a" * 32, now="sha256:" + "2b" * 32),
+            SubjectChange(part="tool_description", before="sha256:" + "1a" * 32, now="sha256:" + "2b" * 32),
         ],
     )
     reasons = [
@@ -176,6 +176,14 @@ def several() -> Judgement:
         comparison=comparison(*runs, partial=True, interrupted="the budget of $5.00 was spent"),
         verdict=judgement.verdict.model_copy(update={"rules": outcomes}),
     )
+
+
+def all_fine() -> Judgement:
+    """More runs than a page shows open, and nothing wrong with any of them."""
+    targets = ["oracle", "nop", "replay:a", "replay:b", "replay:c"]
+    outcomes = [outcome for target in targets for outcome in rules(target=target)]
+    verdict = Verdict(outcome=Outcome.PASS, headline="15 rules hold over 185 cases", rules=outcomes)
+    return Judgement(comparison=comparison(*(run(target=target) for target in targets)), verdict=verdict)
 
 
 def huge(runs: int = 40, cases: int = 400, text: str = "x" * 3000) -> Judgement:

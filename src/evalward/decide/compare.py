@@ -264,7 +264,8 @@ def _worst(results: Sequence[Result]) -> Result | None:
 def _note(results: Sequence[Result], shown: Result | None) -> str | None:
     if shown is None or not results:
         return None
-    return shown.message or shown.reason
+    listed = any(not check.passed for check in shown.checks)
+    return shown.message or (None if listed and shown.reason == "checks_failed" else shown.reason)
 
 
 def _missing_run(run: BaselineRun) -> RunComparison:

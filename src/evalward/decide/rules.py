@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from evalward.records.comparison import Comparison, MetricChange, RunComparison
 from evalward.records.metric import EPSILON, Metric, Unit
 from evalward.records.policy import Rule
 from evalward.records.verdict import RuleOutcome, RuleStatus, Stage
 
+Shown = Callable[[float, Unit, int], str]
 Said = tuple[RuleStatus, Stage, str]
 SILENT: Said = ("ok", "limit", "")
 _ORDER: tuple[RuleStatus, ...] = ("fail", "inconclusive", "not_available", "warn", "ok")
@@ -64,12 +65,11 @@ def _limit(rule: Rule, whole: Metric | None) -> Said:
     if whole is None or whole.value is None:
         why = whole.reason if whole else "the run doesn't have it"
         return "fail", "limit", f"{rule.metric} is not available ({why}), so it can't keep to its {_limit_name(rule)}"
-    value = shown(whole.value, whole.unit)
     if rule.floor is not None and whole.value < rule.floor - EPSILON:
-        floor = shown(rule.floor, whole.unit)
+        value, floor = shown_apart(whole.value, rule.floor, whole.unit)
         return "fail", "limit", f"{rule.metric} is {value}{counts(whole)}, below its floor of {floor}"
     if rule.ceiling is not None and whole.value > rule.ceiling + EPSILON:
-        ceiling = shown(rule.ceiling, whole.unit)
+        value, ceiling = shown_apart(whole.value, rule.ceiling, whole.unit)
         return "fail", "limit", f"{rule.metric} is {value}{counts(whole)}, above its ceiling of {ceiling}"
     return SILENT
 
@@ -87,7 +87,7 @@ def _goal(rule: Rule, whole: Metric | None) -> Said:
     short = rule.goal - whole.value if whole.better != "lower" else whole.value - rule.goal
     if short <= EPSILON:
         return SILENT
-    value, goal = shown(whole.value, whole.unit), shown(rule.goal, whole.unit)
+    value, goal = shown_apart(whole.value, rule.goal, whole.unit)
     return "warn", "limit", f"{rule.metric} is {value}, short of its goal of {goal}"
 
 
@@ -101,29 +101,36 @@ def _drop(rule: Rule, change: MetricChange) -> Said:
         return "fail", "drop", f"{rule.metric} was {was} and is not available now ({why})"
     unit, now = change.now.unit, shown(change.now.value, change.now.unit)
     if rule.max_drop is not None and -change.delta > rule.max_drop + EPSILON:
-        fell, allowed = shown_delta(-change.delta, unit), shown_delta(rule.max_drop, unit)
+        fell, allowed = shown_apart(-change.delta, rule.max_drop, unit, shown_delta)
         return "fail", "drop", f"{rule.metric} fell {fell} ({was} → {now}), more than the {allowed} allowed"
     if rule.max_rise is not None and change.delta > rule.max_rise + EPSILON:
-        rose, allowed = shown_delta(change.delta, unit), shown_delta(rule.max_rise, unit)
+        rose, allowed = shown_apart(change.delta, rule.max_rise, unit, shown_delta)
         return "fail", "drop", f"{rule.metric} rose {rose} ({was} → {now}), more than the {allowed} allowed"
     return SILENT
 
 
-def shown(value: float, unit: Unit) -> str:
-    """A value in a sentence. Ratios in per cent, with as many decimals as keep a boundary from being hidden."""
+def shown(value: float, unit: Unit, places: int = 2) -> str:
+    """A value in a sentence; ratios in per cent."""
     if unit == "ratio":
-        return f"{_trimmed(value * 100)} %"
-    return {"usd": f"${value:.4f}", "ms": f"{value:,.0f} ms"}.get(unit, f"{_trimmed(value)}")
+        return f"{_trimmed(value * 100, places)} %"
+    if unit == "usd":
+        return f"${value:.{places + 2}f}"
+    return f"{value:,.{places - 2}f} ms" if unit == "ms" else _trimmed(value, places)
 
 
-def shown_delta(delta: float, unit: Unit) -> str:
+def shown_delta(delta: float, unit: Unit, places: int = 2) -> str:
     """A difference in a sentence: points for ratios."""
-    return f"{_trimmed(delta * 100)} points" if unit == "ratio" else shown(delta, unit)
+    return f"{_trimmed(delta * 100, places)} points" if unit == "ratio" else shown(delta, unit, places)
 
 
-def _trimmed(value: float) -> str:
-    text = f"{value:,.2f}"
-    return text.rstrip("0").rstrip(".") if text.endswith("0") else text
+def shown_apart(value: float, limit: float, unit: Unit, form: Shown = shown) -> tuple[str, str]:
+    """Both in a sentence, with as many decimals as it takes to see which one is larger."""
+    texts = [(form(value, unit, places), form(limit, unit, places)) for places in range(2, 10)]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
+
+
+def _trimmed(value: float, places: int) -> str:
+    return f"{value:,.{places}f}".rstrip("0").rstrip(".")
 
 
 def counts(metric: Metric) -> str:

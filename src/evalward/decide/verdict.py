@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.rules import apply_rules, judged
-from evalward.records.comparison import CaseChange, Comparison, RunComparison
+from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict
 
-PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
 _STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
 _OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
 

@@ -8,6 +8,9 @@ from evalward.records.base import Record
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.result import CheckResult
 
+PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
+"""Parts of a subject that a model reads and a replay can't see, in people's words."""
+
 CaseChangeKind = Literal["broken", "fixed", "worse", "better", "same", "added", "missing", "redefined", "not_valid"]
 
 

@@ -5,9 +5,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison, SubjectChange
+from evalward.records.comparison import (
+    PROMPT_PARTS,
+    CaseChange,
+    CaseChangeKind,
+    Comparison,
+    RunComparison,
+    SubjectChange,
+)
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.numbers import plural
@@ -35,7 +43,6 @@ from evalward.render.view import (
 _T = TypeVar("_T")
 
 # The parts of a subject that a replay can't measure: what the model was told.
-PROMPT_PARTS = frozenset({"system", "tool", "prompt", "guidance"})
 _OPEN_RUNS = 3  # with more runs than this the ones that are fine are folded
 _REASON_CASES = 5
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
@@ -172,10 +179,16 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
 
 def _reasons(verdict: Verdict, listed: set[str], caps: Caps) -> tuple[ReasonLine | None, Some[ReasonLine]]:
     """The reason that the headline tells, and the others. Cases that are listed anyway are not named again."""
-    lines = [_reason(reason, listed) for reason in verdict.reasons]
+    lines = _said_once([_reason(reason, listed) for reason in verdict.reasons])
     if not lines or verdict.reasons[0].message != verdict.headline:
         return None, _some(lines, caps.reasons)
     return lines[0], _some(lines[1:], caps.reasons)
+
+
+def _said_once(lines: Sequence[ReasonLine]) -> list[ReasonLine]:
+    """What to do stands at the first reason that says it."""
+    first = {line.remedy: index for index, line in reversed(list(enumerate(lines)))}
+    return [line if first[line.remedy] == index else replace(line, remedy="") for index, line in enumerate(lines)]
 
 
 def _reason(reason: Reason, listed: set[str]) -> ReasonLine:

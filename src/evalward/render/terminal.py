@@ -9,25 +9,28 @@ from evalward.records.report import Report
 from evalward.records.verdict import Judgement
 from evalward.render.console import Screen
 from evalward.render.context import Context
+from evalward.render.escape import one_line
 from evalward.render.page import build_page
 from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
-from evalward.render.view import SUMMARY, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
+from evalward.render.view import TERMINAL, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
 
 _T = TypeVar("_T")
 
 _WITH_COUNTS = 100  # columns from which there is room for n of N
 _COLUMN_WITH_COUNTS = 26
 _BETWEEN_RUNS = 2
+_CHECK = 100  # characters of a check
+_UNMOVED = {"±0", "–"}
 
 
 def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     """The verdict and what led to it. `width` is the terminal's, in columns."""
-    page = build_page(judgement, Context(), SUMMARY, counts=width >= _WITH_COUNTS)
+    page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
+    _cases(screen, page)
     for run in page.runs.shown:
         _run(screen, run, page)
-    _cases(screen, page)
     for run in page.runs.shown:
         _changes(screen, run, page.several)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
@@ -77,9 +80,10 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         headers = ["metric", "baseline", "now", "Δ", "threshold", "status"]
         screen.table(headers, [_cells(row) for row in run.rows], "lrrrll")
         screen.blank()
-    if run.info:
-        cells = [[row.metric, row.before, row.now, row.delta] for row in run.info]
-        screen.table(["metric", "baseline", "now", "Δ"], cells, "lrrr")
+    moved = [row for row in run.info if row.delta not in _UNMOVED and not row.metric.endswith("_duration_ms")]
+    if moved:
+        cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
+        screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
         screen.blank()
     for note in run.notes:
         screen.say(note.replace("`", "").replace("⚠️", "!"))
@@ -115,7 +119,9 @@ def _cases(screen: Screen, page: Page) -> None:
 def _broken(screen: Screen, case: CaseEntry) -> None:
     screen.say(_case(case), 2, "✗", "red")
     for check in case.checks:
-        screen.say(f"{check.check}: {check.detail}" if check.detail else check.check, 6)
+        screen.say(one_line(check.check, _CHECK), 6)
+        if check.detail:
+            screen.say(one_line(check.detail, 2 * _CHECK), 8)
     if case.more_checks:
         screen.say(f"and {case.more_checks} more failing checks", 6)
     if case.session:

@@ -69,6 +69,7 @@ FULL = Caps("full")
 FAILURES = Caps("failures", runs=20, checks=2, block=400, changes=20, categories=20, warnings=10)
 HEADLINE = Caps("headline", reasons=3, runs=10, broken=0, changes=0, categories=0, warnings=0)
 SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 100, traces=True)
+TERMINAL = Caps("full", reasons=20, runs=50, broken=20, block=600)
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
 

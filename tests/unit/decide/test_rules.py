@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.rules import counts, shown, shown_delta
+from evalward.decide.rules import counts, shown, shown_apart, shown_delta
 from evalward.records.metric import Unit, amount, ratio
 from evalward.records.policy import Rule
 from evalward.records.report import Report, Run
@@ -244,3 +244,17 @@ def test_counts_stand_beside_ratios_only() -> None:
     assert counts(ratio(4.5, 7, "")) == " (4.5 of 7)"
     assert counts(amount(3.0, "count")) == ""
     assert counts(ratio(5, 2, "", unit="count")) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "unit", "texts"),
+    [
+        (0.89, 0.9, "ratio", ("89 %", "90 %")),
+        (0.89999, 0.9, "ratio", ("89.999 %", "90 %")),
+        (0.8999999, 0.9, "ratio", ("89.99999 %", "90 %")),
+        (0.00001, 0.0, "usd", ("$0.00001", "$0.00000")),
+        (1500.4, 1500.0, "ms", ("1,500.4 ms", "1,500.0 ms")),
+    ],
+)
+def test_a_boundary_is_never_hidden_by_rounding(value: float, limit: float, unit: Unit, texts: tuple[str, str]) -> None:
+    assert shown_apart(value, limit, unit) == texts

@@ -21,6 +21,7 @@ EXAMPLES = {
     "inconclusive": judgements.inconclusive,
     "unjudged": judgements.unjudged,
     "several": judgements.several,
+    "all_fine": judgements.all_fine,
 }
 DETAILS: list[Detail] = ["full", "failures", "headline"]
 CALM = "calm"
@@ -133,7 +134,7 @@ def test_notes__say_what_the_numbers_are_about() -> None:
     assert "over the 35 comparable of 37 cases" in text
     assert "1 of 37 trials ended in an error" in text
     assert "4 of 37 trials diverged from the recording" in text
-    assert "`tool` changed: replay does not measure this change" in text
+    assert "`tool_description` changed: replay does not measure this change" in text
 
 
 def test_first_run__says_that_nothing_was_compared() -> None:

@@ -62,8 +62,10 @@ def test_broken_cases__with_check_and_command() -> None:
     assert (
         "Broken: 3\n"
         "  ✗ json_nested_keys (json_processing): passed → failed\n"
-        "      exit_code:0: expected 0, got 5\n"
-        "      stdout_contains:hobbies: stdout is empty\n"
+        "      exit_code:0\n"
+        "        expected 0, got 5\n"
+        "      stdout_contains:hobbies\n"
+        "        stdout is empty\n"
         "      $ cat user.json | jq -r '.user.hobbies[] | @csv' | sort -u\n"
         "      jq: error (at user.json:4): Cannot iterate over null (null)\n"
     ) in text

@@ -1,0 +1,179 @@
+"""The virtual shell for real: who it is, what it keeps, and what it doesn't let through."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+
+import pytest
+
+from evalward.sandbox.base import Execution, SandboxError
+from evalward.sandbox.virtual import MAX_COMMANDS, VirtualShell
+
+
+def shell(files: Mapping[str, str] | None = None, timeout_s: float = 5.0) -> VirtualShell:
+    return VirtualShell(files or {}, timeout_s)
+
+
+async def said(script: str, timeout_s: float = 5.0) -> Execution:
+    return await shell(timeout_s=timeout_s).run(script)
+
+
+async def test_who_and_where_it_is() -> None:
+    done = await said("whoami; hostname; echo $USER; echo $HOME; pwd; echo ~")
+    assert done.stdout.split() == ["eval", "bashkit-eval", "eval", "/home/eval", "/home/eval", "/home/eval"]
+    assert (done.stderr, done.exit_code) == ("", 0)
+
+
+async def test_state_lives_from_one_script_to_the_next() -> None:
+    one = shell()
+    await one.run("x=5; f() { echo from f; }; mkdir -p /w/d; cd /w/d; echo text > file; export E=6; alias q='echo q'")
+    done = await one.run("echo $x $E; f; pwd; cat file")
+    assert done.stdout == "5 6\nfrom f\n/w/d\ntext\n"
+
+
+async def test_nothing_lives_from_one_shell_to_the_next() -> None:
+    await shell().run("x=5; echo text > /tmp/file")
+    assert (await said("echo [$x]; ls /tmp/file")).stdout == "[]\n"
+
+
+async def test_exit_ends_the_script_and_not_the_shell() -> None:
+    one = shell()
+    assert (await one.run("echo a; exit 3; echo b")).exit_code == 3
+    assert (await one.run("echo c")).stdout == "c\n"
+
+
+async def test_output_and_errors_are_told_apart() -> None:
+    done = await said("echo out; echo err >&2; false")
+    assert (done.stdout, done.stderr, done.exit_code) == ("out\n", "err\n", 1)
+
+
+async def test_a_script_that_is_no_script_is_its_own_failure() -> None:
+    assert (await said("if")).exit_code != 0
+    assert (await said("nosuchcommand")).exit_code == 127
+
+
+async def test_surrogates_are_replaced() -> None:
+    assert (await said("echo 'a\ud800b'")).stdout == "a?b\n"
+    one = shell({"/w/a": "x\ud800y"})
+    assert one.read_file("/w/a") == b"x?y"
+
+
+# --- files ----------------------------------------------------------------------------------------------------------
+
+
+async def test_files_are_mounted_with_their_folders() -> None:
+    one = shell({"/data/deep/a.txt": "grün\n", "/home/eval/b": "", "/etc/passwd": "mine"})
+    assert (await one.run("cat /data/deep/a.txt; cat b; cat /etc/passwd")).stdout == "grün\nmine"
+
+
+async def test_what_is_in_the_file_system_afterwards() -> None:
+    one = shell({"/w/a": "old"})
+    await one.run(
+        "echo new > /w/a; mkdir d; printf '\\xff\\x00' > bin; rm -f /w/b; ln -s /w/a link; ln -s /no dangling; cd d; echo x > in-d"
+    )
+    assert one.read_file("/w/a") == b"new\n"
+    assert one.read_file("bin") == b"\xff\x00"
+    assert (one.file_type("d"), one.file_type("/w"), one.file_type("link")) == ("directory", "directory", "file")
+    assert one.file_type("in-d") is None  # relative paths count from the home folder, wherever the shell is
+    assert one.read_file("d/in-d") == b"x\n"
+    assert one.read_file("./d/../d/in-d") == b"x\n"
+    for nothing in ("/nowhere", "dangling", "x\0y", "n" * 5000, "\ud800"):
+        assert (one.file_type(nothing), one.read_file(nothing)) == (None, None)
+    for no_file in ("d", "/", ""):
+        assert (one.file_type(no_file), one.read_file(no_file)) == ("directory", None)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{"/w/big": "x" * (11 << 20)}, {"/w/" + "n" * 300: "x"}, {"/w/a\0b": "x"}, {f"/w/{n}": "" for n in range(10_100)}],
+    ids=["too large", "too long a name", "no name at all", "too many"],
+)
+def test_a_file_that_it_doesnt_take_is_an_error(files: dict[str, str]) -> None:
+    with pytest.raises(SandboxError, match="didn't take the file"):
+        shell(files)
+
+
+# --- limits ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("script", ["sleep 30", "while true; do sleep 0.01; done", "sleep 30 | cat"])
+async def test_time_is_limited_and_the_shell_survives(script: str) -> None:
+    one = shell(timeout_s=0.3)
+    started = time.monotonic()
+    done = await one.run(script)
+    assert time.monotonic() - started < 3
+    assert done.exit_code != 0
+    assert "timeout" in done.stderr
+    assert (await one.run("echo alive")).stdout == "alive\n"
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "while true; do :; done",
+        "while true; do echo line; done",
+        "until false; do x=1; done",
+        "f() { f; }; f",
+        "a=x; while true; do a=$a$a; done",
+        "awk 'BEGIN { while (1) {} }'",
+        f"for i in $(seq 1 {MAX_COMMANDS * 2}); do echo $i; done",
+    ],
+)
+async def test_loops_memory_and_depth_are_limited(script: str) -> None:
+    done = await said(script, timeout_s=3)
+    assert done.exit_code != 0
+    assert "exceeded" in done.stderr
+
+
+async def test_a_fork_bomb_stays_in_the_box() -> None:
+    one = shell(timeout_s=0.5)
+    started = time.monotonic()
+    done = await one.run(":(){ :|:& };:")
+    assert time.monotonic() - started < 6
+    assert len(done.stdout) + len(done.stderr) < 1 << 22
+    assert (await one.run("echo alive")).stdout == "alive\n"
+
+
+@pytest.mark.parametrize("script", ["yes", "head -c 50000000 /dev/zero | tr '\\0' a", "seq 1 100000000"])
+async def test_output_is_limited(script: str) -> None:
+    assert len((await said(script, timeout_s=2)).stdout) <= 1 << 20
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "curl -s http://127.0.0.1:1/",
+        "wget http://example.com",
+        "echo x > /dev/tcp/127.0.0.1/1",
+        "ssh host",
+        "nc host 1",
+    ],
+)
+async def test_there_is_no_network(script: str) -> None:
+    done = await said(script)
+    assert done.exit_code != 0 or "/dev/tcp" in script  # a path like any other in a file system of its own
+
+
+@pytest.mark.parametrize("script", ["cat /proc/self/environ", "cat /etc/hostname /etc/shadow", "ls /root", "env"])
+async def test_nothing_of_the_machine_is_seen(script: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-canary")
+    done = await said(script)
+    assert "canary" not in done.stdout + done.stderr
+    assert "root:" not in done.stdout
+
+
+async def test_a_shell_at_work_lets_others_work() -> None:
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.01)
+            ticks += 1
+
+    other = asyncio.create_task(tick())
+    await said("sleep 0.3", timeout_s=2)
+    other.cancel()
+    assert ticks > 5
