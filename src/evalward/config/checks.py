@@ -12,6 +12,9 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalward.config.model import KNOWN_TARGETS
+from evalward.config.provider_checks import check_providers, model_name_problem
+from evalward.config.providers import PROVIDERS
+from evalward.config.reading import get, items, suites, texts
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
@@ -26,48 +29,21 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _targets(config)
     yield from _paths(config)
     yield from _rules(config)
-
-
-# ------------------------------------------------------------------------------------------- tolerant reading
-
-
-def _get(value: Value, key: str) -> Value:
-    return value.get(key) if isinstance(value, dict) else None
-
-
-def _items(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, Value]]:
-    """The entries of a list or mapping, each with its key path."""
-    if isinstance(value, list):
-        yield from (((*path, index), item) for index, item in enumerate(value))
-    elif isinstance(value, dict):
-        yield from (((*path, key), item) for key, item in value.items())
-
-
-def _texts(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
-    """The texts where one text or a list of them may stand."""
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, list):
-        yield from ((place, item) for place, item in _items(value, *path) if isinstance(item, str))
-
-
-def _suites(config: Value) -> list[tuple[KeyPath, Value]]:
-    suites = _get(config, "suites")
-    return list(_items(suites, "suites")) if isinstance(suites, list) else []
+    yield from check_providers(config)
 
 
 # ------------------------------------------------------------------------------------------- suites and targets
 
 
 def _version(config: Value) -> Iterator[Mistake]:
-    if isinstance(_get(config, "version"), bool):  # in Python True is 1
+    if isinstance(get(config, "version"), bool):  # in Python True is 1
         yield Mistake(("version",), "must be the number 1, not yes or true", "Write version: 1.")
 
 
 def _names(config: Value) -> Iterator[Mistake]:
     seen: set[str] = set()
-    for path, suite in _suites(config):
-        name = _get(suite, "name")
+    for path, suite in suites(config):
+        name = get(suite, "name")
         if isinstance(name, str) and name in seen:
             yield Mistake((*path, "name"), f"another suite is already called {shown(name)}", "Give it its own name.")
         elif isinstance(name, str):
@@ -75,11 +51,11 @@ def _names(config: Value) -> Iterator[Mistake]:
 
 
 def _targets(config: Value) -> Iterator[Mistake]:
-    recordings = _get(config, "recordings")
+    recordings = get(config, "recordings")
     known = list(recordings) if isinstance(recordings, dict) else []
-    for path, suite in _suites(config):
+    for path, suite in suites(config):
         seen: set[str] = set()
-        for place, target in _texts(_get(suite, "targets"), *path, "targets"):
+        for place, target in texts(get(suite, "targets"), *path, "targets"):
             if target in seen:
                 yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
             seen.add(target)
@@ -88,9 +64,14 @@ def _targets(config: Value) -> Iterator[Mistake]:
 
 def _target(place: KeyPath, target: str, recordings: list[str]) -> Iterator[Mistake]:
     form, colon, name = target.partition(":")
+    provider, slash, model = target.partition("/")
     if target == "" or target in (known for known in KNOWN_TARGETS if "NAME" not in known):
         return
-    if form != "replay":
+    if slash and provider in PROVIDERS:
+        problem = model_name_problem(model)
+        if problem:
+            yield Mistake(place, f"the target {shown(target)} {problem}", f"Write {provider}/NAME.")
+    elif form != "replay":
         yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, KNOWN_TARGETS, "Known"))
     elif not (colon and name):
         remedy = "Write replay:NAME with the name of a recording."
@@ -110,15 +91,15 @@ def _paths(config: Value) -> Iterator[Mistake]:
 
 
 def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
-    yield from _texts(_get(config, "baseline"), "baseline")
-    yield from _texts(_get(config, "protect"), "protect")
-    for place, suite in _suites(config):
+    yield from texts(get(config, "baseline"), "baseline")
+    yield from texts(get(config, "protect"), "protect")
+    for place, suite in suites(config):
         for key in ("cases", "system", "tool"):
-            yield from _texts(_get(suite, key), *place, key)
-    for place, profile in _items(_get(config, "profiles"), "profiles"):
-        yield from _texts(_get(profile, "baseline"), *place, "baseline")
-    for place, recording in _items(_get(config, "recordings"), "recordings"):
-        yield from _texts(recording, *place)
+            yield from texts(get(suite, key), *place, key)
+    for place, profile in items(get(config, "profiles"), "profiles"):
+        yield from texts(get(profile, "baseline"), *place, "baseline")
+    for place, recording in items(get(config, "recordings"), "recordings"):
+        yield from texts(recording, *place)
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:
@@ -140,11 +121,11 @@ def _path(place: KeyPath, path: str) -> Iterator[Mistake]:
 
 def _rules(config: Value) -> Iterator[Mistake]:
     runs = _runs(config)
-    lists: list[tuple[KeyPath, Value]] = [(("policy",), _get(config, "policy"))]
-    for place, profile in _items(_get(config, "profiles"), "profiles"):
-        lists.append(((*place, "policy"), _get(profile, "policy")))
+    lists: list[tuple[KeyPath, Value]] = [(("policy",), get(config, "policy"))]
+    for place, profile in items(get(config, "profiles"), "profiles"):
+        lists.append(((*place, "policy"), get(profile, "policy")))
     for place, rules in lists:
-        for path, rule in _items(rules, *place) if isinstance(rules, list) else ():
+        for path, rule in items(rules, *place) if isinstance(rules, list) else ():
             yield from _bounds(path, rule)
             yield from _fed(path, rule, runs) if runs else ()
 
@@ -152,9 +133,9 @@ def _rules(config: Value) -> Iterator[Mistake]:
 def _runs(config: Value) -> list[tuple[str, str]]:
     """Suite and target of every run; nothing when one of the suites can't be read, for then nobody knows."""
     runs: list[tuple[str, str]] = []
-    for path, suite in _suites(config):
-        name = _get(suite, "name")
-        targets = [target for _, target in _texts(_get(suite, "targets"), *path)]
+    for path, suite in suites(config):
+        name = get(suite, "name")
+        targets = [target for _, target in texts(get(suite, "targets"), *path)]
         if not isinstance(name, str) or not targets:
             return []
         runs += [(name, target) for target in targets]
@@ -162,7 +143,7 @@ def _runs(config: Value) -> list[tuple[str, str]]:
 
 
 def _fed(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mistake]:
-    suite, target = (_get(rule, key) for key in ("suite", "target"))
+    suite, target = (get(rule, key) for key in ("suite", "target"))
     by_suite = [run for run in runs if not isinstance(suite, str) or fnmatchcase(run[0], suite)]
     if not by_suite:
         suites = ", ".join(dict.fromkeys(name for name, _ in runs))
@@ -175,10 +156,10 @@ def _fed(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mi
 
 
 def _bounds(path: KeyPath, rule: Value) -> Iterator[Mistake]:
-    metric = _get(rule, "metric")
+    metric = get(rule, "metric")
     is_ratio = isinstance(metric, str) and _RATIOS.fullmatch(metric) is not None
     for key in _BOUNDS:
-        value = _get(rule, key)
+        value = get(rule, key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue
         if not _is_finite(value):

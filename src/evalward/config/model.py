@@ -9,20 +9,21 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from evalward.config.providers import PROVIDERS, Providers
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
 from evalward.records.policy import FailOn, Limits, Policy, Rule, Waiver
 from evalward.records.problem import wrong
 
-KNOWN_TARGETS: tuple[str, ...] = ("oracle", "nop", "replay:NAME")
-"""The forms that a target can have; `NAME` stands for the name of a recording."""
+KNOWN_TARGETS: tuple[str, ...] = ("oracle", "nop", "replay:NAME", *(f"{name}/NAME" for name in PROVIDERS))
+"""The forms that a target can have; `NAME` stands for the name of a recording or of a provider's model."""
 
 
 def _one_or_more(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-_TARGET_PATTERN = "^(" + "|".join(re.escape(form).replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
+_TARGET_PATTERN = "^(" + "|".join(form.replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
 
 Name = Annotated[
     str,
@@ -84,6 +85,13 @@ class Config(StrictRecord):
     protect: TextList = Field(default=[], description="Files whose change is pointed out; patterns")
     profiles: dict[Name, Profile] = Field(default={}, description="Other policies, by branch")
     recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
+    providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
+    budget_usd: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="US dollars; when they are spent no further trial begins"
+    )
+    budget_tokens: int | None = Field(
+        default=None, gt=0, description="Tokens read and written; when they are spent no further trial begins"
+    )
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
 
     def active_profile(self, branch: str | None, profile: str | None = None) -> tuple[str, Profile] | None:

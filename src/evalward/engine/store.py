@@ -12,9 +12,10 @@ from pathlib import Path
 from evalward.records.result import Trial
 
 NAME_LIMIT = 60
-# Names that may stand as they are: nothing that a file system folds (capitals), reserves (con, nul, com1 …) or that
-# looks like a name with a hash, which could be another id's.
-PLAIN = re.compile(r"(?!.*-[0-9a-f]{16}$)(?!(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$))[a-z0-9_-][a-z0-9._-]*")
+RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)", re.IGNORECASE)  # by Windows, with any suffix
+# Names that may stand as they are: without capitals, which file systems fold, and without what looks like a hash, which
+# could be another id's.
+PLAIN = re.compile(r"(?!.*-[0-9a-f]{16}$)[a-z0-9_-][a-z0-9._-]*")
 
 
 def safe_name(name: str) -> str:
@@ -23,6 +24,8 @@ def safe_name(name: str) -> str:
     Ids that differ give names that differ, also where the file system takes capitals for small letters.
     """
     readable = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-")[:NAME_LIMIT]
+    if RESERVED.match(readable):
+        readable = f"_{readable}"
     if readable == name and PLAIN.fullmatch(name):
         return readable
     return f"{readable or 'x'}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"

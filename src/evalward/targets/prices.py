@@ -15,7 +15,7 @@ from evalward.records.trace import Usage
 
 MILLION = 1_000_000
 # The date by which providers mark a snapshot of a model: claude-haiku-4-5-20251001, gpt-5.2-2025-12-11.
-_SNAPSHOT = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)")
+_SNAPSHOT = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)\Z")
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,7 @@ def price(provider: str, model: str) -> Price | None:
     Nothing else of a name may differ: `gpt-5.2`, `gpt-5-mini` and `gpt-5-latest` are not `gpt-5`.
     """
     known = _packaged()[_FAMILY.get(provider, provider)]
-    if model in known:
-        return known[model]
-    plain = next((name for name in known if _SNAPSHOT.fullmatch(model.removeprefix(name)) and model != name), None)
-    return known[plain] if plain is not None and model.startswith(plain) else None
+    return known[model] if model in known else known.get(_SNAPSHOT.sub("", model))
 
 
 _FAMILY = {"openai-responses": "openai"}  # one price list, two protocols

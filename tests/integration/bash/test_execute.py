@@ -20,6 +20,7 @@ from evalward.records.report import Run
 from evalward.records.result import BashDetails, Result, Status, Trial
 from evalward.records.trace import Message, Text, ToolUse, Turn, Usage
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.virtual import VirtualShell
 from evalward.suites.bash import kind as bash_kind
 from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.replay import load_recording
@@ -278,7 +279,7 @@ def test_a_broken_sandbox_is_an_error_and_not_a_failure(tmp_path: Path, monkeypa
 def test_a_sandbox_that_breaks_in_the_middle_ends_no_other_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Fragile(bash_kind.VirtualShell):
+    class Fragile(VirtualShell):
         async def run(self, script: str) -> Any:
             if script == "break":
                 raise SandboxError("it broke")

@@ -125,7 +125,7 @@ def test_sections__are_folded_and_in_order() -> None:
     assert places == sorted(places)
     assert text.count("<details open>") == 1
     assert text.count("<details") == text.count("</details>")
-    assert "| tool | `1a1a1a1a1a1a` | `2b2b2b2b2b2b` |" in text
+    assert "| tool_description | `1a1a1a1a1a1a` | `2b2b2b2b2b2b` |" in text
 
 
 def test_notes__say_what_the_numbers_are_about() -> None:

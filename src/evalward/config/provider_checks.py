@@ -1,0 +1,101 @@
+"""What has to fit in `providers:`. Values that could be keys are never repeated in a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+from evalward.config.providers import PROVIDERS
+from evalward.config.reading import get, items, suites, texts
+from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
+from evalward.config.yaml_positions import Mistake
+
+USE_KEY_ENV = "Put the key into an environment variable and name that in key_env."
+MODEL_LIMIT = 200
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_SECRET_HEADER = re.compile(r"authorization|api-?_?key|cookie|secret|password|(^|[-_])(token|auth|key)($|[-_])", re.I)
+_KEY_LIKE = re.compile(r"\b(bearer|basic)\s|\b(sk|pk|rk|gh[a-z]|xox[a-z]|hf)[-_][A-Za-z0-9_-]{8,}", re.I)
+
+
+def check_providers(config: Value) -> Iterator[Mistake]:
+    """Every mistake in `providers:` that concerns more than the shape of one value."""
+    providers = get(config, "providers")
+    for name in PROVIDERS:
+        provider = get(providers, name)
+        if isinstance(provider, dict):
+            yield from _provider(name, provider, _models_of(config, name))
+
+
+def model_name_problem(name: str) -> str | None:
+    """Why this can't be the name of a provider's model; `None` when it can."""
+    if not name:
+        return "doesn't name its model"
+    if len(name) > MODEL_LIMIT or not name.isprintable() or any(char.isspace() for char in name):
+        return "has a model name that can't be one"
+    return None
+
+
+def _models_of(config: Value, provider: str) -> list[str]:
+    """The models that the suites' targets name."""
+    targets = [target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)]
+    return [target.removeprefix(f"{provider}/") for target in targets if target.startswith(f"{provider}/")]
+
+
+def _provider(name: str, provider: Value, models: list[str]) -> Iterator[Mistake]:
+    path = ("providers", name)
+    yield from _base_url((*path, "base_url"), get(provider, "base_url"))
+    yield from _key_env((*path, "key_env"), get(provider, "key_env"))
+    for place, value in items(get(provider, "headers"), *path, "headers"):
+        yield from _header(place, value)
+    yield from _settings(path, name, provider)
+    for place, settings in items(get(provider, "models"), *path, "models"):
+        yield from _settings(place, name, settings)
+        model = str(place[-1])
+        if model not in models:
+            known = near_or_known(model, models, "Models") if models else "Remove it, or add the target."
+            yield Mistake(place, f"no suite has the target {shown(f'{name}/{model}')}", known)
+
+
+def _base_url(place: KeyPath, url: Value) -> Iterator[Mistake]:
+    if not isinstance(url, str):
+        return
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port  # reading the port may fail, too
+    except ValueError:
+        host, port, parts = None, None, urlsplit("")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        yield Mistake(place, "the address has a user, a password or a query in it", USE_KEY_ENV)
+    elif parts.scheme not in {"http", "https"} or not host or port == 0 or not url.isprintable() or " " in url:
+        yield Mistake(place, f"{shown(url)} is no web address", "Write it like https://llm.example.com/v1.")
+
+
+def _key_env(place: KeyPath, variable: Value) -> Iterator[Mistake]:
+    if isinstance(variable, str) and variable and not _VARIABLE.fullmatch(variable):
+        remedy = "Write the variable's name, like LITELLM_KEY, without $ and never the key itself."
+        yield Mistake(place, "this is no name of an environment variable", remedy)
+
+
+def _header(place: KeyPath, value: Value) -> Iterator[Mistake]:
+    name = str(place[-1])
+    if not _HEADER.fullmatch(name):
+        yield Mistake(place, f"{shown(name)} is no name of an HTTP header", "Use letters, digits and -.")
+    elif _SECRET_HEADER.search(name) or (isinstance(value, str) and _KEY_LIKE.search(value)):
+        yield Mistake(place, f"the header {one_line(name)} would hold a key", USE_KEY_ENV)
+    elif isinstance(value, str) and not (value.isascii() and value.isprintable()):
+        yield Mistake(place, f"the header {one_line(name)} has a character that can't be sent", "Use ASCII only.")
+
+
+def _settings(path: KeyPath, provider: str, settings: Value) -> Iterator[Mistake]:
+    if provider != "anthropic":
+        return
+    if get(settings, "temperature") is not None:
+        remedy = "Remove it, or ask the model through a gateway that speaks OpenAI's protocol."
+        yield Mistake((*path, "temperature"), "Anthropic's API has no temperature any more", remedy)
+    effort = get(settings, "reasoning_effort")
+    if effort in ("none", "minimal"):
+        known = "Write low, medium, high, xhigh or max, or remove the key."
+        yield Mistake((*path, "reasoning_effort"), f"Anthropic's API has no effort {shown(str(effort))}", known)

@@ -1,0 +1,75 @@
+"""What the configuration says about the providers of models. Keys never stand in it: `key_env` names a variable."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from evalward.records.base import StrictRecord
+
+PROVIDERS = ("anthropic", "openai", "openai-responses")
+"""Anthropic's Messages, OpenAI's Chat Completions and OpenAI's Responses: the three protocols."""
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+Text = Annotated[str, Field(min_length=1)]
+UsdPerMillion = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+UrlText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^https?://"})]
+VariableText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
+
+
+class ModelPrice(StrictRecord):
+    """What a model costs, in USD per million tokens. Without a price for the cache, turns that use it cost unknown."""
+
+    input: UsdPerMillion = Field(description="Tokens that are read anew")
+    output: UsdPerMillion = Field(description="Tokens that are written, reasoning included")
+    cache_read: UsdPerMillion | None = Field(default=None, description="Tokens that are read from the cache")
+    cache_write: UsdPerMillion | None = Field(default=None, description="Tokens that are read and put into the cache")
+
+
+class ModelSettings(StrictRecord):
+    """How a model is asked. What is not set is left to the provider."""
+
+    max_tokens: int | None = Field(
+        default=None, ge=1, le=10_000_000, description="Tokens that one answer may have, reasoning included"
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, allow_inf_nan=False, description="Sampling temperature; not for anthropic"
+    )
+    reasoning_effort: Effort | None = Field(default=None, description="How long the model thinks before it answers")
+    timeout_s: float | None = Field(
+        default=None, gt=0, le=3600, allow_inf_nan=False, description="Seconds that one answer may take, default 300"
+    )
+    stream: bool | None = Field(default=None, description="Receive answers piece by piece, default false")
+
+
+class Provider(ModelSettings):
+    """How one provider is asked. With a `base_url` of one's own, only a key that `key_env` names is sent there."""
+
+    base_url: UrlText | None = Field(default=None, description="Address of the API instead of the provider's own")
+    headers: dict[Text, str] = Field(default={}, description="Further HTTP headers; keys have no place here")
+    key_env: VariableText | None = Field(default=None, description="Environment variable that holds the key")
+    concurrency: int | None = Field(default=None, ge=1, le=1000, description="Requests at once, at most; default 8")
+    prices: dict[Text, ModelPrice] = Field(default={}, description="Prices by model, instead of Evalward's own")
+    models: dict[Text, ModelSettings] = Field(default={}, description="Other settings for single models, by name")
+
+    def settings_for(self, model: str) -> ModelSettings:
+        """The settings of a model: its own, and the provider's where it has none."""
+        own = self.models.get(model, ModelSettings())
+        names = ModelSettings.model_fields
+        chosen = {name: getattr(self if getattr(own, name) is None else own, name) for name in names}
+        return ModelSettings.model_construct(**chosen)
+
+
+class Providers(StrictRecord):
+    """The providers by name; the target `openai/NAME` is asked as `openai` says."""
+
+    anthropic: Provider = Field(default=Provider(), description="Anthropic's Messages API: anthropic/NAME")
+    openai: Provider = Field(default=Provider(), description="OpenAI's Chat Completions API: openai/NAME")
+    openai_responses: Provider = Field(
+        default=Provider(), alias="openai-responses", description="OpenAI's Responses API: openai-responses/NAME"
+    )
+
+    def named(self, name: str) -> Provider:
+        """The provider of this name; `KeyError` when there is none."""
+        return {"anthropic": self.anthropic, "openai": self.openai, "openai-responses": self.openai_responses}[name]

@@ -1,0 +1,32 @@
+"""Tolerant reading of a configuration's plain values, for the checks: whatever has an unexpected shape is passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalward.config.words import KeyPath, Value
+
+
+def get(value: Value, key: str) -> Value:
+    return value.get(key) if isinstance(value, dict) else None
+
+
+def items(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, Value]]:
+    """The entries of a list or mapping, each with its key path."""
+    if isinstance(value, list):
+        yield from (((*path, index), item) for index, item in enumerate(value))
+    elif isinstance(value, dict):
+        yield from (((*path, key), item) for key, item in value.items())
+
+
+def texts(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+    """The texts where one text or a list of them may stand."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        yield from ((place, item) for place, item in items(value, *path) if isinstance(item, str))
+
+
+def suites(config: Value) -> list[tuple[KeyPath, Value]]:
+    suites = get(config, "suites")
+    return list(items(suites, "suites")) if isinstance(suites, list) else []
