@@ -43,7 +43,7 @@ from evalward.render.view import (
 _T = TypeVar("_T")
 
 # The parts of a subject that a replay can't measure: what the model was told.
-_OPEN_RUNS = 3  # with more runs than this the ones that are fine are folded
+_OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
@@ -214,7 +214,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         suite=run.suite,
         target=run.target,
         badge=badge,
-        folded=fine and len(judgement.comparison.runs) > _OPEN_RUNS,
+        folded=fine and (len(judgement.comparison.runs) > _OPEN_RUNS or judgement.verdict.outcome is not Outcome.PASS),
         rows=rows[: caps.rows] if measured else [],
         info=info[: caps.rows] if measured else [],
         notes=[*_run_notes(run, judgement.comparison), *_rule_notes(rules, judgement.verdict)],
