@@ -12,7 +12,7 @@ from evalward.commands.files import read_report, write_text
 from evalward.commands.pipeline import REPORT_FILE, dump_judgement, judge_report, prepare, run_plan, unfed_rules
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
-from evalward.engine.plan import Selection
+from evalward.engine.plan import Selection, without_missing_keys
 from evalward.github.base import GitTree, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, Posted, PullRequest, post
@@ -167,7 +167,10 @@ def _report(job: Job, loaded: LoadedConfig) -> Report:
         return read_report(job.folder / settings.report)
     selection = Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
     with _guarded_log(job):
-        return run_plan(loaded, prepare(loaded, selection), job.output, job.world)
+        plan = prepare(loaded, selection, job.world.env)
+        if job.plan.fork or job.plan.dependabot:
+            plan = without_missing_keys(plan)  # they get no secrets: said plainly, neither an error nor a pass
+        return run_plan(loaded, plan, job.output, job.world)
 
 
 @contextlib.contextmanager

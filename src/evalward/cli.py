@@ -73,6 +73,7 @@ def _selection_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--case", action="append", default=[], metavar="GLOB", help="only these case ids")
     parser.add_argument("--trials", type=_positive, metavar="N", help="trials of each case, instead of the config's")
     parser.add_argument("--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default: evalward-out")
+    parser.add_argument("--resume", action="store_true", help="keep the finished trials in DIR, do what is missing")
 
 
 def _judging_options(parser: argparse.ArgumentParser) -> None:
@@ -171,7 +172,7 @@ def _selection(args: argparse.Namespace) -> Selection:
 def _run(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.run import run
 
-    return run(world, args.config, _selection(args), args.output, verbose=args.verbose)
+    return run(world, args.config, _selection(args), args.output, resume=args.resume, verbose=args.verbose)
 
 
 def _check(world: World, args: argparse.Namespace) -> int:
@@ -184,6 +185,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         baseline=args.baseline,
         profile=args.profile,
         fail_on=args.fail_on,
+        resume=args.resume,
     )
     return check(world, options)
 

@@ -31,6 +31,7 @@ class CheckOptions:
     baseline: Path | None = None
     profile: str | None = None
     fail_on: FailOn | None = None
+    resume: bool = False
 
 
 def check(world: World, options: CheckOptions) -> int:
@@ -38,8 +39,8 @@ def check(world: World, options: CheckOptions) -> int:
     loaded = load_config(options.config)
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(loaded, options)
-    plan = prepare(loaded, options.selection)
-    report = run_plan(loaded, plan, options.output, world)
+    plan = prepare(loaded, options.selection, world.env)
+    report = run_plan(loaded, plan, options.output, world, resume=options.resume)
     judgement = judge_report(report, baseline, policy)
     context = Context(
         head_sha=report.provenance.commit,

@@ -14,8 +14,9 @@ from evalward.config import LoadedConfig
 from evalward.config.words import near_or_known
 from evalward.decide.compare import Measure, compare
 from evalward.decide.verdict import judge
+from evalward.engine.control import Budget
 from evalward.engine.plan import Plan, Selection, make_plan
-from evalward.engine.scheduler import execute
+from evalward.engine.scheduler import Execution, execute
 from evalward.engine.store import Store, write_atomic
 from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
@@ -28,11 +29,14 @@ from evalward.suites import kind_named, kinds
 REPORT_FILE = "report.json"
 
 
-def prepare(loaded: LoadedConfig, selection: Selection) -> Plan:
-    """Load and check everything before the first trial. Raises `InputError` with every problem found."""
+def prepare(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:
+    """Load and check everything before the first trial. Raises `InputError` with every problem found.
+
+    `env` is where the keys of live targets are looked up.
+    """
     problems = list(unfed_rules(loaded))
     try:
-        plan = make_plan(loaded, selection)
+        plan = make_plan(loaded, selection, env)
     except InputError as error:
         raise InputError([*problems, *error.problems]) from None
     if problems:
@@ -59,11 +63,17 @@ def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
     return found
 
 
-def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World) -> Report:
-    """Run every trial; leaves `report.json` and `trials/` in the output folder."""
+def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World, *, resume: bool = False) -> Report:
+    """Run every trial; leaves `report.json` and `trials/` in the output folder.
+
+    A live target without its key is told before anything is run: as `InputError`.
+    """
+    refuse_missing_keys(loaded, plan)
     progress = ProgressLine(plan.size, world.err, live=world.err.isatty())
-    runs = asyncio.run(execute(plan, Store(output), progress))
+    budget = Budget(loaded.config.budget_usd, loaded.config.budget_tokens)
+    done = asyncio.run(execute(plan, Execution(Store(output), progress, budget, resume)))
     progress.close()
+    runs = list(done.runs)
     report = Report(
         tool=Tool(version=__version__),
         created_at=world.now(),
@@ -73,12 +83,30 @@ def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World) -> Re
             platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         ),
         partial=plan.partial,
-        warnings=list(plan.warnings),
+        interrupted=done.interrupted,
+        warnings=[*plan.warnings, *done.warnings],
         findings=diagnose(runs),
         runs=runs,
     )
     write_atomic(output / REPORT_FILE, dump_report(report))
     return report
+
+
+def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:
+    """Raises `InputError` with one problem per missing key."""
+    missing = {run.target.missing_key: run.target.id for run in plan.runs if run.not_measured is None}
+    problems = [
+        Problem(
+            place=Place(file=loaded.file, line=loaded.line("suites")),
+            field="targets",
+            message=f"{target} needs a key, and {variable} is not set",
+            remedy=f"Set {variable}, or leave the target out with --target.",
+        )
+        for variable, target in missing.items()
+        if variable is not None
+    ]
+    if problems:
+        raise InputError(problems)
 
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:

@@ -146,9 +146,9 @@ def _fed(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mi
     suite, target = (get(rule, key) for key in ("suite", "target"))
     by_suite = [run for run in runs if not isinstance(suite, str) or fnmatchcase(run[0], suite)]
     if not by_suite:
-        suites = ", ".join(dict.fromkeys(name for name, _ in runs))
+        names = ", ".join(dict.fromkeys(name for name, _ in runs))
         message = f"no suite matches {shown(str(suite))}, so the rule would protect nothing"
-        yield Mistake((*path, "suite"), message, f"Suites: {one_line(suites, 200)}.")
+        yield Mistake((*path, "suite"), message, f"Suites: {one_line(names, 200)}.")
     elif isinstance(target, str) and not any(fnmatchcase(run[1], target) for run in by_suite):
         targets = ", ".join(dict.fromkeys(name for _, name in by_suite))
         message = f"no target of the rule's suites matches {shown(target)}, so the rule would protect nothing"

@@ -1,4 +1,4 @@
-"""Tolerant reading of a configuration's plain values, for the checks: whatever has an unexpected shape is passed over."""
+"""Tolerant reading of a configuration's plain values: what has an unexpected shape is passed over by the checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from evalward.config.words import KeyPath, Value
 
 
 def get(value: Value, key: str) -> Value:
+    """What stands at a key, `None` where there is no such key or no mapping."""
     return value.get(key) if isinstance(value, dict) else None
 
 
@@ -28,5 +29,6 @@ def texts(value: Value, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
 
 
 def suites(config: Value) -> list[tuple[KeyPath, Value]]:
-    suites = get(config, "suites")
-    return list(items(suites, "suites")) if isinstance(suites, list) else []
+    """The suites, each with its key path."""
+    found = get(config, "suites")
+    return list(items(found, "suites")) if isinstance(found, list) else []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from evalward.config import LoadedConfig, Suite
@@ -13,6 +13,7 @@ from evalward.records.report import Partial
 from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.targets import make_target
 from evalward.targets.base import Target
+from evalward.targets.limiter import Limiters
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,14 @@ def chosen(name: str, patterns: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One suite × target: its cases, each `trials` times."""
+    """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run."""
 
     kind: Kind
     suite: Prepared
     target: Target
     cases: Sequence[Case]
     trials: int
+    not_measured: str | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,11 @@ class Plan:
     @property
     def size(self) -> int:
         """Number of trials."""
-        return sum(len(run.cases) * run.trials for run in self.runs)
+        return sum(len(run.cases) * run.trials for run in self.runs if run.not_measured is None)
 
 
-def make_plan(loaded: LoadedConfig, selection: Selection) -> Plan:
-    """Load what the selected suites need and put it in order.
+def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:
+    """Load what the selected suites need and put it in order. `env` holds the keys of the models.
 
     Raises `InputError` with the problems of all suites and recordings, or when the selection matches nothing.
     """
@@ -73,9 +75,10 @@ def make_plan(loaded: LoadedConfig, selection: Selection) -> Plan:
         raise wrong(loaded.file, f"no suite matches {_shown(selection.suites)}", f"Suites: {names}.", field="suites")
     problems: list[Problem] = []
     runs: list[PlannedRun] = []
+    keys, limiters = env or {}, Limiters()
     for suite in suites:
         try:
-            runs += _runs_of(suite, loaded, selection)
+            runs += _runs_of(suite, loaded, selection, keys, limiters)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -86,13 +89,45 @@ def make_plan(loaded: LoadedConfig, selection: Selection) -> Plan:
     return Plan(runs, selection.partial)
 
 
-def _runs_of(suite: Suite, loaded: LoadedConfig, selection: Selection) -> list[PlannedRun]:
+def _runs_of(
+    suite: Suite, loaded: LoadedConfig, selection: Selection, env: Mapping[str, str], limiters: Limiters
+) -> list[PlannedRun]:
     kind = kind_named(suite.kind)
     prepared = kind.prepare(suite, loaded)
     cases = [case for case in prepared.cases if chosen(case.id, selection.cases)]
     names = [name for name in suite.targets if chosen(name, selection.targets)]
     trials = selection.trials or suite.trials
-    return [PlannedRun(kind, prepared, make_target(name, loaded), cases, trials) for name in names]
+    targets = [make_target(name, loaded, env, limiters) for name in names]
+    _refuse_unpriced(targets, suite, loaded)
+    return [PlannedRun(kind, prepared, target, cases, trials) for target in targets]
+
+
+def _refuse_unpriced(targets: Sequence[Target], suite: Suite, loaded: LoadedConfig) -> None:
+    """A dollar budget needs prices: without one it would be a promise that nobody keeps."""
+    if loaded.config.budget_usd is None:
+        return
+    line = loaded.line("budget_usd")
+    unknown = [target.id for target in targets if not target.priced]
+    if unknown:
+        provider, _, model = unknown[0].partition("/")
+        raise wrong(
+            loaded.file,
+            f"the price of {', '.join(unknown)} (suite {suite.name}) is unknown, so the budget can't be kept",
+            f"Write it into providers.{provider}.prices.{model}, or use budget_tokens.",
+            line=line,
+            field="budget_usd",
+        )
+
+
+def without_missing_keys(plan: Plan) -> Plan:
+    """The plan with live targets whose key is missing marked as not measured: on forks there are no secrets."""
+    runs = [
+        replace(run, not_measured=f"there is no key here ({run.target.missing_key} is not set)")
+        if run.target.missing_key
+        else run
+        for run in plan.runs
+    ]
+    return replace(plan, runs=runs)
 
 
 def _shown(patterns: Sequence[str]) -> str:

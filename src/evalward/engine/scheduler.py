@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.store import Store
+from evalward.engine.store import Store, Wanted
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
-from evalward.sandbox.base import SandboxError
-from evalward.suites.base import TrialOutcome
+from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.targets.base import TrialSkippedError
+from evalward.targets.failures import Cause
 
-AT_ONCE = 8  # trials under way together
+AT_ONCE = 8  # trials of targets that ask nobody: they only compete for the processor
+ASKING_AT_ONCE = 64  # trials that mostly wait; how many requests are under way is the providers' limiters' business
 
 
 class Progress(Protocol):
@@ -30,32 +32,82 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
+class Execution:
+    """How a plan is run. `resume`: finished trials in the store are not done again."""
+
+    store: Store | None
+    progress: Progress
+    budget: Budget = field(default_factory=Budget)
+    resume: bool = False
+
+
+@dataclass(frozen=True)
+class Executed:
+    """What running a plan gave. `interrupted` says why it ended before its end."""
+
+    runs: Sequence[Run]
+    interrupted: str | None = None
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
 class Job:
     """One trial of a plan."""
 
     run: PlannedRun
+    subject: Subject
     case: Case
     trial: int
 
+    @property
+    def wanted(self) -> Wanted:
+        """What identifies it."""
+        suite, target = self.run.suite.spec.name, self.run.target.id
+        return Wanted(suite, target, self.case.id, self.case.definition, self.subject.hash, self.trial)
 
-async def execute(plan: Plan, store: Store | None, progress: Progress) -> list[Run]:
-    """Run every trial of the plan; the runs in the plan's order, whatever finished first."""
-    limit = asyncio.Semaphore(AT_ONCE)
-    return list(await asyncio.gather(*(_execute_run(run, store, progress, limit) for run in plan.runs)))
+
+@dataclass
+class _State:
+    """What the trials of one execution share. The only thing here that changes."""
+
+    execution: Execution
+    account: Account
+    control: Control = field(default_factory=Control)
+    gates: dict[bool, asyncio.Semaphore] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def gate(self, planned: PlannedRun) -> asyncio.Semaphore:
+        """How many trials of such a target are under way together."""
+        asks = planned.target.random
+        return self.gates.setdefault(asks, asyncio.Semaphore(ASKING_AT_ONCE if asks else AT_ONCE))
 
 
-async def _execute_run(planned: PlannedRun, store: Store | None, progress: Progress, limit: asyncio.Semaphore) -> Run:
+async def execute(plan: Plan, execution: Execution) -> Executed:
+    """Run every trial of the plan; the runs in the plan's order, whatever finished first.
+
+    A spent budget, a failure that every trial would meet, SIGINT and SIGTERM end it early: what is finished is kept.
+    """
+    state = _State(execution, Account(execution.budget))
+    try:
+        with ends_on_signals(state.control):
+            runs = await asyncio.gather(*(_execute_run(run, state) for run in plan.runs))
+    finally:
+        for run in plan.runs:
+            await run.target.close()
+    return Executed(runs, state.control.reason, tuple(state.warnings))
+
+
+async def _execute_run(planned: PlannedRun, state: _State) -> Run:
     subject = make_subject({**planned.suite.subject, **planned.target.subject})
+    jobs = [Job(planned, subject, case, n) for case in planned.cases for n in range(1, planned.trials + 1)]
+    if planned.not_measured is not None:
+        return _run_record(planned, subject, [], planned.not_measured)
+    return _run_record(planned, subject, list(await asyncio.gather(*(_do(job, state) for job in jobs))))
 
-    async def one(job: Job) -> Result:
-        async with limit:
-            outcome = await _run_trial(job)
-        result = _kept(job, outcome, subject, store)
-        progress.finished(f"{planned.suite.spec.name} × {planned.target.id}", result)
-        return result
 
-    jobs = [Job(planned, case, n) for case in planned.cases for n in range(1, planned.trials + 1)]
-    results = list(await asyncio.gather(*(one(job) for job in jobs)))
+def _run_record(
+    planned: PlannedRun, subject: Subject, results: Sequence[Result], not_measured: str | None = None
+) -> Run:
     measurement = planned.kind.measure(results)
     return Run(
         suite=planned.suite.spec.name,
@@ -63,12 +115,13 @@ async def _execute_run(planned: PlannedRun, store: Store | None, progress: Progr
         target=planned.target.id,
         trials=planned.trials,
         random=planned.target.random,
-        planned=len(jobs),
+        planned=len(results),
         subject=subject,
-        metrics=measurement.metrics,
-        categories=measurement.categories,
-        findings=planned.kind.findings(results, measurement),
-        cases=results,
+        metrics={} if not_measured else measurement.metrics,
+        categories={} if not_measured else measurement.categories,
+        findings=[] if not_measured else planned.kind.findings(results, measurement),
+        not_measured=not_measured,
+        cases=list(results),
     )
 
 
@@ -77,18 +130,57 @@ def make_subject(parts: Mapping[str, str]) -> Subject:
     return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
-async def _run_trial(job: Job) -> TrialOutcome:
+async def _do(job: Job, state: _State) -> Result:
+    """One trial: an earlier one's result, or today's; never an exception."""
+    result = _resumed(job, state)
+    if result is None:
+        async with state.gate(job.run):
+            result = await _today(job, state)
+    state.execution.progress.finished(f"{job.run.suite.spec.name} × {job.run.target.id}", result)
+    return result
+
+
+def _resumed(job: Job, state: _State) -> Result | None:
+    if not state.execution.resume or state.execution.store is None:
+        return None
+    found = state.execution.store.find(job.wanted)
+    if found.note:
+        state.warnings.append(found.note)
+    return found.result
+
+
+async def _today(job: Job, state: _State) -> Result:
+    if state.control.reason is not None:
+        return _nothing(job, Status.SKIPPED, "not_run", state.control.reason).result
+    with state.control.running():
+        outcome = await _run_trial(job, state.control)
+    if outcome.trace.turns:
+        spent = state.account.charge(outcome.result.usage)
+        if spent is not None:
+            state.control.stop(spent)
+    return _kept(job, outcome, state.execution.store)
+
+
+async def _run_trial(job: Job, control: Control) -> TrialOutcome:
     try:
         return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
     except TrialSkippedError as skipped:
         return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
-    except SandboxError as error:
-        return _nothing(job, Status.ERROR, "sandbox", str(error))
+    except TrialBrokenError as broken:
+        if broken.stops_run:
+            control.stop(f"{job.run.target.id}: {broken.message}")
+        return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace)
+    except asyncio.CancelledError:
+        if control.reason is None:
+            raise
+        return _nothing(job, Status.SKIPPED, "not_run", control.reason)
     except Exception as error:  # whatever else breaks is no fault of the target, and ends no other trial
-        return _nothing(job, Status.ERROR, "harness", clean_text(f"{type(error).__name__}: {error}"))
+        return _nothing(job, Status.ERROR, Cause.OURS, clean_text(f"{type(error).__name__}: {error}"))
 
 
-def _nothing(job: Job, status: Status, reason: str, message: str) -> TrialOutcome:
+def _nothing(job: Job, status: Status, reason: str, message: str, trace: Trace | None = None) -> TrialOutcome:
+    """The outcome of a trial that says nothing about its target. What it has used so far still counts."""
+    trace = trace or Trace()
     result = Result(
         id=job.case.id,
         category=job.case.category,
@@ -97,18 +189,20 @@ def _nothing(job: Job, status: Status, reason: str, message: str) -> TrialOutcom
         status=status,
         reason=reason,
         message=message,
+        usage=trace.usage,
+        duration_ms=trace.duration_ms,
     )
-    return TrialOutcome(result, Trace())
+    return TrialOutcome(result, trace)
 
 
-def _kept(job: Job, outcome: TrialOutcome, subject: Subject, store: Store | None) -> Result:
+def _kept(job: Job, outcome: TrialOutcome, store: Store | None) -> Result:
     if store is None or outcome.result.status is Status.SKIPPED:
         return outcome.result
     trial = Trial(
         suite=job.run.suite.spec.name,
         kind=job.run.kind.name,
         target=job.run.target.id,
-        subject=subject.hash,
+        subject=job.subject.hash,
         case=job.case.written(),
         result=outcome.result,
         trace=outcome.trace,

@@ -7,9 +7,12 @@ import hashlib
 import os
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.records.result import Trial
+from evalward.records.problem import InputError
+from evalward.records.reading import parse_record
+from evalward.records.result import Result, Trial
 
 NAME_LIMIT = 60
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)", re.IGNORECASE)  # by Windows, with any suffix
@@ -63,3 +66,50 @@ class Store:
         path = trial_path(trial.suite, trial.target, result.id, result.trial)
         write_atomic(self.folder / path, trial.model_dump_json(by_alias=True) + "\n")
         return path
+
+    def find(self, wanted: Wanted) -> Found:
+        """The finished trial that an earlier run left, for `--resume`.
+
+        Only a valid trial of the same definition and subject counts: errors and skipped ones are done again. A file
+        that is truncated, foreign or of another subject is told in `note`, and done again.
+        """
+        path = trial_path(wanted.suite, wanted.target, wanted.case, wanted.trial)
+        try:
+            text = (self.folder / path).read_bytes()
+        except OSError:
+            return Found()
+        try:
+            trial = parse_record(text, path, Trial, "a trial", "It is done again.")
+        except InputError as error:
+            return Found(note=str(error.problems[0]))
+        result = trial.result
+        if (trial.suite, trial.target, result.id, result.trial) != (
+            wanted.suite,
+            wanted.target,
+            wanted.case,
+            wanted.trial,
+        ):
+            return Found(note=f"{path}: it is the trial of something else. It is done again.")
+        if (result.definition, trial.subject) != (wanted.definition, wanted.subject):
+            return Found(note=f"{path}: case or subject have changed since. It is done again.")
+        return Found(result=result.model_copy(update={"trace": path})) if result.valid else Found()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What identifies a trial: where it belongs, the case's definition, the subject's hash, its number."""
+
+    suite: str
+    target: str
+    case: str
+    definition: str
+    subject: str
+    trial: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """An earlier trial's result, or nothing; `note` says what was there instead."""
+
+    result: Result | None = None
+    note: str = ""

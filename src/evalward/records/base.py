@@ -21,7 +21,7 @@ class Record(BaseModel):
         frozen=True,
         extra="ignore",
         populate_by_name=True,
-        ser_json_inf_nan="strings",
+        allow_inf_nan=False,
         protected_namespaces=(),
     )
 
@@ -51,8 +51,10 @@ def digest_text(text: str) -> str:
 
 
 def clean_text(text: str) -> str:
-    """The text with lone surrogates replaced, so that it can be written as UTF-8.
+    """The text with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8.
 
     Models, JSON escapes and file names can all produce surrogates, and every writer after us would fail.
     """
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -51,7 +51,7 @@ class Limits(StrictRecord):
 class Waiver(StrictRecord):
     """A case, suite or target that may be missing, and why."""
 
-    id: str = Field(min_length=1, description="Case id, suite name or target id")
+    id: str = Field(min_length=1, description="Case id, category, suite name or target id")
     reason: str = Field(min_length=1, description="Why it may be missing")
 
 

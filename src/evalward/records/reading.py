@@ -20,6 +20,7 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
     """
     try:
         data = json.loads(text)
+        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate would break whoever writes it again
     except (ValueError, RecursionError) as error:
         raise wrong(file, f"not valid JSON: {error}", remedy) from error
     expected = model.model_fields["schema_"].default

@@ -69,7 +69,7 @@ class OtherDetails(Record):
 
 def _details_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if kind in {"bash"} else "other"
+    return "bash" if kind == "bash" else "other"
 
 
 Details = Annotated[

@@ -127,7 +127,7 @@ class ToolCall(Record):
     ran: bool = True
 
 
-StopReason = Literal["end", "tool_use", "length", "refusal", "content_filter", "pause", "other"]
+StopReason = Literal["end", "tool_use", "length", "refusal", "content_filter", "context_length", "pause", "other"]
 
 
 class Turn(Record):

@@ -50,9 +50,11 @@ class VirtualShell:
                 max_loop_iterations=MAX_LOOP_ITERATIONS,
                 max_memory=MAX_MEMORY,
             )
+            self._fs = self._bash.fs()
+            if self.file_type(HOME) != "file":
+                self._fs.mkdir(HOME, recursive=True)  # where files are mounted, bashkit shows it but has none
         except Exception as error:
             raise SandboxError(f"the virtual shell could not be made: {error}") from error
-        self._fs = self._bash.fs()
         for path in files:  # bashkit passes over what it doesn't take, and the target would be blamed for it
             if self.file_type(path) != "file":
                 raise SandboxError(f"the virtual shell didn't take the file {path!r}: {FILE_LIMITS}")

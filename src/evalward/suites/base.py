@@ -50,6 +50,17 @@ class Proof:
     summary: str
 
 
+class TrialBrokenError(Exception):
+    """A trial that could not go on, by no fault of the target: what happened so far, and why it ended.
+
+    `reason` is the word of the failure table. `stops_run`: every other trial of the target would meet the same.
+    """
+
+    def __init__(self, trace: Trace, reason: str, message: str, *, stops_run: bool = False) -> None:
+        self.trace, self.reason, self.message, self.stops_run = trace, reason, message, stops_run
+        super().__init__(message)
+
+
 class Kind(Protocol):
     """One family of evaluation."""
 
@@ -73,7 +84,7 @@ class Kind(Protocol):
         ...
 
     async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
-        """Run and score one trial. Raises `TrialSkippedError`, `SandboxError` and the targets' errors."""
+        """Run and score one trial. Raises `TrialSkippedError` and `TrialBrokenError`."""
         ...
 
     async def prove(self, suite: Prepared) -> Proof:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+
 from evalward.config import LoadedConfig
 from evalward.records.problem import wrong
 from evalward.targets.base import Target
+from evalward.targets.limiter import Limiters
 
 REPLAY = "replay:"
 
+# One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
+WIRES: Mapping[str, tuple[str, str]] = {
+    "anthropic": ("evalward.targets.models.anthropic", "AnthropicWire"),
+    "openai": ("evalward.targets.models.openai_chat", "ChatWire"),
+    "openai-responses": ("evalward.targets.models.openai_responses", "ResponsesWire"),
+}
 
-def make_target(name: str, loaded: LoadedConfig) -> Target:
-    """The target of this id. Raises `InputError` when there is none, or when its recording can't be read."""
+
+def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None) -> Target:
+    """The target of this id. Raises `InputError` when there is none, or when its recording can't be read.
+
+    `env` is where keys are looked up, and nowhere else. A key that is missing is no error yet: see
+    `Target.missing_key`. `limiters` are shared by all targets of a run; without them the target has its own.
+    """
     if name == "oracle":
         from evalward.targets.scripted import Oracle  # noqa: PLC0415 - each target costs only who uses it
 
@@ -24,4 +39,18 @@ def make_target(name: str, loaded: LoadedConfig) -> Target:
 
         recording = name.removeprefix(REPLAY)
         return load_recording(recording, loaded.root / loaded.config.recordings[recording])
-    raise wrong(loaded.file, f"there is no target {name!r}", "Known: oracle, nop, replay:NAME.", field="targets")
+    provider, _, model = name.partition("/")
+    if provider in WIRES and model:
+        return _live(provider, model, loaded, env, limiters or Limiters())
+    known = ", ".join(["oracle", "nop", "replay:NAME", *(f"{wire}/NAME" for wire in WIRES)])
+    raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
+
+
+def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Target:
+    from evalward.targets.models.common import LiveTarget  # noqa: PLC0415
+    from evalward.targets.models.settings import settings_of  # noqa: PLC0415
+
+    settings = settings_of(loaded.config, provider, model)
+    module, wire = WIRES[provider]
+    limiter = limiters.of(provider, settings.concurrency)
+    return LiveTarget(settings, env, limiter, getattr(import_module(module), wire))

@@ -44,6 +44,16 @@ class TrialSkippedError(Exception):
         super().__init__(message)
 
 
+class Free:
+    """What targets have in common that ask nobody: no key, no cost, no connection."""
+
+    priced = True
+    missing_key: str | None = None
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
 class Chat(Protocol):
     """The conversation of one trial."""
 
@@ -53,7 +63,7 @@ class Chat(Protocol):
         ...
 
     async def send(self, request: Request) -> Reply:
-        """One round trip."""
+        """One round trip. Raises `TargetError` when there is no answer."""
         ...
 
 
@@ -75,6 +85,20 @@ class Target(Protocol):
         """What identifies the target beside its id: hash of the recording, settings of the model."""
         ...
 
+    @property
+    def priced(self) -> bool:
+        """True when it is known what the answers cost, be it nothing: only then can a dollar budget hold."""
+        ...
+
+    @property
+    def missing_key(self) -> str | None:
+        """The environment variable that has to hold a key and doesn't; `None` when nothing is missing."""
+        ...
+
     def open(self, case: Case, trial: int) -> Chat:
         """The chat for a trial. Raises `TrialSkippedError` when the target can't do it."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections, at the end of the run. The target can be opened again."""
         ...

@@ -19,7 +19,7 @@ from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.result import TRIAL_SCHEMA, Trial
 from evalward.records.trace import Message, Trace, Turn, Usage
-from evalward.targets.base import Chat, Reply, Request, TrialSkippedError
+from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
 
 Key = tuple[str, int]  # case id and trial number
 
@@ -47,7 +47,7 @@ def _free(usage: Usage) -> Usage:
     return usage.model_copy(update={"cost_usd": 0.0})
 
 
-class Replay:
+class Replay(Free):
     """A recording as a target. `trials` is what was recorded of one target, in any order."""
 
     random = False

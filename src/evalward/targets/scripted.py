@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from evalward.records.case import Case
 from evalward.records.trace import Message, Text, Trace, Turn, Usage
-from evalward.targets.base import Chat, Reply, Request, TrialSkippedError
+from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
 
 NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
 
@@ -25,7 +25,7 @@ class ScriptedChat:
         return Reply(message, Turn(usage=NO_MODEL, stop="tool_use" if message.tool_uses else "end"))
 
 
-class Oracle:
+class Oracle(Free):
     """The case's own reference solution: what a perfect target would get."""
 
     id = "oracle"
@@ -40,7 +40,7 @@ class Oracle:
         return ScriptedChat(messages)
 
 
-class Nop:
+class Nop(Free):
     """Does nothing: what a suite gives away for free."""
 
     id = "nop"

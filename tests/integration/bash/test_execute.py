@@ -12,7 +12,7 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
-from evalward.engine.scheduler import execute, make_subject
+from evalward.engine.scheduler import Execution, execute, make_subject
 from evalward.engine.store import Store
 from evalward.records.case import Case
 from evalward.records.problem import InputError
@@ -22,7 +22,7 @@ from evalward.records.trace import Message, Text, ToolUse, Turn, Usage
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.virtual import VirtualShell
 from evalward.suites.bash import kind as bash_kind
-from evalward.targets.base import Chat, Reply, Request
+from evalward.targets.base import Chat, Free, Reply, Request
 from evalward.targets.replay import load_recording
 from support.cases import Silent, task, write_suite
 
@@ -39,7 +39,7 @@ TASKS = [
 
 def run_all(loaded: LoadedConfig, output: Path | None = None, selection: Selection | None = None) -> list[Run]:
     plan = make_plan(loaded, selection or Selection())
-    return asyncio.run(execute(plan, Store(output) if output else None, Silent()))
+    return list(asyncio.run(execute(plan, Execution(Store(output) if output else None, Silent()))).runs)
 
 
 def statuses(run: Run) -> dict[str, str]:
@@ -122,7 +122,7 @@ def test_results_come_in_the_plans_order_whatever_finishes_first(tmp_path: Path)
     sleepy = [task(id=f"c{n}", solution=f"sleep {0.12 - n * 0.02:.2f}; echo hello") for n in range(6)]
     loaded = write_suite(tmp_path, sleepy, targets=["oracle", "nop"])
     progress = Silent()
-    runs = asyncio.run(execute(make_plan(loaded, Selection()), None, progress))
+    runs = asyncio.run(execute(make_plan(loaded, Selection()), Execution(None, progress))).runs
     assert [run.target for run in runs] == ["oracle", "nop"]
     for run in runs:
         assert [result.id for result in run.cases] == [f"c{n}" for n in range(6)]
@@ -291,7 +291,7 @@ def test_a_sandbox_that_breaks_in_the_middle_ends_no_other_trial(
     assert run.cases[0].score == run.cases[0].max_score == 0.0
 
 
-class Scripted:
+class Scripted(Free):
     """A target that says what it is told to, or raises it."""
 
     id = "scripted"
@@ -316,14 +316,14 @@ def run_target(tmp_path: Path, target: Scripted, **changes: Any) -> Result:
     plan = make_plan(write_suite(tmp_path, [task(**changes)]), Selection())
     (planned,) = plan.runs
     run = PlannedRun(planned.kind, planned.suite, target, planned.cases, 1)
-    ((only,),) = [r.cases for r in asyncio.run(execute(Plan([run]), Store(tmp_path / "out"), Silent()))]
+    ((only,),) = [r.cases for r in asyncio.run(execute(Plan([run]), Execution(Store(tmp_path / "out"), Silent()))).runs]
     return only
 
 
 @pytest.mark.parametrize("error", [RuntimeError("boom"), ValueError("odd \ud800 text"), KeyError("x"), OSError("gone")])
 def test_whatever_else_breaks_is_an_error_too(tmp_path: Path, error: Exception) -> None:
     result = run_target(tmp_path, Scripted(error))
-    assert (result.status, result.reason) == ("error", "harness")
+    assert (result.status, result.reason) == ("error", "ours")
     assert str(result.message).startswith(type(error).__name__)
     result.model_dump_json()
 
@@ -339,7 +339,7 @@ def test_an_answer_that_no_file_could_hold_is_kept_all_the_same(tmp_path: Path) 
     assert (result.status, details(result).tool_calls) == ("failed", 2)
     result.model_dump_json()
     kept = json.loads((tmp_path / "out" / str(result.trace)).read_text("utf-8"))
-    assert kept["trace"]["tool_calls"][0]["commands"] == "echo '?'; false"
+    assert kept["trace"]["tool_calls"][0]["commands"] == "echo '\ufffd'; false"
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ async def test_a_script_that_is_no_script_is_its_own_failure() -> None:
 
 
 async def test_surrogates_are_replaced() -> None:
-    assert (await said("echo 'a\ud800b'")).stdout == "a?b\n"
+    assert (await said("echo 'a\ud800b'")).stdout == "a\ufffdb\n"
     one = shell({"/w/a": "x\ud800y"})
     assert one.read_file("/w/a") == b"x?y"
 
@@ -67,6 +67,12 @@ async def test_surrogates_are_replaced() -> None:
 async def test_files_are_mounted_with_their_folders() -> None:
     one = shell({"/data/deep/a.txt": "grün\n", "/home/eval/b": "", "/etc/passwd": "mine"})
     assert (await one.run("cat /data/deep/a.txt; cat b; cat /etc/passwd")).stdout == "grün\nmine"
+
+
+@pytest.mark.parametrize("files", [{}, {"/w/a": "x"}, {"/home/eval/a": "x"}])
+async def test_folders_can_be_made_at_home_whatever_is_mounted(files: dict[str, str]) -> None:
+    done = await shell(files).run("mkdir d && cd d && pwd && mkdir ~/e /tmp/f && echo made")
+    assert (done.stdout, done.stderr) == ("/home/eval/d\nmade\n", "")
 
 
 async def test_what_is_in_the_file_system_afterwards() -> None:

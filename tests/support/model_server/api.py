@@ -100,7 +100,7 @@ class Api(ABC):
         """The answer as server-sent events, the last of which completes it."""
 
     @abstractmethod
-    def stream_error(self, name: str) -> bytes:
+    def stream_error(self, asked: Asked, name: str) -> bytes:
         """An error in the middle of a stream: `stream_error`, `stream_error_nested` or `stream_failed`."""
 
     @abstractmethod

@@ -22,6 +22,7 @@ FINISH: dict[Stop, str] = {
     "content_filter": "content_filter",
     "pause": "stop",
     "context_window": "length",
+    "failed": "future_reason",
     "other": "future_reason",
 }
 
@@ -36,7 +37,7 @@ class ChatApi(Api):
     def authenticate(self, request: HttpRequest, key: str) -> None:
         rules.authenticate(request, key)
 
-    def read(self, request: HttpRequest, body: dict[str, Any], models: frozenset[str]) -> Asked:  # noqa: ARG002
+    def read(self, request: HttpRequest, body: dict[str, Any], models: frozenset[str]) -> Asked:
         if "model" not in body:
             raise rules.invalid("you must provide a model parameter")
         _check_known(body)
@@ -76,11 +77,11 @@ class ChatApi(Api):
             yield _chunk(asked, [], _usage(answer))
         yield b"data: [DONE]\n\n"
 
-    def stream_error(self, name: str) -> bytes:  # noqa: ARG002 - this protocol has one shape
+    def stream_error(self, asked: Asked, name: str) -> bytes:
         error = {"message": "The server is overloaded.", "type": "server_error", "param": None, "code": "server_error"}
         return sse({"error": error})
 
-    def error_body(self, error: RejectedError, request_id: str) -> dict[str, Any]:  # noqa: ARG002
+    def error_body(self, error: RejectedError, request_id: str) -> dict[str, Any]:
         return {
             "error": {"message": error.message, "type": error.type, "param": error.param, "code": error.code},
         }
@@ -104,7 +105,8 @@ def _check_known(body: dict[str, Any]) -> None:
 def _check_parameters(request: fields.Request) -> None:
     if request.max_tokens is not None and reasons(request.model):
         raise rules.invalid(
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+            "instead.",
             "max_tokens",
             "unsupported_parameter",
         )
@@ -117,7 +119,9 @@ def _check_parameters(request: fields.Request) -> None:
         message = "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified."
         raise rules.invalid(message, "tool_choice")
     if request.tools is None and request.parallel_tool_calls is not None:
-        message = "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified."
+        message = (
+            "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified."
+        )
         raise rules.invalid(message, "parallel_tool_calls")
     rules.check_sampling(request.model, request.temperature, request.reasoning_effort, responses=False)
     for number, tool in enumerate(request.tools or []):
@@ -148,9 +152,7 @@ def _check_messages(messages: Sequence[fields.Message]) -> None:
 
 def _calls(message: fields.AssistantMessage, number: int) -> list[str]:
     if message.content is None and not message.tool_calls and message.refusal is None:
-        raise rules.invalid(
-            "Invalid value for 'content': expected a string, got null.", f"messages.[{number}].content"
-        )
+        raise rules.invalid("Invalid value for 'content': expected a string, got null.", f"messages.[{number}].content")
     ids = [call.id for call in message.tool_calls or []]
     if len(set(ids)) < len(ids):
         raise rules.invalid("Duplicate value for 'tool_call_id'.", f"messages.[{number}].tool_calls")

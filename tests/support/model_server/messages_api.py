@@ -25,6 +25,7 @@ STOPS: dict[Stop, str] = {
     "content_filter": "refusal",
     "pause": "pause_turn",
     "context_window": "model_context_window_exceeded",
+    "failed": "future_reason",
     "other": "future_reason",
 }
 MAX_OUTPUT = 128_000
@@ -89,7 +90,7 @@ class MessagesApi(Api):
     def events(self, asked: Asked, answer: Answer) -> Iterator[bytes]:
         whole = self.answer(asked, answer)
         usage = whole["usage"]
-        started = {"stop_reason": None, "stop_details": None, "content": []}
+        started: dict[str, Any] = {"stop_reason": None, "stop_details": None, "content": []}
         early = {"output_tokens": 1, "output_tokens_details": None} if usage else {}
         yield _event("message_start", message=whole | started | {"usage": usage and usage | early})
         yield _event("ping")
@@ -98,7 +99,7 @@ class MessagesApi(Api):
         yield _event("message_delta", delta=_ending(answer), usage=_usage(answer) if answer.usage else None)
         yield _event("message_stop")
 
-    def stream_error(self, name: str) -> bytes:  # noqa: ARG002 - this service has one shape
+    def stream_error(self, asked: Asked, name: str) -> bytes:
         error = {"type": "overloaded_error", "message": "Overloaded"}
         return _event("error", error=error, request_id=f"req_{digest('stream')}")
 
@@ -118,7 +119,7 @@ class MessagesApi(Api):
 def _model(request: HttpRequest, counting: bool) -> type[fields.CountRequest]:
     if counting:
         return fields.CountRequest
-    if "beta=true" in request.query:
+    if "beta=true" in request.query or "anthropic-beta" in request.headers:
         return fields.BetaRequest
     return fields.OldRequest if request.headers["anthropic-version"] == OLD_VERSION else fields.Request
 
@@ -166,17 +167,20 @@ def _blocks(asked: Asked, answer: Answer) -> Iterator[tuple[dict[str, Any], str]
     for number, call in enumerate(answer.calls):
         raw = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments)
         identity = f"toolu_{digest(asked.prompt, asked.turn, number)}"
-        yield {"type": "tool_use", "id": identity, "name": call.name, "input": _input(raw)}, raw
+        yield {"type": "tool_use", "id": identity, "name": call.name, "input": _input(answer, raw)}, raw
     if answer.reason == "pause":
         identity = f"srvtoolu_{digest(asked.prompt, asked.turn)}"
-        yield {"type": "server_tool_use", "id": identity, "name": "web_search", "input": {"query": "x"}}, '{"query":"x"}'
+        yield (
+            {"type": "server_tool_use", "id": identity, "name": "web_search", "input": {"query": "x"}},
+            '{"query":"x"}',
+        )
 
 
-def _input(raw: str) -> object:
+def _input(answer: Answer, raw: str) -> object:
     try:
         return json.loads(raw)
     except ValueError:
-        return raw
+        return {} if answer.reason == "length" else raw
 
 
 def _block_events(index: int, block: dict[str, Any], raw: str) -> Iterator[bytes]:

@@ -120,9 +120,7 @@ def _tool_tag(value: object) -> str:
     return "custom" if kind in (None, "custom") else "server"
 
 
-Tool = Annotated[
-    Annotated[CustomTool, Tag("custom")] | Annotated[ServerTool, Tag("server")], Discriminator(_tool_tag)
-]
+Tool = Annotated[Annotated[CustomTool, Tag("custom")] | Annotated[ServerTool, Tag("server")], Discriminator(_tool_tag)]
 
 
 class ToolChoice(Strict):
@@ -182,7 +180,7 @@ class OldRequest(Request):
 
 
 class BetaRequest(OldRequest):
-    """The same with `?beta=true`."""
+    """The same with `?beta=true` or a header `anthropic-beta`."""
 
     billing_policy: Any = None
     compaction: Any = None

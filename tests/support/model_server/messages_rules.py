@@ -72,7 +72,8 @@ def first_text(groups: Sequence[Group]) -> str:
 def _check_message(place: int, message: fields.Message) -> None:
     if not message.content:
         raise invalid(
-            f"messages.{place}: all messages must have non-empty content except for the optional final assistant message"
+            f"messages.{place}: all messages must have non-empty content except for the optional final assistant "
+            "message"
         )
     for number, block in enumerate(message.content):
         where = f"messages.{place}.content.{number}"

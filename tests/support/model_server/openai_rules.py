@@ -50,9 +50,13 @@ def from_pydantic(error: Mapping[str, Any]) -> RejectedError:
         return invalid(f"Unknown parameter: '{param}'.", param, "unknown_parameter")
     if kind in TYPES:
         given = _json_type(error["input"])
-        return invalid(f"Invalid type for '{param}': expected {TYPES[kind]}, but got {given} instead.", param, "invalid_type")
+        return invalid(
+            f"Invalid type for '{param}': expected {TYPES[kind]}, but got {given} instead.", param, "invalid_type"
+        )
     if kind == "too_short":
-        message = f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead."
+        message = (
+            f"Invalid '{param}': empty array. Expected an array with minimum length 1, but got an empty array instead."
+        )
         return invalid(message, param, "empty_array")
     return invalid(f"Invalid value: {error['input']!r}. {error['msg']}.", param, "invalid_value")
 
@@ -68,7 +72,14 @@ def _param(place: Sequence[str | int]) -> str:
 
 
 def _json_type(value: object) -> str:
-    names = {str: "a string", bool: "a boolean", int: "an integer", float: "a decimal", list: "an array", dict: "an object"}
+    names = {
+        str: "a string",
+        bool: "a boolean",
+        int: "an integer",
+        float: "a decimal",
+        list: "an array",
+        dict: "an object",
+    }
     return "null" if value is None else names.get(type(value), "something else")
 
 
@@ -76,7 +87,9 @@ def check_sampling(model: str, temperature: float | None, effort: str | None, *,
     """Reasoning models take no temperature but 1 unless they don't reason; the others take no effort."""
     if not reasons(model) and effort is not None:
         param = "reasoning.effort" if responses else "reasoning_effort"
-        raise invalid(f"Unsupported parameter: '{param}' is not supported with this model.", param, "unsupported_parameter")
+        raise invalid(
+            f"Unsupported parameter: '{param}' is not supported with this model.", param, "unsupported_parameter"
+        )
     if not reasons(model) or temperature in (None, 1) or effort == "none":
         return
     if responses:

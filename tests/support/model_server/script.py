@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Stop = Literal["auto", "end", "tool_use", "length", "refusal", "content_filter", "pause", "context_window", "other"]
+Stop = Literal[
+    "auto", "end", "tool_use", "length", "refusal", "content_filter", "pause", "context_window", "failed", "other"
+]
 TOOL = "bash"
 
 

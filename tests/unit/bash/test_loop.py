@@ -58,6 +58,12 @@ async def test_a_stop_token_beside_tool_uses_ends_it_after_they_ran() -> None:
     assert trace.messages[-1].role == "tool_result"
 
 
+@pytest.mark.parametrize("stop", ["refusal", "content_filter", "context_length"])
+async def test_a_turn_after_which_nothing_can_follow_ends_it_unnaturally(stop: StopReason) -> None:
+    trace = await talk(FakeChat(says(use("a"), stop=stop)))
+    assert (len(trace.turns), trace.natural_stop) == (1, False)
+
+
 async def test_the_turn_limit_ends_it_unnaturally_after_the_last_calls_ran() -> None:
     trace = await talk(FakeChat(*[says(use(str(n))) for n in range(9)]), max_turns=3)
     assert [call.commands for call in trace.tool_calls] == ["0", "1", "2"]
@@ -153,7 +159,7 @@ async def test_lone_surrogates_of_a_model_can_be_written_down() -> None:
     chat = FakeChat(says(Text(text="hm \ud800"), use("echo '\ud83d'"), use({"\udfff": ["\ud800"]})), says(stop="end"))
     trace = keep(await talk(chat, shell))
     trace.model_dump_json().encode("utf-8")
-    assert shell.scripts == ["echo '?'"]
+    assert shell.scripts == ["echo '\ufffd'"]
 
 
 async def test_arguments_nested_beyond_reason_are_a_usage_error() -> None:

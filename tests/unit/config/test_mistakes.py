@@ -20,6 +20,9 @@ suites:
 """
 
 
+ORACLE = "targets: [oracle]"
+
+
 class Broken(NamedTuple):
     """A way to break the file: what is put for what (or at the end), and line, field and words that are told."""
 
@@ -48,7 +51,19 @@ SHAPES = [
     ),
     Broken("- name: tools", 3, "suites[0].kind", "the key is missing", old="- name: tools\n    kind: bash"),
     Broken("polcy: []\n", 7, "polcy", 'unknown key "polcy". Did you mean policy?'),
-    Broken("providers: {}\n", 7, "providers", 'unknown key "providers". Known keys: version, baseline, suites,'),
+    Broken("vendors: {}\n", 7, "vendors", 'unknown key "vendors". Known keys: version, baseline, suites,'),
+    Broken("providers: {openia: {}}\n", 7, "providers.openia", "Did you mean openai?"),
+    Broken("providers: {openai: {url: x}}\n", 7, "providers.openai.url", 'unknown key "url"'),
+    Broken("providers: {openai: {stream: 1}}\n", 7, "providers.openai.stream", "true or false, not the number 1"),
+    Broken("providers: {openai: {temperature: 3}}\n", 7, "providers.openai.temperature", "must be at most 2"),
+    Broken("providers: {openai: {concurrency: 0}}\n", 7, "providers.openai.concurrency", "must be at least 1"),
+    Broken(
+        "providers: {openai: {reasoning_effort: hihg}}\n", 7, "providers.openai.reasoning_effort", "Did you mean high?"
+    ),
+    Broken("providers: {openai: {prices: {m: {input: 1}}}}\n", 7, "providers.openai.prices.m.output", "is missing"),
+    Broken("budget_usd: 0\n", 7, "budget_usd", "must be more than 0"),
+    Broken("budget_usd: .inf\n", 7, "budget_usd", ".inf"),
+    Broken("budget_tokens: 1.5\n", 7, "budget_tokens", "must be a whole number"),
     Broken("fail_on: never\n", 7, "fail_on", "Did you mean fail-on?"),
     Broken("    turns: 3\n", 7, "suites[0].turns", "Did you mean max_turns?"),
     Broken(
@@ -103,7 +118,10 @@ MEANINGS = [
         'unknown target "orcle". Did you mean oracle?',
         "targets: [oracle]",
     ),
-    Broken("targets: openai/x", 6, "suites[0].targets", "Known: oracle, nop, replay:NAME.", "targets: [oracle]"),
+    Broken("targets: gemini/x", 6, "suites[0].targets", "Known: oracle, nop, replay:NAME, anthropic/NAME,", ORACLE),
+    Broken("targets: openai/", 6, "suites[0].targets", "doesn't name its model. Write openai/NAME.", ORACLE),
+    Broken("targets: openai", 6, "suites[0].targets", 'unknown target "openai"', ORACLE),
+    Broken('targets: "openai/a b"', 6, "suites[0].targets", "has a model name that can't be one", ORACLE),
     Broken(
         "targets: replay",
         6,
@@ -165,6 +183,79 @@ MEANINGS = [
     ),
 ]
 
+PROVIDERS = [
+    Broken(
+        "providers: {anthropic: {temperature: 0}}\n",
+        7,
+        "providers.anthropic.temperature",
+        "has no temperature any more",
+    ),
+    Broken(
+        "targets: anthropic/m\nproviders: {anthropic: {models: {m: {temperature: 1}}}}\n",
+        7,
+        "providers.anthropic.models.m.temperature",
+        "has no temperature any more",
+        ORACLE + "\n",
+    ),
+    Broken(
+        "providers: {anthropic: {reasoning_effort: minimal}}\n",
+        7,
+        "providers.anthropic.reasoning_effort",
+        'no effort "minimal". Write low, medium',
+    ),
+    Broken("providers: {openai: {base_url: llm/v1}}\n", 7, "providers.openai.base_url", '"llm/v1" is no web address'),
+    Broken("providers: {openai: {base_url: 'file:///x'}}\n", 7, "providers.openai.base_url", "is no web address"),
+    Broken("providers: {openai: {base_url: 'http://h:x'}}\n", 7, "providers.openai.base_url", "is no web address"),
+    Broken("providers: {openai: {base_url: 'http://[::1'}}\n", 7, "providers.openai.base_url", "is no web address"),
+    Broken(
+        "providers: {openai: {base_url: 'https://u:hunter2@h/'}}\n",
+        7,
+        "providers.openai.base_url",
+        "a user, a password",
+    ),
+    Broken("providers: {openai: {base_url: 'https://h/?key=a'}}\n", 7, "providers.openai.base_url", "or a query in it"),
+    Broken("providers: {openai: {key_env: sk-hunter2}}\n", 7, "providers.openai.key_env", "no name of an environment"),
+    Broken("providers: {openai: {key_env: $KEY}}\n", 7, "providers.openai.key_env", "like LITELLM_KEY, without $"),
+    Broken(
+        "providers: {openai: {headers: {Authorization: hunter2}}}\n",
+        7,
+        "providers.openai.headers.Authorization",
+        "the header Authorization would hold a key. Put the key into an environment variable",
+    ),
+    Broken(
+        "providers: {openai: {headers: {X-API-Key: hunter2}}}\n",
+        7,
+        "providers.openai.headers.X-API-Key",
+        "would hold a key",
+    ),
+    Broken(
+        "providers: {openai: {headers: {X-Auth: sk-hunter2hunter2}}}\n",
+        7,
+        "providers.openai.headers.X-Auth",
+        "would hold a key",
+    ),
+    Broken(
+        "providers: {openai: {headers: {X-Team: sk-hunter2hunter2}}}\n",
+        7,
+        "providers.openai.headers.X-Team",
+        "would hold a key",
+    ),
+    Broken(
+        "providers: {openai: {headers: {a b: c}}}\n", 7, "providers.openai.headers.a b", "no name of an HTTP header"
+    ),
+    Broken("providers: {openai: {headers: {a: é}}}\n", 7, "providers.openai.headers.a", "Use ASCII only."),
+    Broken(
+        "providers: {openai: {models: {m: {}}}}\n", 7, "providers.openai.models.m", 'no suite has the target "openai/m"'
+    ),
+    Broken(
+        "targets: openai/gpt-5-mini\nproviders: {openai: {models: {gpt-5-mni: {}}}}\n",
+        7,
+        "providers.openai.models.gpt-5-mni",
+        "Did you mean gpt-5-mini?",
+        ORACLE + "\n",
+    ),
+]
+
 YAML = [
     Broken("", 1, "", "the file is empty. Begin with version: 1", old=GOOD),
     Broken("# nothing\n", 1, "", "the file is empty", old=GOOD),
@@ -199,7 +290,7 @@ def test_the_file_that_is_broken_here_is_right() -> None:
     assert parse_config(GOOD, "evalward.yml", Path("/repo")).config.suites[0].name == "tools"
 
 
-@pytest.mark.parametrize("broken", SHAPES + MEANINGS + YAML, ids=lambda broken: broken.words[:50])
+@pytest.mark.parametrize("broken", SHAPES + MEANINGS + PROVIDERS + YAML, ids=lambda broken: broken.words[:50])
 def test_a_broken_config_is_told_with_place_and_remedy(broken: Broken) -> None:
     assert broken.text != GOOD
     with pytest.raises(InputError) as caught:
@@ -209,6 +300,7 @@ def test_a_broken_config_is_told_with_place_and_remedy(broken: Broken) -> None:
     assert told, f"expected {broken.line} {broken.field!r} {broken.words!r} in:\n{caught.value}"
     assert all("\n" not in str(problem) and len(str(problem)) < 300 for problem in found)
     assert all(problem.remedy for problem in found)
+    assert "hunter2" not in str(caught.value)
 
 
 def test_hostile_values_are_shortened_and_escaped() -> None:

@@ -77,7 +77,7 @@ def test_every_key_is_described() -> None:
         ("kind: bash", "kind: bsh"),
         ("trials: 1", "trials: 0"),
         ("trials: 1", "trails: 1"),
-        ("nop, ", "openai/x, "),
+        ("nop, ", "gemini/x, "),
         ("[oracle, nop, replay:haiku]", "[]"),
         ("fail-on: inconclusive", "fail_on: inconclusive"),
         ("limits: {max_error_rate: 0.05", "limits: {max_error_rate: 5"),

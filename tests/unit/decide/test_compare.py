@@ -110,7 +110,13 @@ def test_a_broken_case_shows_its_failing_checks_and_the_command() -> None:
     change = only(run([result("a", "failed", trial=3), result("a"), failed][::-1]), run(passes("a"))).cases[0]
     assert [check.check for check in change.checks] == ["stderr_empty"]
     assert (change.command, change.stderr, change.trace) == ("jq .a", "x", "trials/a.2.json")
-    assert (change.note, str(change.before), str(change.now)) == ("checks_failed", "passed", "1 of 3 passed")
+    assert (str(change.before), str(change.now)) == ("passed", "1 of 3 passed")
+    assert change.note is None  # the checks say it
+
+
+def test_another_reason_than_its_checks_is_told() -> None:
+    change = only(run([result("a", "failed", reason="turn_limit")]), run(passes("a"))).cases[0]
+    assert change.note == "turn_limit"
 
 
 def test_a_case_that_is_well_shows_nothing() -> None:

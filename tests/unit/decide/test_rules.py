@@ -76,6 +76,17 @@ def test_drops_and_rises_are_points_over_the_comparable_cases(
     assert found.stage == ("drop" if status == "fail" else "limit")
 
 
+@pytest.mark.parametrize("limit", [{"floor": 0.9}, {"goal": 0.9}])
+def test_a_value_short_of_its_limit_by_rounding_only_keeps_to_it(limit: dict[str, float]) -> None:
+    short = [result("a", score=0.95 - 0.05)]
+    assert short[0].score < 0.9
+    assert applied(Rule.model_validate({"metric": "overall_rate", **limit}), short).status == "ok"
+
+
+def test_a_value_above_its_ceiling_by_rounding_only_keeps_to_it() -> None:
+    assert applied(Rule(metric="overall_rate", ceiling=0.3), [result("a", score=0.1 + 0.2)]).status == "ok"
+
+
 def test_limits_look_at_all_cases_and_drops_at_the_comparable_ones() -> None:
     now = [*passes("a"), *[result(f"new{n}", "failed") for n in range(9)]]
     assert applied(rule(floor=0.5), now, passes("a")).status == "fail"

@@ -123,9 +123,6 @@ HOSTILE_DETAILS = {
 }
 
 
-@pytest.mark.xfail(
-    reason="records.result and records.reading let these through", raises=(TypeError, pytest.fail.Exception)
-)
 @pytest.mark.parametrize(
     "change",
     [

@@ -12,9 +12,9 @@ from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import BashDetails, CheckResult, Result, Status
 from evalward.records.trace import ToolCall, Trace
-from evalward.sandbox.base import cut
+from evalward.sandbox.base import SandboxError, cut
 from evalward.sandbox.virtual import VirtualShell, bashkit_version
-from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
 from evalward.suites.bash.diagnose import diagnose
@@ -26,6 +26,7 @@ from evalward.suites.bash.metrics import METRIC_IDS, measure
 from evalward.suites.bash.prompt import Prompting, load_prompting
 from evalward.suites.bash.prove import prove_cases
 from evalward.targets.base import Chat, Target
+from evalward.targets.failures import Cause, TargetError
 
 SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
 
@@ -58,8 +59,14 @@ class BashKind:
         """One conversation in a fresh shell, then the checks."""
         assert isinstance(case, BashCase)  # noqa: S101
         assert isinstance(suite.settings, Prompting)  # noqa: S101
-        chat, (trace, checks) = await _once(suite.settings, case, target, trial)
-        again = await _once(suite.settings, case, target, trial) if chat.recording else None
+        try:
+            return await self._run(suite.settings, case, target, trial)
+        except TrialBrokenError as error:  # what is written down is cut, as of any other trial
+            raise TrialBrokenError(keep(error.trace), error.reason, error.message, stops_run=error.stops_run) from error
+
+    async def _run(self, prompting: Prompting, case: BashCase, target: Target, trial: int) -> TrialOutcome:
+        chat, (trace, checks) = await _once(prompting, case, target, trial)
+        again = await _once(prompting, case, target, trial) if chat.recording else None
         same = None if again is None else _same((trace, checks), again[1])
         return TrialOutcome(_result(case, trial, checks, trace, _details(trace, chat, checks, same)), keep(trace))
 
@@ -85,8 +92,13 @@ Played = tuple[Trace, list[CheckResult]]
 
 async def _once(prompting: Prompting, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
     """One conversation in a shell of its own, and what the checks say of it."""
-    chat = target.open(case, trial)
-    shell = VirtualShell(case.task.files, case.timeout_s)
+    try:
+        chat = target.open(case, trial)
+        shell = VirtualShell(case.task.files, case.timeout_s)
+    except TargetError as error:
+        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
+    except SandboxError as error:
+        raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
     trace = await converse(
         chat,
         shell,
@@ -129,7 +141,7 @@ def _result(case: BashCase, trial: int, checks: list[CheckResult], trace: Trace,
 
 
 def _reason(trace: Trace) -> str:
-    if trace.turns and trace.turns[-1].stop in {"refusal", "content_filter", "length", "other"}:
+    if trace.turns and trace.turns[-1].stop in {"refusal", "content_filter", "context_length", "length", "other"}:
         return trace.turns[-1].stop
     return "checks_failed" if trace.natural_stop or not trace.turns else "turn_limit"
 

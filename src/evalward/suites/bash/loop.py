@@ -9,10 +9,13 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
-from evalward.sandbox.base import Execution, Shell, cut
+from evalward.sandbox.base import Execution, SandboxError, Shell, cut
+from evalward.suites.base import TrialBrokenError
 from evalward.suites.bash.prompt import TOOL_NAME
 from evalward.targets.base import Chat, Reply, Request, ToolSpec
+from evalward.targets.failures import Cause, TargetError
 
+NO_GOING_ON = {"end", "refusal", "content_filter", "context_length"}  # whatever else the turn holds
 USAGE_ERROR = 2  # the exit code of a call that could not be run at all, as a shell's own usage errors have
 
 MAX_NESTING = 100  # of a tool use's arguments: pydantic writes no more than 255 levels, the trace's own included
@@ -31,12 +34,33 @@ class Conversation:
 async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, prompt: str, max_turns: int) -> Trace:
     """Run one conversation to its end: the model's own stop, or `max_turns` round trips.
 
-    The trace's calls hold the whole output, for the checks; `keep` cuts it for the file.
+    The trace's calls hold the whole output, for the checks; `keep` cuts it for the file. Raises `TrialBrokenError`,
+    with the trace so far, when target or sandbox break.
     """
     started = time.monotonic()
     talk = Conversation([Message(role="user", content=[Text(text=prompt)])])
-    while len(talk.turns) < max_turns:
-        sent = await chat.send(Request(system, tuple(talk.messages), (tool,)))
+    try:
+        await _converse(talk, chat, shell, Asked(system, tool, max_turns))
+    except TargetError as error:
+        trace = _trace(talk, chat, started)
+        raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
+    except SandboxError as error:
+        raise TrialBrokenError(_trace(talk, chat, started), Cause.SANDBOX, str(error)) from error
+    return _trace(talk, chat, started)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What stays the same over a conversation."""
+
+    system: str
+    tool: ToolSpec
+    max_turns: int
+
+
+async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Asked) -> None:
+    while len(talk.turns) < asked.max_turns:
+        sent = await chat.send(Request(asked.system, tuple(talk.messages), (asked.tool,)))
         reply = Reply(_writable(sent.message), sent.turn)
         talk.turns.append(reply.turn)
         talk.messages.append(reply.message)
@@ -45,7 +69,10 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
             talk.messages.append(Message(role="tool_result", content=results))
         if _is_over(reply):
             talk.natural_stop = reply.turn.stop in {"end", "tool_use"}
-            break
+            return
+
+
+def _trace(talk: Conversation, chat: Chat, started: float) -> Trace:
     waited = sum(turn.wall_ms - turn.working_ms for turn in talk.turns)
     elapsed = round((time.monotonic() - started) * 1000)
     return Trace(
@@ -82,8 +109,11 @@ def _deeper(value: Any, limit: int) -> bool:
 
 
 def _is_over(reply: Reply) -> bool:
-    """A stop token ends the loop even beside tool uses; so does a turn without any, unless the provider paused it."""
-    return reply.turn.stop == "end" or (not reply.message.tool_uses and reply.turn.stop != "pause")
+    """A stop token ends the loop even beside tool uses; so does a turn without any, unless the provider paused it.
+
+    An empty answer stays in the trace, as a message without content; what goes to a provider leaves it out.
+    """
+    return reply.turn.stop in NO_GOING_ON or (not reply.message.tool_uses and reply.turn.stop != "pause")
 
 
 async def _answer(use: ToolUse, shell: Shell, calls: list[ToolCall]) -> Block:

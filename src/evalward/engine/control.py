@@ -1,0 +1,101 @@
+"""What ends a run before its end: a spent budget, a failure that every trial would meet, a signal."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evalward.records.trace import Usage
+
+
+class Control:
+    """Whether anything new may start. The first reason to stop is the one that is told."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._running: set[asyncio.Task[object]] = set()
+
+    def stop(self, reason: str) -> None:
+        """Nothing new starts; what runs may finish."""
+        self.reason = self.reason or reason
+
+    def abort(self, reason: str) -> None:
+        """Nothing new starts, and what runs is cancelled."""
+        self.stop(reason)
+        for task in self._running:
+            task.cancel()
+
+    @contextlib.contextmanager
+    def running(self) -> Iterator[None]:
+        """Around the work of one trial: what `abort` cancels."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - only called from coroutines
+        self._running.add(task)
+        try:
+            yield
+        finally:
+            self._running.discard(task)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one invocation may use: US dollars, and tokens read and written. `None` is no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+
+
+class Account:
+    """What has been used so far, against the budget."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self.usd = 0.0
+        self.tokens = 0
+
+    def charge(self, usage: Usage) -> str | None:
+        """Add a trial's usage. Why nothing more may start, if the budget is spent or can't be watched any more."""
+        read, written = usage.total_input_tokens, usage.output_tokens
+        if self._budget.usd is not None and usage.cost_usd is None:
+            return "budget: the cost of a trial is unknown, so `budget_usd` can't be watched"
+        if self._budget.tokens is not None and (read is None or written is None):
+            return "budget: a trial told no tokens, so `budget_tokens` can't be watched"
+        self.usd += usage.cost_usd or 0.0
+        self.tokens += (read or 0) + (written or 0)
+        if self._budget.usd is not None and self.usd >= self._budget.usd:
+            return f"budget: ${self.usd:.4f} of ${self._budget.usd:g} are spent"
+        if self._budget.tokens is not None and self.tokens >= self._budget.tokens:
+            return f"budget: {self.tokens:,} of {self._budget.tokens:,} tokens are used"
+        return None
+
+
+@contextlib.contextmanager
+def ends_on_signals(control: Control) -> Iterator[None]:
+    """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would."""
+    loop = asyncio.get_running_loop()
+    installed: list[signal.Signals] = []
+
+    def end(number: signal.Signals) -> None:
+        control.abort(f"interrupted by {number.name}")
+        _restore(loop, installed)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        # Only the main thread can have handlers: in a test or a notebook there are none, and nothing is lost by that.
+        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            loop.add_signal_handler(number, end, number)
+            installed.append(number)
+    try:
+        yield
+    finally:
+        _restore(loop, installed)
+
+
+def _restore(loop: asyncio.AbstractEventLoop, installed: list[signal.Signals]) -> None:
+    while installed:
+        number = installed.pop()
+        loop.remove_signal_handler(number)
+        if number is signal.SIGTERM:  # asyncio gives it back to the system, where it would be our own handler's
+            signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -1,0 +1,226 @@
+"""`anthropic/NAME`: Anthropic's Messages API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
+from evalward.targets.base import Reply, Request
+from evalward.targets.models.reading import (
+    Json,
+    MalformedError,
+    arguments_to_send,
+    as_json,
+    maybe,
+    need,
+    need_objects,
+    parsed_arguments,
+    plain,
+    tokens,
+    unique_ids,
+)
+from evalward.targets.models.settings import Secret, Settings
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+    from anthropic.types.message_create_params import MessageCreateParamsBase
+
+PROVIDER = "anthropic"
+MAX_TOKENS = 16_000  # the API wants a number; no model of today has fewer
+
+STOPS: Mapping[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tool_use",
+    "max_tokens": "length",
+    "pause_turn": "pause",
+    "refusal": "refusal",
+    "model_context_window_exceeded": "context_length",
+}
+
+
+# ------------------------------------------------------------------------------------------- our records → request
+
+
+def request_of(request: Request, settings: Settings) -> MessageCreateParamsBase:
+    """The request's body."""
+    params: MessageCreateParamsBase = {
+        "model": settings.model,
+        "max_tokens": settings.max_tokens or MAX_TOKENS,
+        "messages": [{"role": role, "content": blocks} for role, blocks in _messages(request.messages)],
+    }
+    if request.system.strip():
+        params["system"] = request.system
+    if request.tools:
+        params["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": dict(tool.input_schema)}
+            for tool in request.tools
+        ]
+    if settings.effort in ("low", "medium", "high", "xhigh", "max"):
+        params["output_config"] = {"effort": settings.effort}
+    return params
+
+
+def _messages(messages: Iterable[Message]) -> Iterable[tuple[Any, list[Any]]]:
+    for message in messages:
+        blocks = [block for block in map(_block_to_send, message.content) if block is not None]
+        if blocks:  # the API refuses a message without content
+            yield "assistant" if message.role == "assistant" else "user", blocks
+
+
+def _block_to_send(block: Block) -> dict[str, Any] | None:
+    match block:
+        case Text():
+            return {"type": "text", "text": block.text} if block.text.strip() else None
+        case ToolUse():
+            return {"type": "tool_use", "id": block.id, "name": block.name, "input": arguments_to_send(block.input)}
+        case ToolResult():
+            result = {"type": "tool_result", "tool_use_id": block.tool_use_id, "content": block.content}
+            return {**result, "is_error": True} if block.is_error else result
+        case Opaque():
+            return dict(block.data) if block.provider == PROVIDER else None
+
+
+# ------------------------------------------------------------------------------------------- answer → our records
+
+
+def reply_of(answer: Json, turn: int = 0) -> Reply:
+    """The answer as a reply, without cost and time. Raises `MalformedError`."""
+    if answer.get("type") != "message":
+        raise MalformedError("the answer is no message")
+    raw = need_objects(answer, "content")
+    ids = iter(unique_ids([maybe(b, "id", str) or "" for b in raw if b.get("type") == "tool_use"], turn))
+    blocks = [_block(block, ids.__next__) for block in raw]
+    stop = STOPS.get(need(answer, "stop_reason", str), "other")
+    return Reply(
+        Message(role="assistant", content=[block for block in blocks if block is not None]),
+        Turn(usage=usage_of(maybe(answer, "usage", dict)), stop=stop, model=maybe(answer, "model", str)),
+    )
+
+
+def _block(block: dict[str, Any], next_id: Any) -> Block | None:
+    match need(block, "type", str):
+        case "text":
+            text = need(block, "text", str)
+            return Text(text=text) if text else None
+        case "tool_use":
+            return ToolUse(id=next_id(), name=need(block, "name", str), input=block.get("input"))
+        case _:  # thinking with its signature, a tool of the provider's: theirs, and to go back as it is
+            return Opaque(provider=PROVIDER, data=block)
+
+
+def usage_of(usage: Json | None) -> Usage:
+    """Our convention is theirs: `input_tokens` without cache, `output_tokens` with thinking."""
+    return Usage(
+        input_tokens=tokens(usage, "input_tokens"),
+        cache_read_tokens=tokens(usage, "cache_read_input_tokens"),
+        cache_write_tokens=tokens(usage, "cache_creation_input_tokens"),
+        output_tokens=tokens(usage, "output_tokens"),
+        reasoning_tokens=tokens(usage, "output_tokens_details", "thinking_tokens"),
+    )
+
+
+# ------------------------------------------------------------------------------------------- a stream → the answer
+
+
+def folded(events: Iterable[Json]) -> dict[str, Any]:
+    """The message that a stream told in pieces. Raises `MalformedError` when the stream ended before the message."""
+    message: dict[str, Any] = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    ended = False
+    for event in events:
+        match event.get("type"):
+            case "message_start":
+                message = dict(need(event, "message", dict))
+            case "content_block_start":
+                blocks[need(event, "index", int)] = dict(need(event, "content_block", dict))
+            case "content_block_delta":
+                _add(blocks, need(event, "index", int), need(event, "delta", dict))
+            case "message_delta":
+                _end(message, event)
+            case "message_stop":
+                ended = True
+    if not message or not ended:
+        raise MalformedError("the stream ended before the answer did")
+    return {**message, "content": [_whole(blocks[index]) for index in sorted(blocks)]}
+
+
+def _add(blocks: dict[int, dict[str, Any]], index: int, delta: dict[str, Any]) -> None:
+    if index not in blocks:
+        raise MalformedError("the stream goes on with a block that it never began")
+    block = blocks[index]
+    match delta.get("type"):
+        case "text_delta":
+            block["text"] = block.get("text", "") + need(delta, "text", str)
+        case "thinking_delta":
+            block["thinking"] = block.get("thinking", "") + need(delta, "thinking", str)
+        case "signature_delta":
+            block["signature"] = need(delta, "signature", str)
+        case "input_json_delta":
+            block[_PIECES] = block.get(_PIECES, "") + need(delta, "partial_json", str)
+
+
+_PIECES = "partial_json"  # of a tool use's arguments, until the block is whole
+
+
+def _whole(block: dict[str, Any]) -> dict[str, Any]:
+    pieces = block.pop(_PIECES, "")
+    return {**block, "input": parsed_arguments(pieces)} if pieces else block
+
+
+def _end(message: dict[str, Any], event: Json) -> None:
+    delta = need(event, "delta", dict)
+    message["stop_reason"] = delta.get("stop_reason")
+    told = {name: value for name, value in (maybe(event, "usage", dict) or {}).items() if value is not None}
+    message["usage"] = {**(maybe(message, "usage", dict) or {}), **told}
+
+
+# ------------------------------------------------------------------------------------------- the SDK
+
+
+class AnthropicWire:
+    """Messages over the official SDK."""
+
+    def __init__(self, settings: Settings, key: Secret) -> None:
+        self._settings = settings
+        self._client = make_client(settings, key)
+
+    async def ask(self, request: Request) -> Reply:
+        """One attempt."""
+        from anthropic import AsyncStream, types  # noqa: PLC0415 - costs a second; only who asks a model pays it
+
+        params = request_of(request, self._settings)
+        if not self._settings.stream:
+            answer = await self._client.messages.create(**params, stream=False)
+            return reply_of(as_json(answer, types.Message), len(request.messages))
+        stream = await self._client.messages.create(**params, stream=True)
+        if not isinstance(stream, AsyncStream):
+            raise MalformedError("the answer is no stream")
+        async with stream:
+            events = [plain(event) async for event in stream]
+        return reply_of(folded(events), len(request.messages))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def make_client(settings: Settings, key: Secret) -> AsyncAnthropic:
+    """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
+    import anthropic  # noqa: PLC0415
+
+    headers: dict[str, Any] = dict(settings.headers)
+    if not key:
+        headers["Authorization"] = anthropic.Omit()
+    client = anthropic.AsyncAnthropic(
+        api_key=key.reveal(),
+        base_url=settings.base_url,
+        default_headers=headers,
+        max_retries=0,
+        timeout=settings.timeout_s,
+        open_telemetry=False,
+        http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=settings.timeout_s),
+    )
+    client._custom_headers = headers  # without ANTHROPIC_CUSTOM_HEADERS, which no report would show
+    return client

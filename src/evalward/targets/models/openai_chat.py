@@ -1,0 +1,208 @@
+"""`openai/NAME`: OpenAI's Chat Completions API, which vLLM, Ollama, LiteLLM and most gateways speak too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
+from evalward.targets.base import Reply, Request, ToolSpec
+from evalward.targets.models.openai_client import extra_headers, make_client, newer
+from evalward.targets.models.reading import (
+    Json,
+    MalformedError,
+    arguments_to_send,
+    as_json,
+    maybe,
+    need,
+    need_objects,
+    parsed_arguments,
+    plain,
+    tokens,
+    unique_ids,
+    without,
+)
+from evalward.targets.models.settings import Secret, Settings
+
+if TYPE_CHECKING:
+    from openai.types.chat import ChatCompletionMessageParam
+    from openai.types.chat.completion_create_params import CompletionCreateParamsBase
+
+STOPS: Mapping[str, StopReason] = {
+    "stop": "end",
+    "tool_calls": "tool_use",
+    "function_call": "tool_use",
+    "length": "length",
+    "content_filter": "content_filter",
+}
+
+
+# ------------------------------------------------------------------------------------------- our records → request
+
+
+def request_of(request: Request, settings: Settings) -> CompletionCreateParamsBase:
+    """The request's body."""
+    system = [{"role": "system", "content": request.system}] if request.system.strip() else []
+    messages = [*system, *(sent for message in request.messages for sent in _to_send(message))]
+    params: CompletionCreateParamsBase = {
+        "model": settings.model,
+        "messages": cast("list[ChatCompletionMessageParam]", messages),
+    }
+    if request.tools:
+        params["tools"] = [{"type": "function", "function": _function(tool)} for tool in request.tools]
+    if settings.max_tokens is not None and newer(settings.model):
+        params["max_completion_tokens"] = settings.max_tokens
+    elif settings.max_tokens is not None:
+        params["max_tokens"] = settings.max_tokens
+    if settings.temperature is not None:
+        params["temperature"] = settings.temperature
+    if settings.effort is not None:
+        params["reasoning_effort"] = settings.effort
+    if settings.stream:
+        params["stream_options"] = {"include_usage": True}
+    return params
+
+
+def _function(tool: ToolSpec) -> Any:
+    return {"name": tool.name, "description": tool.description, "parameters": dict(tool.input_schema)}
+
+
+def _to_send(message: Message) -> Iterable[dict[str, Any]]:
+    if message.role == "tool_result":  # one message for each; there is no flag for errors, the text says it
+        for block in message.content:
+            if isinstance(block, ToolResult):
+                yield {"role": "tool", "tool_call_id": block.tool_use_id, "content": block.content}
+        return
+    calls = [_call_to_send(use) for use in message.tool_uses]
+    if message.text.strip() or calls:
+        sent: dict[str, Any] = {"role": message.role, "content": message.text or None}
+        yield {**sent, "tool_calls": calls} if calls else sent
+
+
+def _call_to_send(use: ToolUse) -> dict[str, Any]:
+    arguments = json.dumps(arguments_to_send(use.input))
+    return {"id": use.id, "type": "function", "function": {"name": use.name, "arguments": arguments}}
+
+
+# ------------------------------------------------------------------------------------------- answer → our records
+
+
+def reply_of(answer: Json, turn: int = 0) -> Reply:
+    """The answer as a reply, without cost and time. Raises `MalformedError`."""
+    choices = need_objects(answer, "choices")
+    if not choices:
+        raise MalformedError("the answer has no choice")
+    choice = choices[0]
+    said = need(choice, "message", dict)
+    refusal = maybe(said, "refusal", str)
+    words = [text for text in (maybe(said, "content", str), refusal) if text]
+    uses = _uses(said, turn)
+    blocks: list[Block] = [*(Text(text=text) for text in words), *uses]
+    stop = STOPS.get(need(choice, "finish_reason", str), "other")
+    if refusal:
+        stop = "refusal"
+    elif uses and stop == "end":  # some servers say "stop" with every answer; to go on is what the calls mean
+        stop = "tool_use"
+    return Reply(
+        Message(role="assistant", content=blocks),
+        Turn(usage=usage_of(maybe(answer, "usage", dict)), stop=stop, model=maybe(answer, "model", str)),
+    )
+
+
+def _uses(said: Json, turn: int) -> list[ToolUse]:
+    calls = need_objects(said, "tool_calls") if said.get("tool_calls") else []
+    ids = unique_ids([maybe(call, "id", str) or "" for call in calls], turn)
+    return [_use(call, identity) for call, identity in zip(calls, ids, strict=True)]
+
+
+def _use(call: dict[str, Any], identity: str) -> ToolUse:
+    function = maybe(call, "function", dict)
+    if function is None:  # a "custom" tool that nobody offered: its input is free text
+        custom = need(call, "custom", dict)
+        return ToolUse(id=identity, name=need(custom, "name", str), input=custom.get("input"))
+    arguments = function.get("arguments")  # a text; some servers send the object itself
+    given = parsed_arguments(arguments) if isinstance(arguments, str) else arguments
+    return ToolUse(id=identity, name=need(function, "name", str), input=given)
+
+
+def usage_of(usage: Json | None) -> Usage:
+    """Theirs counts the cache in the prompt; ours doesn't. Reasoning is part of the output in both."""
+    read = tokens(usage, "prompt_tokens_details", "cached_tokens")
+    written = tokens(usage, "prompt_tokens_details", "cache_write_tokens")
+    return Usage(
+        input_tokens=without(tokens(usage, "prompt_tokens"), read, written),
+        cache_read_tokens=read,
+        cache_write_tokens=written,
+        output_tokens=tokens(usage, "completion_tokens"),
+        reasoning_tokens=tokens(usage, "completion_tokens_details", "reasoning_tokens"),
+    )
+
+
+# ------------------------------------------------------------------------------------------- a stream → the answer
+
+
+def folded(chunks: Iterable[Json]) -> dict[str, Any]:
+    """The answer that a stream told in pieces. Raises `MalformedError` when the stream ended before the answer."""
+    answer: dict[str, Any] = {}
+    said: dict[str, Any] = {}
+    calls: list[dict[str, Any]] = []
+    finish: str | None = None
+    for chunk in chunks:
+        answer |= {name: chunk[name] for name in ("model", "usage") if chunk.get(name)}
+        for choice in need_objects(chunk, "choices")[:1]:
+            delta = maybe(choice, "delta", dict) or {}
+            for name in ("content", "refusal"):
+                said[name] = (said.get(name) or "") + (maybe(delta, name, str) or "")
+            for piece in need_objects(delta, "tool_calls") if delta.get("tool_calls") else []:
+                _add_piece(calls, piece)
+            finish = maybe(choice, "finish_reason", str) or finish
+    if finish is None:
+        raise MalformedError("the stream ended before the answer did")
+    return {**answer, "choices": [{"finish_reason": finish, "message": {**said, "tool_calls": calls}}]}
+
+
+def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
+    """Pieces belong to the call of their index; but some servers give every call the index 0, and another id."""
+    index, identity = piece.get("index", 0), maybe(piece, "id", str)
+    call = next((known for known in reversed(calls) if known["index"] == index), None)
+    if call is None or (identity and call["id"] not in ("", identity)):
+        call = {"index": index, "id": "", "function": {"name": "", "arguments": ""}}
+        calls.append(call)
+    function = maybe(piece, "function", dict) or {}
+    call["id"] = call["id"] or identity or ""
+    call["function"]["name"] = call["function"]["name"] or maybe(function, "name", str) or ""
+    call["function"]["arguments"] += maybe(function, "arguments", str) or ""
+
+
+# ------------------------------------------------------------------------------------------- the SDK
+
+
+class ChatWire:
+    """Chat Completions over the official SDK."""
+
+    def __init__(self, settings: Settings, key: Secret) -> None:
+        self._settings = settings
+        self._client = make_client(settings, key)
+        self._headers = extra_headers(key)
+
+    async def ask(self, request: Request) -> Reply:
+        """One attempt."""
+        from openai import AsyncStream  # noqa: PLC0415
+        from openai.types.chat import ChatCompletion  # noqa: PLC0415
+
+        params = request_of(request, self._settings)
+        completions = self._client.chat.completions
+        if not self._settings.stream:
+            answer = await completions.create(**params, stream=False, extra_headers=self._headers)
+            return reply_of(as_json(answer, ChatCompletion), len(request.messages))
+        stream = await completions.create(**params, stream=True, extra_headers=self._headers)
+        if not isinstance(stream, AsyncStream):
+            raise MalformedError("the answer is no stream")
+        async with stream:
+            chunks = [plain(chunk) async for chunk in stream]
+        return reply_of(folded(chunks), len(request.messages))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()

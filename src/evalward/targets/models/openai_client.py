@@ -1,0 +1,55 @@
+"""What the two OpenAI protocols share: the client, and what the families of models differ in."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from evalward.targets.models.settings import Secret, Settings
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+NO_KEY = "none"  # the SDK insists on one; where we have none the header is left out
+
+_REASONING = re.compile(r"(ft:)?(o[1-9]|gpt-([5-9]|[1-9][0-9]))(?![0-9a-z])")
+
+
+def reasons(model: str) -> bool:
+    """Whether it is one of the families that reason: o…, GPT-5 and later; also behind a gateway's prefix."""
+    name = model.rpartition("/")[2]
+    return _REASONING.match(name) is not None and "-chat" not in name
+
+
+def newer(model: str) -> bool:
+    """Whether the model takes `max_completion_tokens` instead of `max_tokens`, as the newer families do."""
+    return _REASONING.match(model.rpartition("/")[2]) is not None
+
+
+def make_client(settings: Settings, key: Secret) -> AsyncOpenAI:
+    """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
+    import openai  # noqa: PLC0415 - costs half a second; only who asks a model pays it
+
+    headers = dict(settings.headers)
+    client = openai.AsyncOpenAI(
+        api_key=key.reveal() or NO_KEY,
+        base_url=settings.base_url,
+        default_headers=headers,
+        max_retries=0,
+        timeout=settings.timeout_s,
+        http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, timeout=settings.timeout_s),
+    )
+    # Without OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID and OPENAI_PROJECT_ID, which no report would show.
+    client._custom_headers = headers
+    client.organization = client.project = None
+    return client
+
+
+def extra_headers(key: Secret) -> dict[str, Any] | None:
+    """What every request says beside the client's headers: without a key, that none is to be sent.
+
+    The SDK believes this of a request, not of a client.
+    """
+    from openai import Omit  # noqa: PLC0415
+
+    return None if key else {"Authorization": Omit()}

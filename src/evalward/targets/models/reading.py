@@ -1,0 +1,113 @@
+"""Reading what a provider sent: plain JSON, of which nothing is taken for granted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Json = Mapping[str, Any]
+
+
+class MalformedError(Exception):
+    """What came back is no answer: not JSON, of another form, or not complete."""
+
+
+class ProviderError(Exception):
+    """An error that came inside an answer with a good status. `body` is the provider's error object."""
+
+    def __init__(self, body: Any) -> None:
+        self.body = body
+        super().__init__("the provider reports an error")
+
+
+def as_json(answer: object, wanted: type[object]) -> dict[str, Any]:
+    """What the SDK made of an answer, as plain JSON. Raises `MalformedError` unless it is of the wanted type.
+
+    The SDKs don't insist on it themselves: an HTML page comes back as a `str`.
+    """
+    if not isinstance(answer, wanted):
+        raise MalformedError(f"the answer is no JSON object but {_described(answer)}")
+    return plain(answer)
+
+
+def plain(record: object) -> dict[str, Any]:
+    """A record of the SDK as plain JSON, with the fields that were sent, known or not."""
+    if isinstance(record, dict):
+        return record
+    to_dict = getattr(record, "to_dict", None)
+    data = to_dict(mode="json", warnings=False) if callable(to_dict) else None
+    if not isinstance(data, dict):
+        raise MalformedError(f"a part of the answer is {_described(record)}")
+    return data
+
+
+def _described(answer: object) -> str:
+    if isinstance(answer, str):
+        return f"the text {answer.strip()[:100]!r}" if answer.strip() else "empty"
+    return f"a {type(answer).__name__}"
+
+
+def need(data: Json, name: str, kind: type[T]) -> T:
+    """The value of a field; raises `MalformedError` when it is missing or of another kind."""
+    value = data.get(name)
+    if not isinstance(value, kind):
+        raise MalformedError(f"the answer's field {name!r} is {'missing' if value is None else 'of another kind'}")
+    return value
+
+
+def need_objects(data: Json, name: str) -> list[dict[str, Any]]:
+    """The objects of a list; raises `MalformedError` when it is none, or holds something else."""
+    values = need(data, name, list)
+    if not all(isinstance(value, dict) for value in values):
+        raise MalformedError(f"the answer's field {name!r} holds something else than objects")
+    return values
+
+
+def maybe(data: Json, name: str, kind: type[T]) -> T | None:
+    """The value of a field, `None` when it is missing or of another kind."""
+    value = data.get(name)
+    return value if isinstance(value, kind) else None
+
+
+def tokens(data: Json | None, *path: str) -> int | None:
+    """A number of tokens at a path of fields; `None` when nobody told."""
+    value: Any = data
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def without(total: int | None, *parts: int | None) -> int | None:
+    """What remains of a total that includes the parts."""
+    return None if total is None else max(0, total - sum(part or 0 for part in parts))
+
+
+def parsed_arguments(text: str) -> Any:
+    """A tool use's arguments; what is no JSON stays the text that it is, for the loop to answer."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def arguments_to_send(given: Any) -> dict[str, Any]:
+    """Arguments as they go back to the model: unusable ones as an object too, which every provider accepts."""
+    if isinstance(given, dict):
+        return given
+    return {} if given is None else {"unusable": given if isinstance(given, str) else json.dumps(given)}
+
+
+def unique_ids(ids: Sequence[str], turn: int) -> list[str]:
+    """The ids of a turn's tool uses, with our own where a server gave none or one of them twice."""
+    seen: set[str] = set()
+    result = []
+    for number, given in enumerate(ids, 1):
+        result.append(given if given and given not in seen else f"call_{turn}_{number}")
+        seen.add(result[-1])
+    return result
