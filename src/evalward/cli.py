@@ -95,6 +95,7 @@ def _positive(text: str) -> int:
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites and write report.json", _run)
     _selection_options(parser)
+    parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help="show every check, not only the failing ones")
 
 
@@ -170,9 +171,17 @@ def _selection(args: argparse.Namespace) -> Selection:
 
 
 def _run(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.run import run
+    from evalward.commands.run import RunOptions, run
 
-    return run(world, args.config, _selection(args), args.output, resume=args.resume, verbose=args.verbose)
+    options = RunOptions(
+        config=args.config,
+        output=args.output,
+        selection=_selection(args),
+        resume=args.resume,
+        record=args.record,
+        verbose=args.verbose,
+    )
+    return run(world, options)
 
 
 def _check(world: World, args: argparse.Namespace) -> int:

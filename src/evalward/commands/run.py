@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalward.commands.pipeline import REPORT_FILE, prepare, run_plan
+from evalward.commands.record import record
 from evalward.commands.world import World
 from evalward.config import load_config
 from evalward.engine.plan import Selection
@@ -12,16 +14,29 @@ from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.terminal import report_text
 
 
-def run(
-    world: World, config: Path, selection: Selection, output: Path, *, resume: bool = False, verbose: bool = False
-) -> int:
-    """Exit code 0, or 3 when no trial is valid or the run ended early. `resume` keeps what is finished already."""
-    loaded = load_config(config)
-    plan = prepare(loaded, selection, world.env)
-    report = run_plan(loaded, plan, output, world, resume=resume)
+@dataclass(frozen=True)
+class RunOptions:
+    """What `run` was asked for. `record` is the folder for a recording to commit."""
+
+    config: Path
+    output: Path
+    selection: Selection = field(default_factory=Selection)
+    resume: bool = False
+    record: Path | None = None
+    verbose: bool = False
+
+
+def run(world: World, options: RunOptions) -> int:
+    """Exit code 0, or 3 when no trial is valid or the run ended early."""
+    loaded = load_config(options.config)
+    plan = prepare(loaded, options.selection, world.env)
+    report = run_plan(loaded, plan, options.output, world, resume=options.resume)
     colour = world.colour(world.err)
-    world.say(report_text([report], colour=colour, width=world.width, verbose=verbose))
-    world.say(f"Report: {output / REPORT_FILE}")
+    world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
+    world.say(f"Report: {options.output / REPORT_FILE}")
+    if options.record is not None:
+        for path in record(report, options.output, options.record, world.env):
+            world.say(f"Recorded: {path}")
     valid = any(result.valid for run in report.runs for result in run.cases)
     if report.interrupted:
         world.say(f"The run ended early: {report.interrupted}. What is finished is kept; go on with --resume.")

@@ -13,7 +13,7 @@ from evalward.engine.store import Store, Wanted
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
-from evalward.records.result import Result, Status, Trial
+from evalward.records.result import NOT_RUN, Result, Status, Trial
 from evalward.records.trace import Trace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.targets.base import TrialSkippedError
@@ -73,8 +73,13 @@ class _State:
     execution: Execution
     account: Account
     control: Control = field(default_factory=Control)
+    dead: dict[str, str] = field(default_factory=dict)  # target id → why every trial of it would fail
     gates: dict[bool, asyncio.Semaphore] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+
+    def why_not(self, planned: PlannedRun) -> str | None:
+        """Why no further trial of this run is started, if so."""
+        return self.control.reason or self.dead.get(planned.target.id)
 
     def gate(self, planned: PlannedRun) -> asyncio.Semaphore:
         """How many trials of such a target are under way together."""
@@ -85,7 +90,8 @@ class _State:
 async def execute(plan: Plan, execution: Execution) -> Executed:
     """Run every trial of the plan; the runs in the plan's order, whatever finished first.
 
-    A spent budget, a failure that every trial would meet, SIGINT and SIGTERM end it early: what is finished is kept.
+    A spent budget, SIGINT and SIGTERM end it early, and a failure that every trial of a target would meet ends that
+    target's trials: what is finished is kept.
     """
     state = _State(execution, Account(execution.budget))
     try:
@@ -94,7 +100,8 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
     finally:
         for run in plan.runs:
             await run.target.close()
-    return Executed(runs, state.control.reason, tuple(state.warnings))
+    early = state.control.reason or next(iter(state.dead.values()), None)
+    return Executed(runs, early, tuple(state.warnings))
 
 
 async def _execute_run(planned: PlannedRun, state: _State) -> Run:
@@ -150,10 +157,10 @@ def _resumed(job: Job, state: _State) -> Result | None:
 
 
 async def _today(job: Job, state: _State) -> Result:
-    if state.control.reason is not None:
-        return _nothing(job, Status.SKIPPED, "not_run", state.control.reason).result
+    if state.why_not(job.run) is not None:
+        return _nothing(job, Status.SKIPPED, NOT_RUN).result
     with state.control.running():
-        outcome = await _run_trial(job, state.control)
+        outcome = await _run_trial(job, state)
     if outcome.trace.turns:
         spent = state.account.charge(outcome.result.usage)
         if spent is not None:
@@ -161,24 +168,29 @@ async def _today(job: Job, state: _State) -> Result:
     return _kept(job, outcome, state.execution.store)
 
 
-async def _run_trial(job: Job, control: Control) -> TrialOutcome:
+async def _run_trial(job: Job, state: _State) -> TrialOutcome:
     try:
         return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
     except TrialSkippedError as skipped:
         return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
     except TrialBrokenError as broken:
+        target = job.run.target.id
+        if broken.stops_run and target in state.dead and not broken.trace.turns:
+            return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
         if broken.stops_run:
-            control.stop(f"{job.run.target.id}: {broken.message}")
+            state.dead.setdefault(target, f"{target}: {broken.message}")
         return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace)
     except asyncio.CancelledError:
-        if control.reason is None:
+        if state.control.reason is None:
             raise
-        return _nothing(job, Status.SKIPPED, "not_run", control.reason)
+        return _nothing(job, Status.SKIPPED, NOT_RUN)
     except Exception as error:  # whatever else breaks is no fault of the target, and ends no other trial
         return _nothing(job, Status.ERROR, Cause.OURS, clean_text(f"{type(error).__name__}: {error}"))
 
 
-def _nothing(job: Job, status: Status, reason: str, message: str, trace: Trace | None = None) -> TrialOutcome:
+def _nothing(
+    job: Job, status: Status, reason: str, message: str | None = None, trace: Trace | None = None
+) -> TrialOutcome:
     """The outcome of a trial that says nothing about its target. What it has used so far still counts."""
     trace = trace or Trace()
     result = Result(

@@ -10,6 +10,9 @@ from pydantic import ConfigDict, Discriminator, Field, Tag
 from evalward.records.base import Record
 from evalward.records.trace import Trace, Usage
 
+NOT_RUN = "not_run"
+"""The reason of trials that an early end of the run left out; the report says once why it ended."""
+
 TRIAL_SCHEMA: Literal["evalward.trial/1"] = "evalward.trial/1"
 
 

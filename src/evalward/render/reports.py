@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import NOT_RUN, BashDetails, Result, Status
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
 from evalward.render.page import quoted, short_hash
 from evalward.render.rows import format_category, metric_order
@@ -140,6 +140,9 @@ def _run(run: Run, counts: bool) -> ReportRun:
     facts = [f"{statuses[status]:,} {badge.word}" for status, badge in STATUSES.items() if statuses[status]]
     if run.trials > 1:
         facts.append(f"{run.trials} trials per case")
+    left_out = sum(result.reason == NOT_RUN for result in run.cases)
+    if left_out:
+        facts.append(f"{left_out:,} not run: the run ended early")
     return ReportRun(
         suite=run.suite,
         target=run.target,
@@ -147,7 +150,7 @@ def _run(run: Run, counts: bool) -> ReportRun:
         not_measured=run.not_measured or "",
         metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)],
         categories=[(name, format_category(run.categories[name])) for name in sorted(run.categories)],
-        tasks=[_task(result, run.trials) for result in run.cases],
+        tasks=[_task(result, run.trials) for result in run.cases if result.reason != NOT_RUN],
         findings=[_finding(finding) for finding in run.findings],
     )
 

@@ -123,17 +123,21 @@ async def test_a_paused_turn_goes_on(stream: bool) -> None:
         ("length", "length", False),
         ("context_length", "context_length", False),
         ("too_large", "context_length", False),
-        ("context_window", "context_length", False),
     ],
 )
 async def test_every_stop_is_an_answer(provider: str, stream: bool, fault: str, stop: str, natural: bool) -> None:
-    if fault == "context_window" and provider != "anthropic":
-        pytest.skip("only Messages has it")
     trace = await one(provider, SCRIPT, Fault(fault, turn=1), stream=stream)
     wanted = "refusal" if (fault, provider) == ("content_filter", "anthropic") else stop
     assert [turn.stop for turn in trace.turns] == ["tool_use", wanted]
     assert trace.natural_stop is natural
     assert trace.usage.cost_usd is not None
+
+
+@BOTH_WAYS
+async def test_a_full_context_window_ends_it_with_what_was_said(stream: bool) -> None:
+    trace = await one("anthropic", SCRIPT, Fault("context_window", turn=1), stream=stream)
+    assert [turn.stop for turn in trace.turns] == ["tool_use", "context_length"]
+    assert trace.messages[-1].text == "And so it goes"
 
 
 @EVERYWHERE

@@ -73,6 +73,7 @@ class LiveTarget:
         self.key = Secret(env.get(settings.key_env, "") if settings.key_env else "")
         self._make_wire = make_wire
         self._wire: Wire | None = None
+        self.dead: TargetError | None = None  # the failure that every further question would meet
 
     @property
     def id(self) -> str:
@@ -154,6 +155,8 @@ class LiveChat:
         timing = self._target.behaviour.timing
         started = timing.clock()
         async with self._target.limiter.slot() as slot:
+            if self._target.dead is not None:  # told while we stood in line: nobody is asked in vain
+                raise self._target.dead
 
             def failed(error: TargetError) -> None:
                 if error.cause in TOO_MUCH:
@@ -177,7 +180,10 @@ class LiveChat:
         stop = STOPS.get(fault.cause)
         if stop is not None:
             return Reply(Message(role="assistant", content=[]), Turn(usage=NOTHING_READ, stop=stop))
-        raise self._target.error(fault)
+        failure = self._target.error(fault)
+        if failure.rule.stops_run:
+            self._target.dead = failure
+        raise failure
 
     def _finished(self, answered: Retried[Reply], elapsed: float, working: float) -> Reply:
         reply = answered.value
