@@ -50,7 +50,11 @@ class Redaction:
 def record(report: Report, output: Path, folder: Path, env: Mapping[str, str]) -> list[Path]:
     """Write one file for each run that has valid trials; their paths."""
     redaction = Redaction(env)
-    return [_record_run(run, output, folder, redaction) for run in report.runs if any(r.trace and r.valid for r in run.cases)]
+    return [
+        _record_run(run, output, folder, redaction)
+        for run in report.runs
+        if any(r.trace and r.valid for r in run.cases)
+    ]
 
 
 def _record_run(run: Run, output: Path, folder: Path, redaction: Redaction) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalward.commands.compare import Format
 from evalward.commands.files import emit, read_report
-from evalward.commands.pipeline import dump_report
+from evalward.commands.pipeline import diagnose, dump_report
 from evalward.commands.world import World
 from evalward.records.problem import wrong
 from evalward.records.verdict import EXIT_OK
@@ -23,9 +23,11 @@ def show_reports(world: World, files: Sequence[Path], form: Format, output: Path
             raise wrong(str(files[1]), "--format json takes one report", "Use markdown or terminal for several.")
         emit(world, dump_report(reports[0]), output)
         return EXIT_OK
+    findings = diagnose([run for report in reports for run in report.runs])
     if form == "markdown":
-        emit(world, report_markdown(reports), output)
+        emit(world, report_markdown(reports, findings), output)
         return EXIT_OK
     colour = output is None and world.colour(world.out)
-    emit(world, report_text(reports, colour=colour, width=world.width, verbose=verbose), output)
+    text = report_text(reports, colour=colour, width=world.width, verbose=verbose, findings=findings)
+    emit(world, text, output)
     return EXIT_OK

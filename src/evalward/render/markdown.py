@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalward.records.report import Report
+from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.render.context import Context
 from evalward.render.page import build_page
@@ -40,9 +40,9 @@ def summary(judgement: Judgement, context: Context) -> str:
     return next(fitting, _verdict_only(judgement, plain_context))
 
 
-def report_markdown(reports: Sequence[Report]) -> str:
-    """Reports without a baseline: one in full, several side by side."""
-    return render("report.md.j2", page=build_reports(reports))
+def report_markdown(reports: Sequence[Report], findings: Sequence[Finding] | None = None) -> str:
+    """Reports without a baseline: one in full, several side by side; `findings` are those over all the runs."""
+    return render("report.md.j2", page=build_reports(reports, findings=findings))
 
 
 def _render(judgement: Judgement, context: Context, caps: Caps) -> str:

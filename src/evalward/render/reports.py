@@ -28,6 +28,8 @@ FINDINGS = {
 }
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
+_LABEL = 28  # characters of a column's head
+
 
 @dataclass(frozen=True)
 class TaskLine:
@@ -80,9 +82,9 @@ class ReportRun:
 
 @dataclass(frozen=True)
 class Column:
-    """One run among several: a letter for its column and what it stands for."""
+    """One run among several: the head of its column (target, date or a letter) and what it stands for."""
 
-    letter: str
+    label: str
     name: str
     facts: list[str]
 
@@ -98,21 +100,32 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class ReportsPage:
-    """Reports to be shown: the runs of the only one in full, or the runs of several in columns."""
+    """Reports to be shown: several runs in columns, the runs of a single report in full; what they show together."""
 
     facts: list[str]
     warnings: list[str]
     runs: list[ReportRun]
     side: SideBySide | None
+    findings: list[FindingLine]
 
 
-def build_reports(reports: Sequence[Report], *, counts: bool = True) -> ReportsPage:
-    """What to show of these reports. `counts` adds n of N to ratios."""
+def build_reports(
+    reports: Sequence[Report], *, counts: bool = True, findings: Sequence[Finding] | None = None
+) -> ReportsPage:
+    """What to show of these reports. `counts` adds n of N to ratios; `findings` are those over all the runs together.
+
+    Without `findings` those of a single report are shown.
+    """
     warnings = [warning for report in reports for warning in _warnings(report)]
-    if len(reports) == 1:
-        runs = [_run(run, counts) for run in reports[0].runs]
-        return ReportsPage(_facts(reports[0]), warnings, runs, None)
-    return ReportsPage([plural(len(reports), "report")], warnings, [], _side_by_side(reports, counts))
+    together = reports[0].findings if findings is None and len(reports) == 1 else findings or []
+    several = sum(len(report.runs) for report in reports) > 1
+    return ReportsPage(
+        facts=_facts(reports[0]) if len(reports) == 1 else [plural(len(reports), "report")],
+        warnings=warnings,
+        runs=[_run(run, counts) for run in reports[0].runs] if len(reports) == 1 else [],
+        side=_side_by_side(reports, counts) if several else None,
+        findings=[_finding(finding) for finding in together],
+    )
 
 
 def _facts(report: Report) -> list[str]:
@@ -185,7 +198,8 @@ def _finding(finding: Finding) -> FindingLine:
 
 def _side_by_side(reports: Sequence[Report], counts: bool) -> SideBySide:
     pairs = [(report, run) for report in reports for run in report.runs]
-    columns = [Column(_letter(index), run.name, _facts(report)) for index, (report, run) in enumerate(pairs)]
+    labels = _labels(pairs)
+    columns = [Column(label, run.name, _facts(report)) for label, (report, run) in zip(labels, pairs, strict=True)]
     runs = [run for _, run in pairs]
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     groups = sorted({name for run in runs for name in run.categories})
@@ -204,6 +218,16 @@ def _across(metrics: Sequence[Metric | None], counts: bool) -> list[str]:
         NOT_AVAILABLE if metric is not None and metric.value is None else format_value(metric, values, counts=counts)
         for metric in metrics
     ]
+
+
+def _labels(pairs: Sequence[tuple[Report, Run]]) -> list[str]:
+    """What tells the columns apart in few words: the targets, else the days (a trend), else letters."""
+    targets = [run.target.rpartition("/")[2] for _, run in pairs]
+    days = [report.created_at[:10] for report, _ in pairs]
+    for labels in (targets, days):
+        if len(set(labels)) == len(labels) and all(len(label) <= _LABEL for label in labels):
+            return labels
+    return [_letter(index) for index in range(len(pairs))]
 
 
 def _letter(index: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from evalward.records.report import Report
+from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.render.console import Screen
 from evalward.render.context import Context
 from evalward.render.escape import one_line
 from evalward.render.page import build_page
-from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.reports import FindingLine, ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
 from evalward.render.view import TERMINAL, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
 
 _T = TypeVar("_T")
@@ -19,6 +19,7 @@ _T = TypeVar("_T")
 _WITH_COUNTS = 100  # columns from which there is room for n of N
 _COLUMN_WITH_COUNTS = 26
 _BETWEEN_RUNS = 2
+_PADDED = 2  # tabulate makes a column so much wider than its head
 _CHECK = 100  # characters of a check
 _UNMOVED = {"±0", "–"}
 
@@ -37,16 +38,29 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     return screen.text()
 
 
-def report_text(reports: Sequence[Report], *, colour: bool, width: int, verbose: bool = False) -> str:
-    """One report in full, several side by side. `verbose` shows all checks, not the failing ones only."""
-    columns = 1 if len(reports) == 1 else 1 + sum(len(report.runs) for report in reports)
-    page = build_reports(reports, counts=width >= max(_WITH_COUNTS, columns * _COLUMN_WITH_COUNTS))
+def report_text(
+    reports: Sequence[Report],
+    *,
+    colour: bool,
+    width: int,
+    verbose: bool = False,
+    findings: Sequence[Finding] | None = None,
+) -> str:
+    """Several runs side by side, then the runs of a single report in full.
+
+    `verbose` shows all checks, not the failing ones only; `findings` are those over all the runs together.
+    """
+    runs = sum(len(report.runs) for report in reports)
+    columns = 1 if runs == 1 else 1 + runs
+    counts = width >= max(_WITH_COUNTS, columns * _COLUMN_WITH_COUNTS)
+    page = build_reports(reports, counts=counts, findings=findings)
     screen = Screen(colour, width)
     _report_head(screen, page)
-    for run in page.runs:
-        _report_run(screen, run, verbose)
     if page.side:
         _side_by_side(screen, page.side)
+    _findings(screen, "Over all of them", page.findings)
+    for run in page.runs:
+        _report_run(screen, run, verbose)
     return screen.text()
 
 
@@ -170,9 +184,13 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         screen.heading("Tasks")
         for task in run.tasks:
             _task(screen, task, verbose)
-    if run.findings:
-        screen.heading("Findings")
-    for finding in run.findings:
+    _findings(screen, "Findings", run.findings)
+
+
+def _findings(screen: Screen, title: str, findings: Sequence[FindingLine]) -> None:
+    if findings:
+        screen.heading(title)
+    for finding in findings:
         why = f" ({finding.why})" if finding.why else ""
         screen.say(f"{finding.message}{why}", 2, finding.badge.mark, finding.badge.colour)
         if finding.advice:
@@ -195,7 +213,7 @@ def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
 def _side_by_side(screen: Screen, side: SideBySide) -> None:
     screen.blank()
     for column in side.columns:
-        screen.say(f"{column.name} · " + " · ".join(column.facts).replace("`", ""), 2, f"{column.letter} =")
+        screen.say(f"{column.name} · " + " · ".join(column.facts).replace("`", ""), 2, f"{column.label} =")
     _columns(screen, "metric", side.metrics, side)
     if side.categories:
         _columns(screen, "category", side.categories, side)
@@ -205,7 +223,7 @@ def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], 
     """A table of as many columns at a time as fit."""
     names = max([len(title), *(len(name) for name, _ in rows)])
     widths = [
-        max([len(column.letter), *(len(values[index]) for _, values in rows)])
+        max([len(column.label) + _PADDED, *(len(values[index]) for _, values in rows)])
         for index, column in enumerate(side.columns)
     ]
     start = 0
@@ -215,6 +233,6 @@ def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], 
             used += widths[end] + _BETWEEN_RUNS
             end += 1
         screen.blank()
-        headers = [title, *(column.letter for column in side.columns[start:end])]
+        headers = [title, *(column.label for column in side.columns[start:end])]
         screen.table(headers, [[name, *values[start:end]] for name, values in rows], "l" + "r" * (end - start))
         start = end

@@ -370,9 +370,9 @@ def test_several_reports__stand_side_by_side() -> None:
         [example_reports.report(), example_reports.report("oracle", warnings=["careful"], interrupted="spent")]
     )
 
-    assert "- **A** `bash-tools × replay:haiku`" in text
-    assert "- **B** `bash-tools × oracle`" in text
-    assert "| metric | A | B |\n|:---|---:|---:|\n" in text
+    assert "- **replay:haiku** `bash-tools × replay:haiku`" in text
+    assert "- **oracle** `bash-tools × oracle`" in text
+    assert "| metric | replay:haiku | oracle |\n|:---|---:|---:|\n" in text
     assert "| `pass_rate` | 86.5 % (32/37) | 86.5 % (32/37) |" in text
     assert "> careful" in text
 

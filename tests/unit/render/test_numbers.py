@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from evalward.records.metric import EPSILON, Metric, Unit, amount, ratio
+from evalward.records.metric import EPSILON, Unit, amount, ratio
 from evalward.records.policy import Rule
 from evalward.render.numbers import (
     format_delta,
@@ -124,7 +124,6 @@ def test_value__carries_its_counts() -> None:
 
 def test_value__not_available_says_why() -> None:
     assert format_value(ratio(0, 0, "no valid trials")) == "n/a (no valid trials)"
-    assert format_value(Metric(value=math.nan)) == "n/a"
     assert format_value(None) == "–"
 
 

@@ -150,16 +150,26 @@ def test_not_measured_run__says_so() -> None:
 def test_several_reports__stand_side_by_side() -> None:
     text = report_text([example_reports.report(), example_reports.report("oracle")], colour=False, width=100)
 
-    assert "  A = bash-tools × replay:haiku · 2026-11-21 08:00 UTC" in text
-    assert "  B = bash-tools × oracle ·" in text
+    assert "  replay:haiku = bash-tools × replay:haiku · 2026-11-21 08:00 UTC" in text
+    assert "  oracle = bash-tools × oracle ·" in text
     assert re.search(r"^pass_rate +86\.5 % \(32/37\) +86\.5 % \(32/37\)$", text, re.MULTILINE)
     assert re.search(r"^json_processing +62\.5 % \(5 of 8 passed\) +62\.5 %", text, re.MULTILINE)
+
+
+def test_several_reports_of_one_target__are_told_apart_by_their_days() -> None:
+    days = ["2026-02-07T10:00:00Z", "2026-02-08T10:00:00Z", "2026-02-09T10:00:00Z"]
+    reports = [example_reports.report().model_copy(update={"created_at": day}) for day in days]
+    text = report_text(reports, colour=False, width=100)
+    assert re.search(r"^metric +2026-02-07 +2026-02-08 +2026-02-09$", text, re.MULTILINE)
+
+    alike = report_text([reports[0], reports[0]], colour=False, width=100)
+    assert re.search(r"^metric +A +B$", alike, re.MULTILINE)
 
 
 def test_many_reports__are_split_into_tables_that_fit() -> None:
     text = report_text([example_reports.report(f"target-{number}") for number in range(30)], colour=False, width=80)
 
-    assert " AD" in text
+    assert " target-29" in text
     assert text.count("\nmetric") > 1
     assert max(map(len, text.split("\n"))) <= 80
 
