@@ -18,11 +18,15 @@ class ProgressLine:
     def __init__(self, total: int, stream: TextIO, *, live: bool) -> None:
         self._total, self._stream, self._live = total, stream, live
         self._counts: Counter[Status] = Counter()
+        self._usd = 0.0
+        self._unknown = False
         self._started = self._told = time.monotonic()
 
     def finished(self, run: str, result: Result) -> None:  # noqa: ARG002 - the totals are what people watch
         """One more trial is done."""
         self._counts[result.status] += 1
+        self._usd += result.usage.cost_usd or 0.0  # an unknown cost is no part of it: so "at least"
+        self._unknown = self._unknown or (result.valid and result.usage.cost_usd is None)
         now = time.monotonic()
         due = 0.1 if self._live else LOG_EVERY_S
         if now - self._told >= due:
@@ -49,6 +53,8 @@ class ProgressLine:
             for status, word in ((Status.FAILED, "failed"), (Status.ERROR, "errors"), (Status.SKIPPED, "skipped"))
             if self._counts[status]
         ]
+        if self._usd:
+            parts.append(f"{'at least ' if self._unknown else ''}${self._usd:.4f}")
         elapsed = now - self._started
         if 0 < done < self._total:
             parts.append(f"{elapsed / done * (self._total - done):.0f} s left")

@@ -144,6 +144,10 @@ def _bound(case: _Case) -> tuple[str, str]:
     return f"must be {_BOUNDS[key]} {limit:g}, not {_value(case)}", remedy
 
 
+def _finite(case: _Case) -> tuple[str, str]:
+    return f"must be a finite number, not {_value(case)}", "Change the number."
+
+
 def _empty(case: _Case) -> tuple[str, str]:
     return "is empty", "Name at least one." if isinstance(case.value, list) else "Write something, or remove it."
 
@@ -185,6 +189,7 @@ _WORDS: dict[str, Callable[[_Case], tuple[str, str]]] = {
     "greater_than_equal": _bound,
     "less_than": _bound,
     "less_than_equal": _bound,
+    "finite_number": _finite,
     "too_short": _empty,
     "string_too_short": _empty,
     "string_pattern_mismatch": _name,

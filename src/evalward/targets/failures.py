@@ -183,9 +183,9 @@ def failures_table() -> str:
     """The table as Markdown, for the documentation."""
     lines = ["| cause | retried | counted as | stops the run | what people are told |", "|---|---|---|---|---|"]
     for rule in FAILURES.values():
-        told = rule.told.format(provider="the provider", model="the model", variable="the key")
+        told = rule.told.format(provider="PROVIDER", model="MODEL", variable="VARIABLE")
         cells = [f"`{rule.cause}`", _yes(rule.retried), f"`{rule.counted}`", _yes(rule.stops_run)]
-        lines.append(f"| {' | '.join(cells)} | {told[:1].upper()}{told[1:]} |")
+        lines.append(f"| {' | '.join(cells)} | {told} |")
     return "\n".join(lines) + "\n"
 
 

@@ -64,12 +64,6 @@ async def test_a_turn_after_which_nothing_can_follow_ends_it_unnaturally(stop: S
     assert (len(trace.turns), trace.natural_stop) == (1, False)
 
 
-@pytest.mark.parametrize("stop", ["refusal", "content_filter", "context_length"])
-async def test_a_refusal_or_a_full_context_ends_it_even_beside_tool_uses(stop: StopReason) -> None:
-    trace = await talk(FakeChat(says(use("a"), stop=stop), says(stop="end")))
-    assert (len(trace.turns), trace.natural_stop) == (1, False)
-
-
 async def test_the_turn_limit_ends_it_unnaturally_after_the_last_calls_ran() -> None:
     trace = await talk(FakeChat(*[says(use(str(n))) for n in range(9)]), max_turns=3)
     assert [call.commands for call in trace.tool_calls] == ["0", "1", "2"]

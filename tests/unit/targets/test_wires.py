@@ -269,7 +269,8 @@ def test_streams_without_an_end_are_no_answers() -> None:
 
 
 def test_a_message_that_ends_without_a_reason_is_no_answer() -> None:
-    events = [{"type": "message_start", "message": {"type": "message", "content": []}}, {"type": "message_stop"}]
+    start: dict[str, Any] = {"type": "message_start", "message": {"type": "message", "content": []}}
+    events = [start, {"type": "message_stop"}]
     with pytest.raises(MalformedError):
         anthropic.reply_of(anthropic.folded(events))
 

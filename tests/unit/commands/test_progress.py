@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+
+from evalward.commands import progress
+from evalward.commands.progress import ProgressLine
+from support.results import result
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_log__is_told_now_and_then_and_at_the_end(clock: list[float]) -> None:
+    out = StringIO()
+    line = ProgressLine(4, out, live=False)
+    for status, at in (("passed", 101.0), ("failed", 116.0), ("error", 117.0), ("skipped", 118.0)):
+        clock[0] = at
+        line.finished("run", result("a", status))
+    line.close()
+    assert out.getvalue().splitlines() == [
+        "2/4 trials, 1 passed, 1 failed, 16 s left",
+        "4/4 trials, 1 passed, 1 failed, 1 errors, 1 skipped, 18.0 s",
+    ]
+
+
+def test_terminal__one_line_that_updates_itself(clock: list[float]) -> None:
+    out = StringIO()
+    line = ProgressLine(2, out, live=True)
+    clock[0] = 101.0
+    line.finished("run", result("a"))
+    line.close()
+    assert out.getvalue().startswith("\r\x1b[2K[████████████············] 1/2 trials, 1 passed")
+    assert out.getvalue().endswith("\n")
+
+
+@pytest.mark.parametrize(
+    ("costs", "told"), [((0.5, 0.25), ", $0.7500,"), ((0.5, None), ", at least $0.5000,"), ((None, None), "")]
+)
+def test_cost__known_and_unknown(clock: list[float], costs: tuple[float | None, ...], told: str) -> None:
+    out = StringIO()
+    line = ProgressLine(len(costs), out, live=False)
+    for cost in costs:
+        line.finished("run", result("a", cost=cost))
+    line.close()
+    assert told in out.getvalue()
+    assert ("$" in out.getvalue()) == bool(told)
