@@ -4,7 +4,6 @@ from io import StringIO
 
 import pytest
 
-from evalward.commands import progress
 from evalward.commands.progress import ProgressLine
 from support.results import result
 
@@ -12,7 +11,7 @@ from support.results import result
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("evalward.commands.progress.time.monotonic", lambda: now[0])
     return now
 
 
