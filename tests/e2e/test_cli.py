@@ -271,7 +271,7 @@ BREAKS: dict[str, tuple[Breaker, str]] = {
     ),
     "unknown check": (
         writes("cases.jsonl", lines(task("a", expectations=[{"check": "stdout_contain:x"}]))),
-        "error: cases.jsonl:1: expectations[0].check: unknown check 'stdout_contain'; did you mean 'stdout_contains'?",
+        "error: cases.jsonl:1: expectations[0].check: unknown check 'stdout_contain'. Did you mean stdout_contains?",
     ),
     "id twice": (
         writes("cases.jsonl", lines(task("a"), task("a"))),

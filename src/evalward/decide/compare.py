@@ -10,7 +10,6 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import (
@@ -24,6 +23,7 @@ from evalward.records.comparison import (
     Tally,
 )
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
+from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, Result, Status
 
@@ -54,12 +54,7 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
 def _covers(partial: Partial | None, run: BaselineRun) -> bool:
     if partial is None:
         return True
-    return _chosen(run.suite, partial.suites) and _chosen(run.target, partial.targets)
-
-
-def _chosen(name: str, patterns: Iterable[str]) -> bool:
-    patterns = list(patterns)
-    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+    return chosen(run.suite, partial.suites) and chosen(run.target, partial.targets)
 
 
 @dataclass(frozen=True)
@@ -86,7 +81,7 @@ def _compare_run(
 ) -> RunComparison:
     wanted = partial.cases if partial else []
     sides = Sides(
-        before={case.id: case for case in base.cases if _chosen(case.id, wanted)} if base else {},
+        before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
         now=_by_case(run.cases),
     )
     comparable = sides.comparable()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 
 from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
+from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.report import Partial
 from evalward.suites.base import Kind, Prepared, kind_named
@@ -31,11 +31,6 @@ class Selection:
         if not (self.suites or self.targets or self.cases):
             return None
         return Partial(suites=list(self.suites), targets=list(self.targets), cases=list(self.cases))
-
-
-def chosen(name: str, patterns: Sequence[str]) -> bool:
-    """True when there are no patterns or one of them matches; a name with brackets matches itself."""
-    return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 @dataclass(frozen=True)

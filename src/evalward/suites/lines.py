@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from evalward.config.words import near_or_known
 from evalward.records.problem import Place, Problem
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -105,7 +105,7 @@ def _words(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
     if error["type"] == "missing":
         return "the key is missing", "Add it."
     if error["type"] == "extra_forbidden":
-        return "unknown key", _near(str(error["loc"][-1]), list(known_keys(model, error["loc"])))
+        return "unknown key", near_or_known(str(error["loc"][-1]), known_keys(model, error["loc"]), "Known keys")
     message = error["msg"].removeprefix("Value error, ")
     return message[:1].lower() + message[1:], ""
 
@@ -118,8 +118,3 @@ def known_keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> Iterator[s
         arguments = getattr(field.annotation, "__args__", ()) if field else ()
         inner = next((a for a in arguments if isinstance(a, type) and issubclass(a, BaseModel)), inner)
     yield from inner.model_fields
-
-
-def _near(key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, 1)
-    return f"Did you mean {near[0]!r}?" if near else f"Known keys: {', '.join(known)}."

@@ -116,7 +116,7 @@ MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check"
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (', "promt": "x"', "promt: unknown key. Did you mean 'prompt'?"),
+        (', "promt": "x"', "promt: unknown key. Did you mean prompt?"),
         (', "zzz": 1', "zzz: unknown key. Known keys: id, category, "),
         (', "expectations": []', "not a JSON object: the key 'expectations' stands in it twice"),
         (', "files": {"a.txt": ""}', "files: the path 'a.txt' isn't absolute"),
@@ -159,9 +159,9 @@ def test_an_expectation_says_what_is_wrong_with_it(tmp_path: Path) -> None:
     checks = '[{"check": "exit_cod:0"}, {"chek": "stderr_empty"}, {"check": "stderr_empty", "weight": -1}]'
     found = problems_of(tmp_path, '{"id": "a", "category": "c", "prompt": "p", "expectations": %s}' % checks)  # noqa: UP031
     assert found == [
-        "cases.jsonl:1: expectations[0].check: unknown check 'exit_cod'; did you mean 'exit_code'?",
+        "cases.jsonl:1: expectations[0].check: unknown check 'exit_cod'. Did you mean exit_code?",
         "cases.jsonl:1: expectations[1].check: the key is missing. Add it.",
-        "cases.jsonl:1: expectations[1].chek: unknown key. Did you mean 'check'?",
+        "cases.jsonl:1: expectations[1].chek: unknown key. Did you mean check?",
         "cases.jsonl:1: expectations[2].weight: input should be greater than or equal to 0.",
     ]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from evalward.config import LoadedConfig, parse_config
-from evalward.engine.plan import Plan, Selection, chosen, make_plan
+from evalward.engine.plan import Plan, Selection, make_plan
+from evalward.records.patterns import chosen
 from evalward.records.problem import InputError
 from support.cases import task, write_suite
 

@@ -48,7 +48,7 @@ def test_write_outputs__appends_what_the_runner_reads_back(tmp_path: Path) -> No
 
     write_outputs(path, values)
 
-    assert read_outputs(path.read_text("utf-8")) == {"earlier": "1", **values, "surrogate": "?"}
+    assert read_outputs(path.read_text("utf-8")) == {"earlier": "1", **values, "surrogate": "\ufffd"}
 
 
 def test_write_outputs__delimiter_is_no_line_of_the_value(tmp_path: Path) -> None:

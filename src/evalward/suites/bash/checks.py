@@ -7,7 +7,6 @@ Patterns are RE2: linear time, whatever a pattern or an output contains. Relativ
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import re2
 
+from evalward.config.words import near_or_known
 from evalward.records.base import clean_text
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
@@ -50,9 +50,7 @@ def parse_check(text: str) -> Check:
     name, colon, rest = text.partition(":")
     form = FORMS.get(name)
     if form is None:
-        near = difflib.get_close_matches(name, FORMS, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known checks: {', '.join(FORMS)}"
-        raise ValueError(f"unknown check {_cut(name)!r}; {hint}")
+        raise ValueError(f"unknown check {_cut(name)!r}. {near_or_known(name, FORMS, 'Known checks')}")
     if form.usage == name:
         if colon:
             raise ValueError(f"{name!r} takes no argument")
