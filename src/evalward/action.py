@@ -143,7 +143,9 @@ def _page(job: Job, client: GitHub) -> Page:
     )
     base = resolve_base(job.plan, tree)
     sides = read_sides(job.settings, job.plan, base, tree, loaded)
-    report = _report(job, loaded)
+    report = _report(
+        job, sides.applied(loaded), spare_keyless=job.plan.fork or job.plan.dependabot or sides.unprotected
+    )
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy)
     write_text(job.output / JUDGEMENT_FILE, dump_judgement(judgement))
     context = _context(job, sides, report)
@@ -157,8 +159,11 @@ def _page(job: Job, client: GitHub) -> Page:
     )
 
 
-def _report(job: Job, loaded: LoadedConfig) -> Report:
-    """The report that an earlier step made, or a new one."""
+def _report(job: Job, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
+    """The report that an earlier step made, or a new one.
+
+    `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
+    """
     settings = job.settings
     if settings.report is not None:
         problems = unfed_rules(loaded)
@@ -168,8 +173,8 @@ def _report(job: Job, loaded: LoadedConfig) -> Report:
     selection = Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
     with _guarded_log(job):
         plan = prepare(loaded, selection, job.world.env)
-        if job.plan.fork or job.plan.dependabot:
-            plan = without_missing_keys(plan)  # they get no secrets: said plainly, neither an error nor a pass
+        if spare_keyless:
+            plan = without_missing_keys(plan)
         return run_plan(loaded, plan, job.output, job.world)
 
 
@@ -203,6 +208,8 @@ def _edits(sides: Sides, report: Report) -> Iterator[str]:
     """What the pull request changes in its own rules, and what difference that would make."""
     if sides.note:
         yield sides.note
+    if sides.providers_edited:
+        yield "This pull request edits providers or budgets. The base's are used: keys go only where it says."
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return

@@ -103,7 +103,7 @@ def test_what_the_model_does_wrong_is_its_result_and_no_error(repo: Repo, server
         if run["target"] == CLAUDE:
             expected["content_filter"] = ("failed", "refusal")  # Anthropic has no other word for it
         assert {case["id"]: (case["status"], case["reason"]) for case in run["cases"]} == expected
-        assert run["metrics"]["error_rate"]["value"] == 0
+        assert run["metrics"]["harness_error_rate"]["value"] == 0
 
 
 # --- going on -------------------------------------------------------------------------------------------------------
@@ -187,9 +187,9 @@ def test_a_signal_ends_it_while_it_waits_for_a_rate_limit(
     repo: Repo, server: ModelServer, number: signal.Signals
 ) -> None:
     server.misbehave(Fault("rate_limit", retry_after=60, match="word (gamma|delta)"))
-    repo.write(concurrency=4)
+    repo.write(concurrency=1)
     process = repo.start("check")
-    wait_until(lambda: len(repo.trials()) == 2 and [r.status for r in server.requests].count(429) == 2)
+    wait_until(lambda: [logged.status for logged in server.requests].count(429) == 1)
     process.send_signal(number)
     done = ended(process)
     assert (done.code, done.seconds < 5) == (3, True), done.err
@@ -248,8 +248,7 @@ def test_what_every_trial_would_meet_is_told_once(repo: Repo, server: ModelServe
     assert sorted(states) == [("error", cause)] + [("skipped", "not_run")] * 17
     verdict = json.loads(repo.path("judgement.json").read_text())["verdict"]
     assert verdict["headline"].startswith(f"{target}: ")
-    (message,) = {case["message"] for case in run["cases"] if case["message"]}
-    assert done.err.count(message.split(". ")[0]) <= 2  # as the headline, and with the trial
+    assert [case["message"] is not None for case in run["cases"]].count(True) == 1
 
 
 def test_an_outage_is_not_judged(repo: Repo, server: ModelServer) -> None:
@@ -281,23 +280,20 @@ def test_a_short_outage_changes_nothing_but_the_time(repo: Repo, server: ModelSe
 
 
 @pytest.mark.parametrize("key", [KEY, "correct.horse/battery=staple"])
-def test_the_key_is_in_no_file_and_no_line(repo: Repo, server: ModelServer, key: str) -> None:
-    server.settings = replace(server.settings, key=key)
-    tells = answering("tells", Answer(text=f"The key is {key}."), Answer(text="Done."))
-    prints = answering("prints", bash(f"echo prints {OTHER}"), Answer(text="Done."))
+def test_secrets_are_in_no_line_no_file_and_no_recording(repo: Repo, server: ModelServer, key: str) -> None:
+    other = "value-of-another-secret"
+    prints = answering("prints", bash(f"echo prints {other}"), Answer(text="Done."))
     server.settings = replace(server.settings, script=model_of(TASKS, prints), key=key)
     server.misbehave(Fault("key_echoed", match="word gamma"), Fault("key_echoed", protocol="chat"))
-    repo.write(EVERYWHERE, [*TASKS, task("prints")], concurrency=1)
-    del tells
-    done = repo.run("run", "--record", "recorded", "--verbose", env={VARIABLE: key, "DEPLOY_TOKEN": OTHER})
+    repo.write(EVERYWHERE, [task("prints"), *TASKS], concurrency=1)
+    done = repo.run("run", "--record", "recorded", "--verbose", env={VARIABLE: key, "DEPLOY_TOKEN": other})
     assert done.code == 3
     assert "[key]" in done.err
     assert key not in done.out + done.err
     files = [path for path in repo.root.rglob("*") if path.is_file()]
     assert [path.name for path in files if key.encode() in path.read_bytes()] == []
-    recorded = "".join(path.read_text() for path in (repo.root / "recorded").iterdir())
-    assert OTHER not in recorded
-    assert "echo prints [redacted]" in recorded
-
-
-OTHER = "value-of-another-secret"
+    recordings = sorted((repo.root / "recorded").iterdir())
+    assert len(recordings) == 2  # chat answered nothing
+    for text in (path.read_text("utf-8") for path in recordings):
+        assert text.count("echo prints [redacted]") == 1
+        assert other not in text

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from support.model_server import KEY, MODELS, Answer, Call, Conversation, ModelServer, Script, Tokens, bash
+from support.model_server import KEY, MODELS, Answer, Conversation, ModelServer, Script, Tokens, bash
 
 EVALWARD = Path(sys.executable).with_name("evalward")
 VARIABLE = "GATEWAY_KEY"
@@ -57,11 +57,6 @@ def model_of(tasks: Iterable[Mapping[str, Any]], *more: Conversation) -> Script:
 def answering(name: str, *answers: Answer) -> Conversation:
     """The conversation of the task of this name."""
     return Conversation(f"the word {name}.", answers)
-
-
-def calls(text: str) -> Answer:
-    """A turn with one tool call whose arguments are this text."""
-    return Answer(calls=(Call(text),))
 
 
 @dataclass(frozen=True)

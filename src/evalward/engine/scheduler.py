@@ -19,8 +19,7 @@ from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.targets.base import TrialSkippedError
 from evalward.targets.failures import Cause
 
-AT_ONCE = 8  # trials of targets that ask nobody: they only compete for the processor
-ASKING_AT_ONCE = 64  # trials that mostly wait; how many requests are under way is the providers' limiters' business
+AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
 
 
 class Progress(Protocol):
@@ -74,7 +73,7 @@ class _State:
     account: Account
     control: Control = field(default_factory=Control)
     dead: dict[str, str] = field(default_factory=dict)  # target id → why every trial of it would fail
-    gates: dict[bool, asyncio.Semaphore] = field(default_factory=dict)
+    gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
     def why_not(self, planned: PlannedRun) -> str | None:
@@ -82,9 +81,10 @@ class _State:
         return self.control.reason or self.dead.get(planned.target.id)
 
     def gate(self, planned: PlannedRun) -> asyncio.Semaphore:
-        """How many trials of such a target are under way together."""
-        asks = planned.target.random
-        return self.gates.setdefault(asks, asyncio.Semaphore(ASKING_AT_ONCE if asks else AT_ONCE))
+        """How many trials are under way together: of a target that says it, and of all others."""
+        target = planned.target
+        name = target.id if target.at_once else ""
+        return self.gates.setdefault(name, asyncio.Semaphore(target.at_once or AT_ONCE))
 
 
 async def execute(plan: Plan, execution: Execution) -> Executed:

@@ -1,16 +1,18 @@
 """What the base says and what the head says: the gate can't be talked down by the code that it judges.
 
-Policy, profiles, limits, waivers and baseline come from the base commit; suites, cases, prompts and what is measured
-from the head. Where the two differ, both verdicts are shown.
+Policy, profiles, limits, waivers, baseline, providers and budgets come from the base commit; suites, cases, prompts and
+what is measured from the head. Where the rules of the two differ, both verdicts are shown. Keys go only to hosts that
+the base names: while it names none, to the providers' own.
 """
 
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.config import LoadedConfig, parse_config
+from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.github.base import Base, GitTree, repository_path
 from evalward.github.event import EventPlan
@@ -22,10 +24,12 @@ from evalward.records.problem import InputError, wrong
 
 @dataclass(frozen=True)
 class Side:
-    """One side's rules: its policy and its baseline (`None`: it has none)."""
+    """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked."""
 
     policy: Policy
     baseline: Baseline | None
+    providers: Providers
+    budget: tuple[float | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,22 @@ class Sides:
     unprotected: bool
     base: Base
     note: str = ""
+
+    @property
+    def providers(self) -> Providers:
+        """Where models are asked. A head that nothing judges yet may not send keys to hosts of its own choice."""
+        return Providers() if self.unprotected else self.judging.providers
+
+    @property
+    def providers_edited(self) -> bool:
+        """The head has other providers or another budget than those that are used."""
+        return (self.head.providers, self.head.budget) != (self.providers, self.judging.budget)
+
+    def applied(self, head: LoadedConfig) -> LoadedConfig:
+        """The head's config with what only the base may say."""
+        usd, tokens = self.judging.budget
+        fields = {"providers": self.providers, "budget_usd": usd, "budget_tokens": tokens}
+        return replace(head, config=head.config.model_copy(update=fields))
 
     @property
     def policy_edited(self) -> bool:
@@ -85,7 +105,13 @@ def _base_side(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, hea
     policy = _policy(settings, plan, config)
     name = settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
     content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
-    return Side(policy, read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None)
+    baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
+    return _side(policy, baseline, config)
+
+
+def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig) -> Side:
+    said = config.config
+    return Side(policy, baseline, said.providers, (said.budget_usd, said.budget_tokens))
 
 
 def _decoded(text: bytes, shown: str) -> str:
@@ -100,7 +126,7 @@ def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
     path = head.root / (name if settings.baseline is None else _from_config(settings, name))
     content = _read(path, name)
     baseline = read_baseline(content, name) if content is not None else None
-    return Side(_policy(settings, plan, head), baseline)
+    return _side(_policy(settings, plan, head), baseline, head)
 
 
 def _read(path: Path, name: str) -> bytes | None:

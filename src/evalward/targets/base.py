@@ -49,6 +49,7 @@ class Free:
 
     priced = True
     missing_key: str | None = None
+    at_once: int | None = None
 
     async def close(self) -> None:
         """Nothing to give back."""
@@ -93,6 +94,11 @@ class Target(Protocol):
     @property
     def missing_key(self) -> str | None:
         """The environment variable that has to hold a key and doesn't; `None` when nothing is missing."""
+        ...
+
+    @property
+    def at_once(self) -> int | None:
+        """How many of its trials may be under way together; `None` where only this machine's processor counts."""
         ...
 
     def open(self, case: Case, trial: int) -> Chat:

@@ -69,7 +69,7 @@ class Limiter:
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():  # it was our turn already: the next one's then
                 self._held -= 1
-            else:
+            elif place in self._line:  # whoever left since has passed over it
                 self._line.remove(place)
             self._admit()
             raise

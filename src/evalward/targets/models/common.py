@@ -95,6 +95,11 @@ class LiveTarget:
         """The variable that should hold the key and is not set."""
         return self.settings.key_env if not self.key else None
 
+    @property
+    def at_once(self) -> int:
+        """As many as the provider's places: further trials would only stand in line, begun but not going on."""
+        return self.limiter.most
+
     def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - a model sees the conversation, not the case
         """A chat with the model. Where the key is missing or can't be one, its first answer is the `TargetError`."""
         if self.missing_key:

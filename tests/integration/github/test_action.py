@@ -1,0 +1,199 @@
+"""The whole action in process, on real repositories: what the code under judgement can't talk the gate into."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalward.action import run_action
+from evalward.commands.baseline import update
+from evalward.commands.run import RunOptions, run
+from evalward.commands.world import World
+from support.git_repo import PullRequestRepo, pull_request_repo, write_files
+from support.github_api import REPOSITORY, TOKEN, FakeGitHub
+from support.model_server import KEY, ModelServer, oracle_like
+
+CONFIG = """\
+version: 1
+suites:
+  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
+policy:
+  - {metric: pass_rate, max_drop: 0.1}
+"""
+NAMES = ("one", "two", "three", "four", "five")
+
+
+def cases(*broken: str) -> str:
+    def line(name: str) -> str:
+        checks = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
+        solution = "echo wrong" if name in broken else f"echo {name}"
+        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": checks}
+        return json.dumps({**task, "solution": solution}) + "\n"
+
+    return "".join(map(line, NAMES))
+
+
+def world(env: Mapping[str, str] | None = None) -> World:
+    return World(out=StringIO(), err=StringIO(), now=lambda: "2026-11-21T08:00:00Z", env=env or {})
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("baseline")
+    write_files(folder, {"evalward.yml": CONFIG, "evals/a.jsonl": cases()})
+    assert run(world(), RunOptions(folder / "evalward.yml", folder / "out")) == 0
+    path = folder / "baseline.json"
+    assert update(world(), folder / "out" / "report.json", path) == 0
+    return path.read_text("utf-8")
+
+
+@pytest.fixture
+def api() -> Iterator[FakeGitHub]:
+    with FakeGitHub() as server:
+        yield server
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a run of the action left."""
+
+    code: int
+    log: str
+    outputs: str
+    comment: str
+
+
+Act = Callable[..., Seen]
+
+
+@pytest.fixture
+def act(tmp_path: Path, api: FakeGitHub, baseline: str) -> Act:
+    """Run the action on a pull request that changes `head` on top of `base`."""
+
+    def call(head: Mapping[str, str], base: Mapping[str, str] | None = None, *, fork: bool = False, **env: str) -> Seen:
+        standard = {"evalward.yml": CONFIG, "evals/a.jsonl": cases(), ".evalward/baseline.json": baseline}
+        repo = pull_request_repo(tmp_path / "workspace", {**standard, **(base or {})}, head)
+        api.heads[7] = repo.head
+        event = tmp_path / "event.json"
+        event.write_text(json.dumps(payload(repo, fork=fork)), "utf-8")
+        outputs, summary = tmp_path / "outputs", tmp_path / "summary"
+        variables = {
+            "PATH": os.environ["PATH"],
+            "GITHUB_WORKSPACE": str(repo.folder),
+            "GITHUB_EVENT_PATH": str(event),
+            "GITHUB_EVENT_NAME": "pull_request",
+            "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_SHA": repo.merge,
+            "GITHUB_API_URL": api.url,
+            "GITHUB_RUN_ID": "1",
+            "GITHUB_OUTPUT": str(outputs),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "INPUT_GITHUB-TOKEN": TOKEN,
+            **env,
+        }
+        here = world(variables)
+        code = run_action(here)
+        assert isinstance(here.out, StringIO)
+        bodies = api.bodies()
+        return Seen(code, here.out.getvalue(), outputs.read_text("utf-8"), bodies[0] if bodies else "")
+
+    return call
+
+
+def payload(repo: PullRequestRepo, *, fork: bool) -> dict[str, Any]:
+    head = {"sha": repo.head, "ref": "topic", "repo": {"full_name": "stranger/fork" if fork else REPOSITORY}}
+    base = {"sha": repo.fork_point, "ref": "main", "repo": {"full_name": REPOSITORY}}
+    return {"action": "synchronize", "pull_request": {"number": 7, "head": head, "base": base}}
+
+
+def test_a_harmless_change_passes(act: Act) -> None:
+    seen = act({"README.md": "new\n"})
+    assert (seen.code, "### ✅ Evalward: passed" in seen.comment) == (0, True)
+
+
+def test_a_lowered_floor_and_a_rewritten_baseline_do_not_count(act: Act, baseline: str) -> None:
+    lenient = CONFIG.replace("max_drop: 0.1}", "max_drop: 1.0}\n  - {metric: overall_rate, max_drop: 1.0}")
+    accepted = baseline.replace('"status": "passed"', '"status": "failed"')
+    seen = act({"evals/a.jsonl": cases("one"), "evalward.yml": lenient, ".evalward/baseline.json": accepted})
+    assert seen.code == 1
+    assert "edits its policy and its baseline" in seen.comment
+    assert "the verdict would be: pass" in seen.comment
+
+
+def test_a_renamed_suite_blocks(act: Act) -> None:
+    base = {"evalward.yml": CONFIG.replace("policy:", "policy:\n  - {metric: overall_rate, suite: tools, floor: 0.5}")}
+    seen = act({"evalward.yml": CONFIG.replace("name: tools", "name: others")}, base)
+    assert seen.code == 1
+    assert "is in the baseline and was not run" in seen.comment
+
+
+def test_errors_do_not_become_a_pass_by_a_limit_of_the_heads(act: Act) -> None:
+    generous = CONFIG + "limits: {max_error_rate: 1.0, min_valid: 0.0}\nwaive: [{id: tools, reason: because}]\n"
+    seen = act({"evals/a.jsonl": "".join(cases().splitlines(keepends=True)[:1]), "evalward.yml": generous})
+    assert seen.code == 1
+    assert "missing" in seen.comment
+
+
+def test_a_base_without_a_config_is_an_unprotected_first_run(act: Act, tmp_path: Path) -> None:
+    seen = act({"evalward.yml": CONFIG}, {"evalward.yml": "", "other.txt": "x"})
+    assert seen.code == 0
+    assert "nothing was compared" in seen.comment or "own policy" in seen.comment
+
+
+def test_a_broken_base_says_so_and_does_not_block_its_repair(act: Act) -> None:
+    seen = act({"evalward.yml": CONFIG}, {"evalward.yml": "version: 7\n"})
+    assert seen.code == 0
+    assert "base's own files are wrong" in seen.comment
+
+
+def test_a_broken_head_is_exit_2_with_annotation_and_comment(act: Act) -> None:
+    seen = act({"evalward.yml": CONFIG.replace("pass_rate", "pas_rate")})
+    assert seen.code == 2
+    assert "::error file=" in seen.log
+    assert "pas_rate" in seen.comment
+    assert "exit-code<<" in seen.outputs
+
+
+LIVE = CONFIG.replace("[oracle]", "[oracle, openai/gpt-5]")
+
+
+def provider(url: str) -> str:
+    return f"providers: {{openai: {{base_url: '{url}', key_env: MODEL_KEY}}}}\n"
+
+
+def test_keys_go_only_where_the_base_says(act: Act) -> None:
+    script = oracle_like({f"Print {name}.": [f"echo {name}"] for name in NAMES})
+    with ModelServer(script) as ours, ModelServer(script) as theirs:
+        base = {"evalward.yml": LIVE + provider(ours.openai_url)}
+        seen = act({"evalward.yml": LIVE + provider(theirs.openai_url)}, base, MODEL_KEY=KEY)
+        assert len(ours.requests) == 2 * len(NAMES)
+        assert theirs.requests == []
+    assert "edits providers or budgets" in seen.comment
+    assert KEY not in seen.comment + seen.log + seen.outputs
+
+
+def test_a_head_that_nothing_judges_yet_can_not_send_keys_anywhere(act: Act) -> None:
+    with ModelServer(oracle_like({})) as theirs:
+        seen = act({"evalward.yml": LIVE + provider(theirs.openai_url)}, {"evalward.yml": ""}, MODEL_KEY=KEY)
+        assert theirs.requests == []
+    assert "was not measured" in seen.comment
+
+
+def test_a_forks_pull_request_without_keys_is_said_to_be_unmeasured(act: Act) -> None:
+    seen = act({"README.md": "new\n"}, {"evalward.yml": LIVE}, fork=True)
+    assert seen.code == 0
+    assert "### ❔ Evalward: inconclusive" in seen.comment
+    assert "there is no key here" in seen.comment
+
+
+def test_our_own_pull_request_without_the_key_is_told_which_one(act: Act) -> None:
+    seen = act({"README.md": "new\n"}, {"evalward.yml": LIVE})
+    assert seen.code == 2
+    assert "OPENAI_API_KEY is not set" in seen.comment
