@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.commands.check import COMMENT_FILE, JUDGEMENT_FILE
+from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report, write_text
-from evalward.commands.pipeline import REPORT_FILE, dump_judgement, judge_report, prepare, run_plan, unfed_rules
+from evalward.commands.pipeline import (
+    REPORT_FILE,
+    dump_judgement,
+    judge_report,
+    prepare,
+    remeasured,
+    run_plan,
+    unfed_rules,
+)
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection, without_missing_keys
@@ -123,6 +133,8 @@ def _evaluate(job: Job) -> int:
             page = _wrong_input(job, error.problems)
         except GitHubError as error:
             page = _unreadable(job, error)
+        except Exception as error:  # our own fault must not leave an older run's "passed" standing
+            page = _broken(job, error)
         posted = _publish(job, client, page)
     outputs = _with_url(page.outputs, posted)
     _write_outputs(job, outputs)
@@ -134,7 +146,7 @@ def _evaluate(job: Job) -> int:
 
 
 def _page(job: Job, client: GitHub) -> Page:
-    loaded = load_config(job.folder / job.settings.config)
+    loaded = load_config(job.folder / job.settings.config, _shown(job, job.folder / job.settings.config))
     tree = GitTree(
         job.runner.workspace,
         repository=job.plan.repository,
@@ -165,12 +177,13 @@ def _report(job: Job, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
     `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
     """
     settings = job.settings
+    selection = Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
     if settings.report is not None:
         problems = unfed_rules(loaded)
         if problems:
             raise InputError(problems)
-        return read_report(job.folder / settings.report)
-    selection = Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
+        report = remeasured(read_report(job.folder / settings.report), settings.report)
+        return report.model_copy(update={"partial": selection.partial})  # what is partial, only the job says
     with _guarded_log(job):
         plan = prepare(loaded, selection, job.world.env)
         if spare_keyless:
@@ -280,6 +293,12 @@ def _unreadable(job: Job, error: GitHubError) -> Page:
     return _error_page(job, str(error), (), EXIT_UNJUDGED)
 
 
+def _broken(job: Job, error: Exception) -> Page:
+    told = internal_error(error)
+    job.tell(Annotation("error", told, title="Evalward").command())
+    return _error_page(job, told, (), EXIT_UNJUDGED)
+
+
 def _error_page(job: Job, headline: str, problems: Sequence[Problem], code: int) -> Page:
     text = problems_markdown(headline, problems, marker=job.marker.format(), run_url=job.runner.run_url)
     outputs = Outputs(verdict="error", exit_code=code, comment_file=_shown(job, job.output / COMMENT_FILE))
@@ -304,7 +323,7 @@ def _publish(job: Job, client: GitHub, page: Page) -> Posted | None:
     if job.runner.summary is not None:
         with contextlib.suppress(OSError):
             append_summary(job.runner.summary, page.summary)
-    comment_file = job.output / COMMENT_FILE
+    comment_file = _comment_file(job)
     if not job.plan.comment or job.plan.pull_number is None:
         write_text(comment_file, page.comment)
         return None
@@ -325,6 +344,17 @@ def _publish(job: Job, client: GitHub, page: Page) -> Posted | None:
     if posted.notice:
         job.tell(Annotation("notice", posted.notice, title="Evalward").command())
     return posted
+
+
+def _comment_file(job: Job) -> Path:
+    """Where the comment's text is kept: in the output folder, or where there is none, in one of our own."""
+    try:
+        job.output.mkdir(parents=True, exist_ok=True)
+        if not (job.output / COMMENT_FILE).is_dir():
+            return job.output / COMMENT_FILE
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="evalward-")) / COMMENT_FILE
 
 
 def _with_url(outputs: Outputs, posted: Posted | None) -> Outputs:

@@ -299,7 +299,9 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
         sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
         return 0
     except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
-        world.say(f"internal error: {_one_line(type(error).__name__)}. Please report it with {_log(error)}.")
+        from evalward.commands.faults import internal_error
+
+        world.say(_one_line(internal_error(error)))
         return EXIT_OURS
 
 
@@ -307,16 +309,6 @@ def _one_line(text: str) -> str:
     from evalward.render.escape import plain
 
     return " ".join(plain(text).split())
-
-
-def _log(error: Exception) -> str:
-    import tempfile
-    import traceback
-
-    text = "".join(traceback.format_exception(error))
-    with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
-        file.write(text)
-    return f"the log {file.name}"
 
 
 if __name__ == "__main__":

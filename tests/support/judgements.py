@@ -40,6 +40,7 @@ def failed() -> Judgement:
     message = "tool_call_success_rate fell 8.3 points (81.2 % → 72.9 %), more than the 5 allowed"
     replay = run(
         replay=True,
+        replayed=37,
         diverged=4,
         comparable=35,
         errors=1,
@@ -155,7 +156,13 @@ def several() -> Judgement:
     """Runs of every state: failed, fine, new, missing, not measured; partial."""
     live = "anthropic/claude-haiku-4-5"
     runs = [
-        run(cases=changed_cases(), replay=True, diverged=2, subject=[SubjectChange(part="b", before=None, now="2")]),
+        run(
+            cases=changed_cases(),
+            replay=True,
+            replayed=2,
+            diverged=2,
+            subject=[SubjectChange(part="b", before=None, now="2")],
+        ),
         run(target="oracle"),
         run(suite="commands", target=live, random=True, added=True, baseline_trials=None, comparable=0, categories=[]),
         run(suite="commands", target="nop", missing=True, total=0, comparable=0, metrics=[], categories=[]),

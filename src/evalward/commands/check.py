@@ -47,7 +47,7 @@ def check(world: World, options: CheckOptions) -> int:
         base_sha=baseline.provenance.commit if baseline else None,
         report_path=str(options.output / REPORT_FILE),
         command=reproduce(options),
-        accept=accept(options),
+        accept="" if options.selection.partial else accept(options),
         unprotected=baseline is None,
     )
     write_text(options.output / JUDGEMENT_FILE, dump_judgement(judgement))
@@ -79,6 +79,15 @@ def reproduce(options: CheckOptions) -> str:
             words += [name, value]
     for value in options.selection.cases:
         words += ["--case", value]
+    named = {
+        "--trials": options.selection.trials,
+        "--baseline": options.baseline,
+        "--profile": options.profile,
+        "--fail-on": options.fail_on,
+    }
+    for option, given in named.items():
+        if given is not None:
+            words += [option, str(given)]
     return " ".join(quote(word) for word in words)
 
 

@@ -8,11 +8,11 @@ from typing import Literal
 
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_report
-from evalward.commands.pipeline import dump_judgement, judge_report, unfed_rules
+from evalward.commands.pipeline import dump_judgement, judge_report, remeasured, unfed_rules
 from evalward.commands.world import World
 from evalward.config import load_config
 from evalward.records.policy import FailOn, Policy
-from evalward.records.problem import InputError
+from evalward.records.problem import InputError, wrong
 from evalward.records.verdict import Judgement
 from evalward.render.context import Context
 from evalward.render.markdown import fit
@@ -36,7 +36,8 @@ class CompareOptions:
 
 def compare_files(world: World, options: CompareOptions) -> int:
     """The verdict's exit code."""
-    report, baseline = read_report(options.report), read_baseline_file(options.baseline)
+    report = remeasured(read_report(options.report), str(options.report))
+    baseline = read_baseline_file(options.baseline)
     judgement = judge_report(report, baseline, _policy(options))
     context = Context(
         head_sha=report.provenance.commit,
@@ -51,6 +52,8 @@ def compare_files(world: World, options: CompareOptions) -> int:
 
 def _policy(options: CompareOptions) -> Policy:
     if options.policy is None:
+        if options.profile is not None:
+            raise wrong("--profile", "a profile is part of a policy", "Name the config with --policy.")
         return Policy(fail_on=options.fail_on or "regression")
     loaded = load_config(options.policy)
     problems = unfed_rules(loaded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Mapping, Sequence
+from errno import EISDIR
 from pathlib import Path
 
 from evalward import __version__
@@ -21,7 +22,7 @@ from evalward.engine.store import Store, write_atomic
 from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
-from evalward.records.problem import InputError, Place, Problem
+from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Finding, Provenance, Report, Run, Tool
 from evalward.records.verdict import Judgement
 from evalward.suites import kind_named, kinds
@@ -69,6 +70,7 @@ def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World, *, re
     A live target without its key is told before anything is run: as `InputError`.
     """
     refuse_missing_keys(loaded, plan)
+    refuse_output(output)
     progress = ProgressLine(plan.size, world.err, live=world.err.isatty())
     budget = Budget(loaded.config.budget_usd, loaded.config.budget_tokens)
     done = asyncio.run(execute(plan, Execution(Store(output), progress, budget, resume)))
@@ -90,6 +92,17 @@ def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World, *, re
     )
     write_atomic(output / REPORT_FILE, dump_report(report))
     return report
+
+
+def refuse_output(output: Path) -> None:
+    """Raises `InputError` when nothing could be written there: before anything is run, and paid for."""
+    try:
+        (output / "trials").mkdir(parents=True, exist_ok=True)
+        if (output / REPORT_FILE).is_dir():
+            raise IsADirectoryError(EISDIR, "it holds a folder named report.json")
+    except OSError as error:
+        remedy = "Choose another folder with --output, or with the action's input output-dir."
+        raise wrong(str(output), f"can't be the output folder: {error.strerror}", remedy) from error
 
 
 def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:
@@ -122,6 +135,24 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
 def dump_report(report: Report) -> str:
     """The text of `report.json`."""
     return report.model_dump_json(by_alias=True, indent=1) + "\n"
+
+
+def remeasured(report: Report, file: str) -> Report:
+    """A report that somebody else wrote, with every number that its cases give computed anew.
+
+    Runs that list fewer cases than they planned keep their numbers: what is missing there counts as broken. Raises
+    `InputError` for a kind that this version doesn't know: nothing could protect its metrics.
+    """
+    return report.model_copy(update={"runs": [_remeasured_run(run, file) for run in report.runs]})
+
+
+def _remeasured_run(run: Run, file: str) -> Run:
+    if run.kind not in kinds():
+        raise wrong(file, f"{run.name} is of kind {run.kind!r}", f"This version knows: {', '.join(kinds())}.")
+    if run.not_measured is not None or len(run.cases) < run.planned or not run.cases:
+        return run
+    measurement = kind_named(run.kind).measure(run.cases)
+    return run.model_copy(update={"metrics": measurement.metrics, "categories": measurement.categories})
 
 
 def measures() -> Mapping[str, Measure]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from evalward.commands.files import read_bytes, write_text
 from evalward.engine.store import safe_name
+from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 
 SECRET_NAMES = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$")
@@ -45,6 +46,16 @@ class Redaction:
         if isinstance(value, dict):
             return {self.text(key): self.value(item) for key, item in value.items()}
         return [self.value(item) for item in value] if isinstance(value, list) else value
+
+
+def refuse_folder(folder: Path) -> None:
+    """Raises `InputError` when no recording could be written there: before anything is run, and paid for."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise wrong(
+            str(folder), f"can't hold a recording: {error.strerror}", "Choose another one with --record."
+        ) from error
 
 
 def record(report: Report, output: Path, folder: Path, env: Mapping[str, str]) -> list[Path]:

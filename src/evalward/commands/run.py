@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalward.commands.pipeline import REPORT_FILE, prepare, run_plan
-from evalward.commands.record import record
+from evalward.commands.record import record, refuse_folder
 from evalward.commands.world import World
 from evalward.config import load_config
 from evalward.engine.plan import Selection
@@ -28,6 +28,8 @@ class RunOptions:
 
 def run(world: World, options: RunOptions) -> int:
     """Exit code 0, or 3 when no trial is valid or the run ended early."""
+    if options.record is not None:
+        refuse_folder(options.record)
     loaded = load_config(options.config)
     plan = prepare(loaded, options.selection, world.env)
     report = run_plan(loaded, plan, options.output, world, resume=options.resume)

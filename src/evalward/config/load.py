@@ -41,9 +41,9 @@ class LoadedConfig:
         return nearest_line(self.lines, path)
 
 
-def load_config(path: Path) -> LoadedConfig:
-    """Read the file. Raises `InputError` with all its problems."""
-    file = str(path)
+def load_config(path: Path, shown: str | None = None) -> LoadedConfig:
+    """Read the file. Raises `InputError` with all its problems. `shown` is its name for people, else the path."""
+    file = shown or str(path)
     try:
         with path.open("rb") as stream:
             data = stream.read(4 * MAX_CHARACTERS + 1)

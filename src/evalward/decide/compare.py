@@ -36,9 +36,9 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
 
     With a partial report, only the part of the baseline that its selection covers is looked at.
     """
-    before = {(run.suite, run.target): run for run in baseline.runs} if baseline else {}
-    now = {(run.suite, run.target) for run in report.runs}
-    runs = [_compare_run(run, before.get((run.suite, run.target)), report.partial, measures) for run in report.runs]
+    before = {_key(run): run for run in baseline.runs} if baseline else {}
+    now = {_key(run) for run in report.runs}
+    runs = [_compare_run(run, before.get(_key(run)), report.partial, measures) for run in report.runs]
     gone = [run for key, run in before.items() if key not in now and _covers(report.partial, run)]
     return Comparison(
         baseline=baseline.schema_ if baseline else None,
@@ -49,6 +49,11 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
         warnings=report.warnings,
         runs=runs + [_missing_run(run) for run in gone],
     )
+
+
+def _key(run: Run | BaselineRun) -> tuple[str, str, str]:
+    """What makes runs of the two sides the same run. A suite that changes its kind is another suite."""
+    return run.suite, run.target, run.kind
 
 
 def _covers(partial: Partial | None, run: BaselineRun) -> bool:
@@ -100,15 +105,22 @@ def _compare_run(
         total=len(sides.now),
         errors=_errors(run),
         planned=run.planned,
+        skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
+        replayed=len(replayed),
         diverged=sum(details.diverged_at is not None for details in replayed),
         not_measured=run.not_measured,
         added=base is None,
         subject=_subject_changes(base.subject, run.subject) if base else [],
-        metrics=_metric_changes(before if base else NOTHING, now, run.metrics),
-        categories=_category_changes(before if base else NOTHING, now, _gone(sides, measure)),
+        metrics=_metric_changes(before if comparable else NOTHING, now, run.metrics),
+        categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
     )
+
+
+def _skipped(results: Sequence[Result]) -> int:
+    """Trials that were left out of a case that others of its trials measured: nothing else would tell of them."""
+    return sum(r.status is Status.SKIPPED for r in results) if any(r.valid for r in results) else 0
 
 
 def _errors(run: Run) -> int:

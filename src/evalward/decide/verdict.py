@@ -25,7 +25,7 @@ def judge(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequenc
         *_missing(comparison, policy),
         *_unfed(comparison, policy, rules),
         *_from_rules(rules),
-        *_unmeasured(comparison),
+        *_unmeasured(comparison, policy),
     ]
     reasons.sort(key=lambda reason: (_OUTCOMES.index(reason.outcome), _STAGES.index(reason.stage)))
     outcome = reasons[0].outcome if reasons else Outcome.PASS
@@ -46,11 +46,17 @@ def judge(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequenc
 def _validity(comparison: Comparison, limits: Limits) -> list[Reason]:
     if not any(run.planned for run in comparison.runs if not run.missing) and not _all_unmeasured(comparison):
         return [_invalid("no case was run", "Check `suites`, `cases` and the selection.")]
-    reasons = [_invalid(comparison.interrupted, "Run it again.")] if comparison.interrupted else []
+    reasons = [_invalid(comparison.interrupted, _after(comparison.interrupted))] if comparison.interrupted else []
     for run in comparison.runs:
         if judged(run):
             reasons += _run_validity(run, limits)
     return reasons
+
+
+def _after(interrupted: str) -> str:
+    if interrupted.startswith("budget"):
+        return "Raise `budget_usd` or `budget_tokens`, or run less; `--resume` keeps what is done."
+    return "Mend that and run it again; `--resume` keeps what is done."
 
 
 def _all_unmeasured(comparison: Comparison) -> bool:
@@ -207,11 +213,13 @@ def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
 # --- what a pass may not hide ---------------------------------------------------------------------------------------
 
 
-def _unmeasured(comparison: Comparison) -> list[Reason]:
+def _unmeasured(comparison: Comparison, policy: Policy) -> list[Reason]:
     reasons = [_not_measured(run) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
         if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
             reasons.append(_incomparable(run))
+        elif judged(run):
+            reasons += _redefined(run, policy)
     return reasons + _unseen_by_replay(comparison)
 
 
@@ -236,8 +244,20 @@ def _incomparable(run: RunComparison) -> Reason:
     return _inconclusive(run, message, "Update the baseline once the new cases are right.")
 
 
+def _redefined(run: RunComparison, policy: Policy) -> list[Reason]:
+    """Cases that ask something else now: whoever breaks a case could redefine it, so they are no silent pass."""
+    ids = [case.id for case in run.of("redefined") if not policy.waiver(case.id, case.category)]
+    if not ids:
+        return []
+    known = run.comparable + len(run.of("redefined"))
+    message = f"{run.name}: {len(ids)} of {known} known cases were redefined and could not be compared"
+    remedy = "Look at what changed in them; update the baseline once they are right, or waive them with a reason."
+    reason = _inconclusive(run, message, remedy)
+    return [reason.model_copy(update={"cases": ids})]
+
+
 def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
-    """A changed prompt that only replays looked at: they can't see it, and give no pass for it."""
+    """A changed prompt that only replays looked at, or another recording: no pass for what was not measured."""
     measured = [run for run in comparison.runs if judged(run)]
     live = {run.suite for run in measured if run.random}
     reasons = []
@@ -248,6 +268,9 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
             reasons.append(
                 _inconclusive(run, f"{changed}, and a replay does not measure that", "Measure it with a live target.")
             )
+        if run.replay and any(change.part == "recording" for change in run.subject):
+            message = f"{run.name}: the recording changed, so what changed in the numbers may be the recording's doing"
+            reasons.append(_inconclusive(run, message, "Compare the recordings; update the baseline with the new one."))
     return reasons
 
 
@@ -256,7 +279,7 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
 
 def _all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> str:
     if comparison.baseline is None:
-        return "nothing was compared: there is no baseline yet"
+        return "only floors and ceilings could speak: there is no baseline yet"
     said = [
         f"{_cases(number)} {verb}"
         for change, verb in (("broken", "broke"), ("worse", "got worse"), ("fixed", "got fixed"))
@@ -281,6 +304,8 @@ def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcom
     noted = [rule for rule in rules if rule.status in {"warn", "not_available"}]
     told = [f"{rule.suite} × {rule.target}: {rule.message}" for rule in noted]
     for run in comparison.runs:
+        if run.skipped:
+            told.append(f"{run.name}: {run.skipped} of {run.planned} trials could not be run, and are in no number")
         redefined = run.of("redefined")
         if redefined:
             told.append(f"{run.name}: {_cases(len(redefined))} changed and can't be compared with the baseline")

@@ -80,7 +80,7 @@ def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str]
         raise InputError(problems)
     if not any(run.cases for run in runs):
         what = _shown([*selection.targets, *selection.cases])
-        raise wrong(loaded.file, f"nothing matches {what}", "`evalward validate` lists suites, targets and cases.")
+        raise wrong(loaded.file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
     return Plan(runs, selection.partial)
 
 

@@ -80,7 +80,7 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
     """Read both sides. Raises `InputError` for what is wrong in the head, `GitHubError` when the base can't be read.
 
     A base whose own files are broken must not block the pull request that mends them: it is said, and the head's
-    rules hold.
+    rules hold. Where the pull request leaves them as they are, they are an `InputError` like any other.
     """
     head_side = _head_side(settings, plan, head)
     if base.sha is None:
@@ -88,11 +88,34 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
     try:
         judging = _base_side(settings, plan, base.sha, tree, head)
     except InputError as error:
+        if not _mends(settings, plan, base.sha, tree, head):
+            raise
         note = f"The base's own files are wrong, so they can't judge: {error.problems[0]}"
         return Sides(head_side, head_side, unprotected=True, base=base, note=note)
     if judging is None:
         return Sides(head_side, head_side, unprotected=True, base=base)
+    if settings.baseline is not None and judging.baseline is None and head_side.baseline is None:
+        raise wrong("input baseline", f"{settings.baseline!r} is neither in the base nor here", "Check the path.")
     return Sides(judging, head_side, unprotected=False, base=base)
+
+
+def _mends(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> bool:
+    """The head has another config or another baseline than the base."""
+    name = _baseline_name(settings, plan, head)
+    pairs = [(settings.config, head.root / posixpath.basename(settings.config))]
+    pairs.append((_beside(settings, name), head.root / (_from_config(settings, name) if settings.baseline else name)))
+    return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _read(file, path) for path, file in pairs)
+
+
+def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
+    try:
+        return tree.read(sha, path)
+    except InputError:
+        return None  # too large, or no file: whatever the head has there is something else
+
+
+def _baseline_name(settings: Settings, plan: EventPlan, config: LoadedConfig) -> str:
+    return settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
 
 
 def _base_side(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> Side | None:
@@ -103,7 +126,7 @@ def _base_side(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, hea
     shown = f"{settings.config} (base {sha[:12]})"
     config = parse_config(_decoded(text, shown), shown, head.root)
     policy = _policy(settings, plan, config)
-    name = settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
+    name = _baseline_name(settings, plan, config)
     content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
     return _side(policy, baseline, config)
@@ -122,7 +145,7 @@ def _decoded(text: bytes, shown: str) -> str:
 
 
 def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
-    name = settings.baseline or head.config.baseline_for(plan.branch, settings.profile)
+    name = _baseline_name(settings, plan, head)
     path = head.root / (name if settings.baseline is None else _from_config(settings, name))
     content = _read(path, name)
     baseline = read_baseline(content, name) if content is not None else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Record(BaseModel):
@@ -31,6 +31,12 @@ class StrictRecord(Record):
 
     model_config = ConfigDict(extra="forbid")
 
+
+Count = Annotated[int, Field(ge=0, le=10**15)]
+"""A number of things, tokens or milliseconds that somebody told: never negative, never absurd."""
+
+Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
+"""A weight, score or cost that somebody told."""
 
 Json = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]
 

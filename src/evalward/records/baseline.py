@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalward.records.base import Record
+from evalward.records.base import Amount, Count, Record
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.report import Subject
 from evalward.records.result import Details, OtherDetails, Result, Status
@@ -19,11 +19,11 @@ class BaselineTrial(Record):
     """What later tests need of one trial: its outcome and its numbers, no text of anybody's."""
 
     status: Status
-    score: float = 0.0
-    max_score: float = 0.0
+    score: Amount = 0.0
+    max_score: Amount = 0.0
     reason: str | None = None
     usage: Usage = Usage()
-    duration_ms: int = 0
+    duration_ms: Count = 0
     details: Details = OtherDetails()
 
 

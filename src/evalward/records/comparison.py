@@ -106,6 +106,8 @@ class RunComparison(Record):
     errors: int
     planned: int
     replay: bool = False
+    skipped: int = 0
+    replayed: int = 0
     diverged: int = 0
     not_measured: str | None = None
     missing: bool = False

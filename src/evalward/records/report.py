@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from evalward.records.base import Record
+from evalward.records.base import Count, Record
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.result import Details, OtherDetails, Result
 
@@ -67,9 +67,9 @@ class Run(Record):
     suite: str
     kind: str
     target: str
-    trials: int
+    trials: Count
     random: bool = False
-    planned: int = 0
+    planned: Count = 0
     subject: Subject
     metrics: dict[str, Metric] = {}
     categories: dict[str, CategorySummary] = {}

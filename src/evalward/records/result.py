@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from evalward.records.base import Record
+from evalward.records.base import Amount, Count, Record
 from evalward.records.trace import Trace, Usage
 
 NOT_RUN = "not_run"
@@ -31,7 +31,7 @@ class CheckResult(Record):
     check: str
     passed: bool
     detail: str
-    weight: float = 1.0
+    weight: Amount = 1.0
 
 
 class BashDetails(Record):
@@ -43,11 +43,11 @@ class BashDetails(Record):
     """
 
     kind: Literal["bash"] = "bash"
-    tool_calls: int = 0
-    tool_calls_ok: int = 0
-    turns: int = 0
+    tool_calls: Count = 0
+    tool_calls_ok: Count = 0
+    turns: Count = 0
     natural_stop: bool = False
-    working_ms: int = 0
+    working_ms: Count = 0
     replayed: bool = False
     diverged_at: int | None = None
     deterministic: bool | None = None
@@ -92,11 +92,11 @@ class Result(Record):
     definition: str
     trial: int = Field(default=1, ge=1)
     status: Status
-    score: float = 0.0
-    max_score: float = 0.0
+    score: Amount = 0.0
+    max_score: Amount = 0.0
     checks: list[CheckResult] = []
     usage: Usage = Usage()
-    duration_ms: int = 0
+    duration_ms: Count = 0
     reason: str | None = None
     message: str | None = None
     details: Details = OtherDetails()

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evalward.records.base import Record
+from evalward.records.base import Amount, Count, Record
 
 
 class Usage(Record):
@@ -18,12 +18,12 @@ class Usage(Record):
     nobody told is `None`, never 0; so is the cost (USD) of a model without a known price.
     """
 
-    input_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    output_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    cost_usd: float | None = None
+    input_tokens: Count | None = None
+    cache_read_tokens: Count | None = None
+    cache_write_tokens: Count | None = None
+    output_tokens: Count | None = None
+    reasoning_tokens: Count | None = None
+    cost_usd: Amount | None = None
 
     @property
     def total_input_tokens(self) -> int | None:
@@ -122,8 +122,8 @@ class ToolCall(Record):
     stdout: str = ""
     stderr: str = ""
     exit_code: int
-    duration_ms: int = 0
-    cut: int = 0
+    duration_ms: Count = 0
+    cut: Count = 0
     ran: bool = True
 
 
@@ -136,8 +136,8 @@ class Turn(Record):
     usage: Usage = Usage()
     stop: StopReason = "end"
     model: str | None = None
-    wall_ms: int = 0
-    working_ms: int = 0
+    wall_ms: Count = 0
+    working_ms: Count = 0
 
 
 class Trace(Record):
@@ -152,8 +152,8 @@ class Trace(Record):
     tool_calls: list[ToolCall] = []
     turns: list[Turn] = []
     natural_stop: bool = False
-    duration_ms: int = 0
-    working_ms: int = 0
+    duration_ms: Count = 0
+    working_ms: Count = 0
     total: Usage | None = None
 
     @property

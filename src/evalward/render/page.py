@@ -28,6 +28,7 @@ from evalward.render.view import (
     OUTCOMES,
     SEVERITY,
     STATUSES,
+    UNCOMPARED_PASS,
     UNPROTECTED_PASS,
     Badge,
     Caps,
@@ -116,8 +117,9 @@ def _some(items: Sequence[_T], limit: int) -> Some[_T]:
 
 
 def _outcome(judgement: Judgement, context: Context) -> Badge:
-    nothing = context.unprotected or judgement.comparison.baseline is None
-    if nothing and judgement.verdict.outcome is Outcome.PASS:
+    if judgement.verdict.outcome is Outcome.PASS and judgement.comparison.baseline is None:
+        return UNCOMPARED_PASS
+    if judgement.verdict.outcome is Outcome.PASS and context.unprotected:
         return UNPROTECTED_PASS
     return OUTCOMES[judgement.verdict.outcome]
 
@@ -152,7 +154,7 @@ def _scope(runs: Sequence[RunComparison]) -> str:
 def _case_count(comparison: Comparison) -> str:
     total = sum(run.total for run in comparison.runs)
     comparable = sum(run.comparable for run in comparison.runs)
-    text = plural(total, "case")
+    text = plural(total, "case" if len(comparison.runs) == 1 else "case run")
     trials = {run.trials for run in comparison.runs}
     if len(trials) == 1 and (each := trials.pop()) > 1:
         text += f" × {each} trials"
@@ -165,8 +167,8 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
     alerts: list[str] = []
     if context.unprotected:
         alerts.append(
-            "Unprotected first run: the base commit has no Evalward configuration, so this pull request was judged "
-            "by its own policy."
+            "Unprotected: the base commit has no configuration that could judge, so this pull request was judged by "
+            "its own policy."
         )
     if comparison.baseline is None:
         alerts.append("There is no baseline: nothing was compared, and only floors and ceilings could speak.")
@@ -265,7 +267,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
 def _replay_notes(run: RunComparison) -> list[str]:
     notes = [
         "Replay: recorded model messages, tool calls executed again. "
-        f"{run.diverged:,} of {plural(run.planned, 'trial')} diverged from the recording."
+        f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
     ]
     changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
     if changed:

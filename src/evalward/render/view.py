@@ -32,7 +32,8 @@ OUTCOMES: dict[Outcome, Badge] = {
     Outcome.INCONCLUSIVE: Badge("❔", "inconclusive", "yellow", "?"),
     Outcome.ERROR: Badge("🛑", "could not be judged", "red", "!"),
 }
-UNPROTECTED_PASS = Badge("⚠️", "passed, but nothing was compared", "yellow", "!")
+UNCOMPARED_PASS = Badge("⚠️", "passed, but nothing was compared", "yellow", "!")
+UNPROTECTED_PASS = Badge("⚠️", "passed, by its own policy", "yellow", "!")
 STATUSES: dict[RuleStatus, Badge] = {
     "ok": Badge("✅", "ok", "green", "✓"),
     "not_available": Badge("❔", "not available", "yellow", "?"),

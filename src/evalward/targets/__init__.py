@@ -38,7 +38,8 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
         from evalward.targets.replay import load_recording  # noqa: PLC0415
 
         recording = name.removeprefix(REPLAY)
-        return load_recording(recording, loaded.root / loaded.config.recordings[recording])
+        path = loaded.config.recordings[recording]
+        return load_recording(recording, loaded.root / path, shown=path)
     provider, _, model = name.partition("/")
     if provider in WIRES and model:
         return _live(provider, model, loaded, env, limiters or Limiters())

@@ -83,26 +83,41 @@ class Replay(Free):
         return ReplayChat(same.trace)
 
 
-def load_recording(name: str, path: Path) -> Replay:
+def load_recording(name: str, path: Path, shown: str | None = None) -> Replay:
     """A recording: a folder of trial files (as `run` leaves them), or a `.jsonl` file with one trial a line.
 
-    Raises `InputError` when there is none, when a trial can't be read, or when it holds trials of several targets.
+    `shown` is its name for people. Raises `InputError` when there is none, when a trial can't be read or is there
+    twice, or when it holds trials of several targets.
     """
-    trials = [trial for file in _trial_files(path) for trial in _read_trials(file)]
+    place = shown or str(path)
+    trials = [trial for file in _trial_files(path) for trial in _read_trials(file, _shown(file, path, place))]
     if not trials:
         raise wrong(
-            str(path),
+            place,
             f"recording {name!r} holds no trial",
             "A recording is a folder that `evalward run --output` made, or a .jsonl file with one trial a line.",
         )
+    _refuse_twins(name, place, trials)
     targets = sorted({trial.target for trial in trials})
     if len(targets) > 1:
         raise wrong(
-            str(path),
+            place,
             f"recording {name!r} holds trials of several targets: {', '.join(targets[:5])}",
             "Name the folder of one of them, below trials/.",
         )
     return Replay(name, trials)
+
+
+def _refuse_twins(name: str, place: str, trials: Iterable[Trial]) -> None:
+    """Two recordings of one trial: which of them counted would be chance, or choice."""
+    seen: set[tuple[str, str, str, int, str]] = set()
+    for trial in trials:
+        result = trial.result
+        key = (trial.suite, trial.target, result.id, result.trial, result.definition)
+        if key in seen:
+            message = f"recording {name!r} holds trial {result.trial} of {result.id!r} twice"
+            raise wrong(place, message, "Keep one of them.")
+        seen.add(key)
 
 
 def _trial_files(path: Path) -> list[Path]:
@@ -112,30 +127,35 @@ def _trial_files(path: Path) -> list[Path]:
     return sorted(folder.glob("**/*.json")) + sorted(folder.glob("*.jsonl"))
 
 
-def _read_trials(file: Path) -> Iterator[Trial]:
+def _shown(file: Path, path: Path, place: str) -> str:
+    """A trial file's name for people: below the recording's own."""
+    return place if file == path else f"{place}/{file.relative_to(path).as_posix()}"
+
+
+def _read_trials(file: Path, place: str) -> Iterator[Trial]:
     if file.suffix == ".json":
-        yield _parse_trial(file, 1, file.read_text("utf-8", errors="replace"))
+        yield _parse_trial(place, 1, file.read_text("utf-8", errors="replace"))
         return
     with file.open(encoding="utf-8", errors="replace") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip() and not line.lstrip().startswith(("#", "//")):
-                yield _parse_trial(file, number, line)
+                yield _parse_trial(place, number, line)
 
 
-def _parse_trial(file: Path, line: int, text: str) -> Trial:
+def _parse_trial(place: str, line: int, text: str) -> Trial:
     try:
         data = json.loads(text)
         if not isinstance(data, dict) or data.get("schema") != TRIAL_SCHEMA:
-            raise wrong(str(file), f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
+            raise wrong(place, f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
         return Trial.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
         problem = Problem(
-            place=Place(file=str(file), line=line),
+            place=Place(file=place, line=line),
             field=".".join(map(str, first["loc"])),
             message=first["msg"],
             remedy="Record it again, or mend the file.",
         )
         raise InputError(problem) from error
     except (ValueError, RecursionError) as error:
-        raise wrong(str(file), f"not valid JSON: {error}", "Record it again.", line=line) from error
+        raise wrong(place, f"not valid JSON: {error}", "Record it again.", line=line) from error

@@ -6,9 +6,11 @@ import asyncio
 import socket
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
+from evalward.sandbox import virtual
 from evalward.sandbox.base import Execution, SandboxError
 from evalward.sandbox.virtual import MAX_COMMANDS, VirtualShell
 
@@ -195,3 +197,68 @@ async def test_a_shell_at_work_lets_others_work() -> None:
     await said("sleep 0.3", timeout_s=2)
     other.cancel()
     assert ticks > 5
+
+
+# --- a process of its own -------------------------------------------------------------------------------------------
+
+CRASHES = {
+    "eval that calls itself": 'x=\'eval "$x"\'; eval "$x"',
+    "jq nested too deep": f"jq -n '{'(' * 4000}1{')' * 4000}'",
+}
+
+
+@pytest.mark.parametrize("name", CRASHES)
+async def test_a_script_that_crashes_the_interpreter_is_an_error_of_the_sandbox(name: str) -> None:
+    one, other = VirtualShell({}, 10), VirtualShell({}, 10)
+    await other.run("x=kept")
+    with pytest.raises(SandboxError, match="crashed"):
+        await one.run(CRASHES[name])
+    with pytest.raises(SandboxError):
+        one.file_type("/tmp")
+    assert (await other.run("echo $x")).stdout == "kept\n"
+    assert (await VirtualShell({}, 10).run("echo new")).stdout == "new\n"
+
+
+async def test_the_interpreters_process_has_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CANARY_API_KEY", "sk-canary-0123456789")
+    shell = VirtualShell({}, 10)
+    environ = Path(f"/proc/{shell._child.pid}/environ").read_bytes()
+    assert b"CANARY" not in environ
+    assert b"PYTHONPATH" in environ
+
+
+async def test_nothing_of_a_shell_is_left_for_the_next_one_in_its_process() -> None:
+    virtual._WORKERS.stop()
+    first = VirtualShell({"/w/a": "x"}, 10)
+    await first.run("y=1; cd /tmp; echo z > /tmp/f; alias ll=ls; f() { echo f; }")
+    pid = first._child.pid
+    first.close()
+    second = VirtualShell({}, 10)
+    assert second._child.pid == pid
+    done = await second.run('echo "[$y]"; pwd; ls /w /tmp; f; ll')
+    assert done.stdout.split() == ["[]", "/home/eval"]
+    assert (second.file_type("/w/a"), second.file_type("/tmp/f")) == (None, None)
+    with pytest.raises(SandboxError, match="closed"):
+        await first.run("echo")
+
+
+async def test_no_process_is_left_at_the_end() -> None:
+    shells = [VirtualShell({}, 10) for _ in range(3)]
+    pids = [shell._child.pid for shell in shells]
+    for shell in shells:
+        shell.close()
+    virtual._WORKERS.stop()
+    for _ in range(500):
+        if not any(Path(f"/proc/{pid}").exists() for pid in pids):
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("an interpreter's process is still there")
+
+
+async def test_a_killed_fork_server_is_started_again() -> None:
+    VirtualShell({}, 10)
+    process = virtual._WORKERS._process
+    assert process is not None
+    process.kill()
+    process.wait()
+    assert (await VirtualShell({}, 10).run("echo again")).stdout == "again\n"

@@ -67,7 +67,10 @@ def test_the_headline_of_a_pass_hides_nothing(now: list[Result], before: list[Re
 
 def test_a_first_run_passes_and_says_that_nothing_was_compared() -> None:
     verdict = verdict_of(report(run(hundred(failed=5))), None, FLOOR, DROP)
-    assert (verdict.outcome, verdict.headline) == (Outcome.PASS, "nothing was compared: there is no baseline yet")
+    assert (verdict.outcome, verdict.headline) == (
+        Outcome.PASS,
+        "only floors and ceilings could speak: there is no baseline yet",
+    )
 
 
 def test_a_first_run_below_its_floor_fails() -> None:
@@ -273,11 +276,29 @@ def test_when_everything_is_redefined_nothing_was_compared() -> None:
     assert any("100 cases changed and can't be compared" in warning for warning in verdict.warnings)
 
 
-def test_when_something_is_redefined_the_rest_decides() -> None:
-    now = [*hundred()[:99], result("c099", "failed", definition="sha256:new")]
-    verdict = verdict_of(report(run(now)), base(), Rule(metric="pass_rate", max_drop=0.0))
+def test_redefined_cases_are_no_silent_pass_and_a_drop_still_decides() -> None:
+    redefined = result("c099", "failed", definition="sha256:new")
+    verdict = verdict_of(report(run([*hundred()[:99], redefined])), base(), Rule(metric="pass_rate", max_drop=0.0))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.headline.endswith("1 of 100 known cases were redefined and could not be compared")
+    assert verdict.reasons[0].cases == ["c099"]
+    worse = [result("c000", "failed"), *hundred()[1:99], redefined]
+    assert verdict_of(report(run(worse)), base(), Rule(metric="pass_rate", max_drop=0.0)).outcome is Outcome.FAIL
+
+
+def test_a_waived_redefined_case_is_only_told() -> None:
+    now = [*hundred()[:99], result("c099", definition="sha256:new")]
+    waive = [Waiver(id="c099", reason="asks for more now")]
+    verdict = verdict_of(report(run(now)), base(), waive=waive)
     assert verdict.outcome is Outcome.PASS
     assert verdict.warnings == ["bash-tools × replay:haiku: 1 case changed and can't be compared with the baseline"]
+
+
+def test_another_recording_is_no_silent_pass() -> None:
+    before = baseline(run([result("a", replayed=True)], parts={"recording": "old", "bashkit": "1"}))
+    verdict = verdict_of(report(run([result("a", replayed=True)], parts={"recording": "new", "bashkit": "1"})), before)
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "the recording changed" in verdict.headline
 
 
 @pytest.mark.parametrize(

@@ -133,14 +133,14 @@ def test_notes__say_what_the_numbers_are_about() -> None:
 
     assert "over the 35 comparable of 37 cases" in text
     assert "1 of 37 trials ended in an error" in text
-    assert "4 of 37 trials diverged from the recording" in text
+    assert "4 of 37 replayed trials diverged from the recording" in text
     assert "`tool_description` changed: replay does not measure this change" in text
 
 
 def test_first_run__says_that_nothing_was_compared() -> None:
     text = comment(judgements.first_run(), judgements.context(unprotected=True))
 
-    assert "> Unprotected first run: the base commit has no Evalward configuration" in text
+    assert "> Unprotected: the base commit has no configuration that could judge" in text
     assert "> There is no baseline: nothing was compared" in text
     assert "no baseline" in text
 

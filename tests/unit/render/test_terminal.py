@@ -48,6 +48,13 @@ def test_table__is_aligned() -> None:
     assert [row[header.index("status") :] for row in rows] == ["✗ fail", "? inconclusive", "✓ ok"]
 
 
+@pytest.mark.parametrize("cell", ["1,000", "1,234,567", "1,000.5", "True", "1e5", "0x10", "nan"])
+def test_table__takes_no_text_for_a_number(cell: str) -> None:
+    screen = Screen(colour=False, width=40)
+    screen.table(["metric", "value"], [["total_tasks", cell]], "lr")
+    assert screen.lines[-1].split() == ["total_tasks", cell]
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 @pytest.mark.parametrize("width", [80, 100, 160])
 def test_lines__keep_within_the_width(name: str, width: int) -> None:

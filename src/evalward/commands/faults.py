@@ -1,0 +1,14 @@
+"""Our own faults: a traceback in a log file, one sentence for people."""
+
+from __future__ import annotations
+
+import tempfile
+import traceback
+
+
+def internal_error(error: Exception) -> str:
+    """Write the log; the sentence that names it."""
+    text = "".join(traceback.format_exception(error))
+    with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
+        file.write(text)
+    return f"internal error: {type(error).__name__}. Please report it with the log {file.name}."
