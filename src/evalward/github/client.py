@@ -32,6 +32,28 @@ class IssueComment(Record):
     html_url: str | None = None
 
 
+class Repository(Record):
+    """A repository, `owner/name`."""
+
+    full_name: str
+
+
+class PullSide(Record):
+    """One side of a pull request. `repo` is `None` when the fork is gone."""
+
+    sha: str
+    ref: str
+    repo: Repository | None = None
+
+
+class OpenPull(Record):
+    """An open pull request. `base.sha` is the tip of its target branch as GitHub last looked."""
+
+    number: int
+    head: PullSide
+    base: PullSide
+
+
 class _Head(Record):
     sha: str
 
@@ -132,6 +154,12 @@ class GitHub:
     def pull_head(self, repository: str, number: int) -> str:
         """The sha of the pull request's head as it is now."""
         return self._http.request("GET", f"/repos/{repository}/pulls/{number}").read(_Pull).head.sha
+
+    def open_pulls(self, repository: str, head_owner: str, head_branch: str) -> list[OpenPull]:
+        """The open pull requests from a branch of an owner's fork (or of the repository itself)."""
+        head = quote(f"{head_owner}:{head_branch}", safe="")
+        pages = self._http.pages(f"/repos/{repository}/pulls?state=open&head={head}")
+        return [pull for page in pages for pull in page.read(list[OpenPull])]
 
     def read_file(self, repository: str, sha: str, path: str, limit: int) -> bytes | None:
         """A file of a commit, `None` only when the commit is there and has no such file.

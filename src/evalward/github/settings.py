@@ -32,6 +32,7 @@ class Settings:
     baseline: str | None = None
     profile: str | None = None
     report: str | None = None
+    publish: str | None = None
     fail_on: FailOn | None = None
     comment: CommentMode = "always"
     comment_id: str = "evalward"
@@ -76,6 +77,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         baseline=reader.path("baseline", directory),
         profile=reader.text("profile") or None,
         report=reader.path("report", directory),
+        publish=reader.path("publish", directory),
         fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
         comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
         comment_id=reader.comment_id(),
@@ -83,6 +85,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         output_dir=reader.path("output-dir", directory) or Settings.output_dir,
         working_directory=directory,
     )
+    reader.refuse_beside_publish(settings)
     if reader.problems:
         raise InputError(reader.problems)
     return settings
@@ -189,6 +192,14 @@ class _Reader:
             text = posixpath.join(workspace, directory, text)
         found = self._inside(name, text, workspace)
         return None if found is None else posixpath.relpath(f"/{found}", f"/{directory}")
+
+    def refuse_beside_publish(self, settings: Settings) -> None:
+        """Publishing runs nothing: inputs that say what to run are a mistake there."""
+        if settings.publish is None:
+            return
+        for name in ("suites", "targets", "trials", "report"):
+            if getattr(settings, name):
+                self._wrong(name, "has no meaning beside publish", "Give it to the workflow that measures.")
 
     def _inside(self, name: str, text: str, workspace: str) -> str | None:
         """The path from the workspace's top, `None` with a problem noted when it is elsewhere."""

@@ -86,7 +86,7 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
     if base.sha is None:
         return Sides(head_side, head_side, unprotected=False, base=base)
     try:
-        judging = _base_side(settings, plan, base.sha, tree, head)
+        judging = base_side(settings, plan.branch, base.sha, tree, head.root)
     except InputError as error:
         note = f"The base's own files are wrong, so they can't judge: {error.problems[0]}"
         return Sides(head_side, head_side, unprotected=True, base=base, note=note)
@@ -95,15 +95,19 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
     return Sides(judging, head_side, unprotected=False, base=base)
 
 
-def _base_side(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> Side | None:
-    """The base's rules, `None` when it has no config."""
+def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, root: Path) -> Side | None:
+    """The rules that commit `sha` has for changes of `branch`, `None` when it has no config.
+
+    `root` is the folder of the config in the working tree. Raises `InputError` for what is wrong in that commit,
+    `GitHubError` when it can't be read.
+    """
     text = tree.read(sha, _path(tree, settings, settings.config))
     if text is None:
         return None
     shown = f"{settings.config} (base {sha[:12]})"
-    config = parse_config(_decoded(text, shown), shown, head.root)
-    policy = _policy(settings, plan, config)
-    name = settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
+    config = parse_config(_decoded(text, shown), shown, root)
+    policy = _policy(settings, branch, config)
+    name = settings.baseline or config.config.baseline_for(branch, settings.profile)
     content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
     return _side(policy, baseline, config)
@@ -126,7 +130,7 @@ def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
     path = head.root / (name if settings.baseline is None else _from_config(settings, name))
     content = _read(path, name)
     baseline = read_baseline(content, name) if content is not None else None
-    return _side(_policy(settings, plan, head), baseline, head)
+    return _side(_policy(settings, plan.branch, head), baseline, head)
 
 
 def _read(path: Path, name: str) -> bytes | None:
@@ -138,8 +142,8 @@ def _read(path: Path, name: str) -> bytes | None:
         raise wrong(name, f"the baseline can't be read: {error.strerror}", "Name a file.") from error
 
 
-def _policy(settings: Settings, plan: EventPlan, config: LoadedConfig) -> Policy:
-    policy = config.config.policy_for(plan.branch, settings.profile, file=config.file)
+def _policy(settings: Settings, branch: str | None, config: LoadedConfig) -> Policy:
+    policy = config.config.policy_for(branch, settings.profile, file=config.file)
     return policy.model_copy(update={"fail_on": settings.fail_on}) if settings.fail_on else policy
 
 
