@@ -18,6 +18,7 @@ from evalward.github.runner_files import OUTPUT_NAMES
 from support.container import OWNER, TOOLS_VARIABLE, ActionRun, Container, build_image
 from support.git_repo import PullRequestRepo, commit, git, init, pull_request_repo, shallow_clone, write_files
 from support.github_api import HEAD, REPOSITORY, FakeGitHub
+from support.github_events import FORK, pull_request
 
 pytestmark = [
     pytest.mark.container,
@@ -101,10 +102,8 @@ class Scene:
 
 
 def pull_event(repo: PullRequestRepo, *, fork: bool = False, action: str = "synchronize") -> dict[str, Any]:
-    head_repo = {"full_name": "stranger/fork" if fork else REPOSITORY}
-    head = {"sha": repo.head, "ref": "topic", "repo": head_repo}
-    base = {"sha": repo.fork_point, "ref": "main", "repo": {"full_name": REPOSITORY}}
-    return {"action": action, "number": 7, "pull_request": {"number": 7, "head": head, "base": base}}
+    owner = FORK if fork else REPOSITORY
+    return pull_request(action, head=repo.head, base=repo.fork_point, head_repository=owner)
 
 
 def scene(container: Container, api: FakeGitHub, folder: Path, base: Files, head: Files) -> Scene:

@@ -99,6 +99,7 @@ class FakeGitHub:
         self.commits: set[str] = set()
         self.pulls: list[Pull] = []
         self.requests: list[Request] = []
+        self.exchanges: list[tuple[Request, Answer]] = []  # without those that a fault answered
         self._faults: list[Fault] = []
         self._next_id = 1001
         self._lock = threading.Lock()
@@ -159,7 +160,9 @@ class FakeGitHub:
             self.requests.append(request)
             fault = self._fault(request)
             if fault is None:
-                return self._route(request), 0.0
+                answer = self._route(request)
+                self.exchanges.append((request, answer))
+                return answer, 0.0
             if fault.after:
                 self._route(request)
             if fault.status == 0:

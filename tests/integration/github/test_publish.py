@@ -21,6 +21,7 @@ from evalward.commands.world import World
 from evalward.github.comment import Marker, parse_marker
 from support.git_repo import write_files
 from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
+from support.github_events import BASE, FORK, workflow_run
 
 CONFIG = """\
 version: 1
@@ -30,8 +31,6 @@ policy:
   - {metric: pass_rate, max_drop: 0.1}
 """
 NAMES = ("one", "two", "three", "four", "five")
-BASE = "b" * 40
-FORK = "stranger/fork"
 UNVERIFIED = "results are not verified"
 
 
@@ -90,20 +89,6 @@ def api(baseline: bytes) -> Iterator[FakeGitHub]:
         yield server
 
 
-def finished_run(**changes: Any) -> dict[str, Any]:
-    done = {
-        "id": 20,
-        "run_attempt": 2,
-        "event": "pull_request",
-        "head_sha": HEAD,
-        "head_branch": "topic",
-        "head_repository": {"full_name": FORK},
-        "pull_requests": [],
-        **changes,
-    }
-    return {"action": "completed", "workflow_run": done, "repository": {"full_name": REPOSITORY}}
-
-
 @dataclass(frozen=True)
 class Seen:
     """What publishing left."""
@@ -130,7 +115,7 @@ def stage(tmp_path: Path, api: FakeGitHub) -> Stage:
         if report is not None:
             data = report if isinstance(report, bytes) else json.dumps(report).encode()
             (workspace / "first" / "report.json").write_bytes(data)
-        (tmp_path / "event.json").write_text(json.dumps(event or finished_run()))
+        (tmp_path / "event.json").write_text(json.dumps(event or workflow_run()))
         outputs, summary = tmp_path / "outputs", tmp_path / "summary"
         env = {
             "GITHUB_WORKSPACE": str(workspace),
@@ -322,7 +307,7 @@ def test_several_pulls__can_not_be_told_apart(stage: Stage, api: FakeGitHub, hon
 def test_runs_of_no_pull__have_nothing_to_publish(
     change: dict[str, Any], stage: Stage, honest: dict[str, Any], api: FakeGitHub
 ) -> None:
-    seen = stage(honest, finished_run(**change))
+    seen = stage(honest, workflow_run(**change))
 
     assert (seen.code, seen.comment, api.requests) == (0, "", [])
 
@@ -338,7 +323,7 @@ def test_an_odd_branch_name__is_only_a_value(stage: Stage, honest: dict[str, Any
     branch = "a&state=closed#?/%0A"
     api.pulls = [replace(api.pulls[0], ref=branch)]
 
-    seen = stage(honest, finished_run(head_branch=branch))
+    seen = stage(honest, workflow_run(head_branch=branch))
 
     assert (seen.code, UNVERIFIED in seen.comment) == (0, True)
     assert api.requests[0].query["state"] == "open"
@@ -366,7 +351,7 @@ def test_inputs__that_run_something_are_refused(stage: Stage, honest: dict[str, 
 
 
 def test_command_line__does_the_same(api: FakeGitHub, tmp_path: Path, honest: dict[str, Any]) -> None:
-    write_files(tmp_path, {"first/report.json": json.dumps(honest), "event.json": json.dumps(finished_run())})
+    write_files(tmp_path, {"first/report.json": json.dumps(honest), "event.json": json.dumps(workflow_run())})
     env = {
         "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
         "GITHUB_EVENT_NAME": "workflow_run",
