@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
-FORMATS = ("terminal", "markdown", "json")
+FORMATS = ("terminal", "markdown", "junit", "json")
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS, EXIT_INTERRUPTED = (
     2,
