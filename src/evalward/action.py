@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.commands.check import JUDGEMENT_FILE
-from evalward.commands.files import read_report, write_text
-from evalward.commands.pipeline import REPORT_FILE, dump_judgement, judge_report, prepare, run_plan, unfed_rules
+from evalward.commands.files import read_report
+from evalward.commands.pipeline import REPORT_FILE, judge_report, prepare, run_plan, unfed_rules
 from evalward.commands.publish import publish
 from evalward.commands.secrets import Redaction, redact_files, redaction_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
@@ -134,9 +133,8 @@ def _page(job: Job, client: GitHub) -> Page:
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy)
-    write_text(job.output / JUDGEMENT_FILE, dump_judgement(judgement))
     context = _context(job, sides, report)
-    job.surfaces.log(judgement)
+    job.surfaces.show(judgement, annotate_cases=True)
     return job.surfaces.judged(judgement, report, context)
 
 

@@ -98,6 +98,8 @@ class FakeGitHub:
         self.files: dict[tuple[str, str], bytes] = {}
         self.commits: set[str] = set()
         self.pulls: list[Pull] = []
+        self.pull_files: list[dict[str, str]] = []
+        self.statuses: list[tuple[str, dict[str, str]]] = []
         self.requests: list[Request] = []
         self.exchanges: list[tuple[Request, Answer]] = []  # without those that a fault answered
         self._faults: list[Fault] = []
@@ -199,6 +201,8 @@ class FakeGitHub:
             ("DELETE", rf"{repository}/issues/comments/(\d+)", self._delete_comment),
             ("GET", rf"{repository}/pulls", self._get_pulls),
             ("GET", rf"{repository}/pulls/(\d+)", self._get_pull),
+            ("GET", rf"{repository}/pulls/(\d+)/files", self._get_pull_files),
+            ("POST", rf"{repository}/statuses/([0-9a-f]{{40}})", self._post_status),
             ("GET", rf"{repository}/contents/(.+)", self._get_contents),
             ("GET", rf"{repository}/git/commits/([0-9a-f]+)", self._get_commit),
         ]
@@ -270,6 +274,19 @@ class FakeGitHub:
             "head": {"sha": pull.sha, "ref": pull.ref, "label": f"x:{pull.ref}", "repo": repository},
             "base": {"sha": pull.base_sha, "ref": pull.base_ref, "repo": {"full_name": REPOSITORY, "id": 2}},
         }
+
+    def _get_pull_files(self, request: Request, number: str) -> Answer:
+        if int(number) not in self.heads or not self.can_read:
+            return Answer(404, {"message": "Not Found"})
+        return Answer(200, self.pull_files)
+
+    def _post_status(self, request: Request, sha: str) -> Answer:
+        if not self.can_write:
+            return Answer(403, {"message": "Resource not accessible by integration"}, {"x-ratelimit-remaining": "900"})
+        if len(request.body["description"]) > 140 or request.body["state"] not in {"success", "failure", "error"}:
+            return Answer(422, {"message": "Validation Failed"})
+        self.statuses.append((sha, request.body))
+        return Answer(201, {"id": 1, **request.body})
 
     def _get_contents(self, request: Request, path: str) -> Answer:
         sha = request.query.get("ref", "")

@@ -11,9 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, read_artifact
-from evalward.commands.check import JUDGEMENT_FILE
-from evalward.commands.files import write_text
-from evalward.commands.pipeline import REPORT_FILE, dump_judgement, judge_report
+from evalward.commands.pipeline import REPORT_FILE, judge_report
 from evalward.commands.secrets import Redaction
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
@@ -117,8 +115,7 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
     if told:
         more = f" and {len(told) - 5} more" if len(told) > 5 else ""
         notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(told[:5])}{more}.")
-    write_text(surfaces.output / JUDGEMENT_FILE, dump_judgement(judgement))
-    surfaces.log(judgement)
+    surfaces.show(judgement, annotate_cases=False)
     context = Context(
         head_sha=run.head_sha,
         base_sha=pull.base.sha,

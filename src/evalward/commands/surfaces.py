@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.commands.check import COMMENT_FILE
+from evalward.commands.check import BADGE_FILE, COMMENT_FILE, JUDGEMENT_FILE, JUNIT_FILE
 from evalward.commands.files import write_text
+from evalward.commands.pipeline import dump_judgement
 from evalward.commands.secrets import Redaction
 from evalward.commands.world import World
+from evalward.github.annotations import Roots, judgement_annotations
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, Posted, PullRequest, post
 from evalward.github.runner_files import (
     Annotation,
-    Level,
     Outputs,
     annotation_commands,
     append_summary,
@@ -25,11 +27,15 @@ from evalward.github.runner_files import (
     write_outputs,
 )
 from evalward.github.settings import Runner, Settings
+from evalward.github.status import CommitStatus, State, post_status, status_state
+from evalward.records.comparison import Comparison
 from evalward.records.problem import Problem
 from evalward.records.report import Report
-from evalward.records.verdict import Judgement, Outcome
+from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
+from evalward.render.badge import badge
 from evalward.render.context import Context
 from evalward.render.escape import log_text
+from evalward.render.junit import junit
 from evalward.render.markdown import fit, summary
 from evalward.render.problems import problems_markdown
 from evalward.render.terminal import judgement_text
@@ -42,6 +48,8 @@ class Page:
     comment: str
     summary: str
     outputs: Outputs
+    headline: str
+    state: State
     changed: bool = True
     failed: bool = True
 
@@ -98,6 +106,8 @@ class Surfaces:
             comment=fit(judgement, context),
             summary=summary(judgement, context),
             outputs=self._outputs(judgement, report, context),
+            headline=judgement.verdict.headline,
+            state=status_state(judgement.verdict.exit_code),
             changed=_changed(judgement),
             failed=judgement.verdict.outcome is not Outcome.PASS,
         )
@@ -106,7 +116,8 @@ class Surfaces:
         """The page that says what went wrong before there was anything to judge."""
         text = problems_markdown(headline, problems, marker=self.marker.format(), run_url=self.runner.run_url)
         outputs = Outputs(verdict="error", exit_code=code, comment_file=self.shown(self.output / COMMENT_FILE))
-        return Page(comment=text, summary=text, outputs=outputs)
+        self._leave(Comparison(baseline=None), _no_verdict(headline, problems))
+        return Page(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
 
     def _outputs(self, judgement: Judgement, report: Report, context: Context) -> Outputs:
         verdict = judgement.verdict
@@ -124,15 +135,20 @@ class Surfaces:
 
     # --- writing ----------------------------------------------------------------------------------------------------
 
-    def log(self, judgement: Judgement) -> None:
-        """The judgement in the log, and as an annotation unless it is a pass."""
+    def show(self, judgement: Judgement, *, annotate_cases: bool) -> None:
+        """The judgement in files and in the log, and as annotations; `annotate_cases`: the case files are here."""
+        write_text(self.output / JUDGEMENT_FILE, dump_judgement(judgement))
+        self._leave(judgement.comparison, judgement.verdict)
         with self.guarded_log():
             self.tell(log_text(judgement_text(judgement, colour=False, width=100)))
-        verdict = judgement.verdict
-        if verdict.outcome is Outcome.PASS:
-            return
-        level: Level = "error" if verdict.exit_code else "warning"
-        self.tell(Annotation(level, verdict.headline, title=f"Evalward: {verdict.outcome}").command())
+        config = posixpath.join(self.settings.working_directory, posixpath.dirname(self.settings.config))
+        roots = Roots(str(self.runner.workspace), config) if annotate_cases else None
+        self.tell(*annotation_commands(judgement_annotations(judgement, roots)))
+
+    def _leave(self, comparison: Comparison, verdict: Verdict) -> None:
+        """The files for other tools."""
+        write_text(self.output / JUNIT_FILE, self.redaction.text(junit(comparison, verdict)))
+        write_text(self.output / BADGE_FILE, badge(verdict))
 
     def publish(self, client: GitHub, page: Page) -> Outputs:
         """Summary, comment and outputs; nothing that goes wrong here changes the verdict."""
@@ -141,6 +157,7 @@ class Surfaces:
             with contextlib.suppress(OSError):
                 append_summary(self.runner.summary, page.summary)
         posted = self._comment(client, page)
+        self._status(client, page)
         url = posted.url if posted else ""
         outputs = replace(page.outputs, comment_url=url) if url else page.outputs
         self.write(outputs)
@@ -170,6 +187,19 @@ class Surfaces:
             self.tell(Annotation("notice", posted.notice, title="Evalward").command())
         return posted
 
+    def _status(self, client: GitHub, page: Page) -> None:
+        """The commit status, where one is wanted. That it can't be posted fails nothing."""
+        name = self.settings.status
+        if not name:
+            return
+        if not self.settings.github_token:
+            self.tell(Annotation("notice", "No github-token: no commit status was posted.", title="Evalward").command())
+            return
+        status = CommitStatus(name, page.state, self.redaction.text(page.headline), self.runner.run_url)
+        notice = post_status(client, self.runner.repository, self.marker.head, status)
+        if notice:
+            self.tell(Annotation("notice", notice, title="Evalward").command())
+
     def write(self, outputs: Outputs) -> None:
         """The action's outputs."""
         if self.runner.output is not None:
@@ -183,6 +213,13 @@ def annotated(problems: Sequence[Problem]) -> list[str]:
         Annotation("error", f"{p.field + ': ' if p.field else ''}{p.message}. {p.remedy}", p.place.file, p.place.line)
         for p in problems
     )
+
+
+def _no_verdict(headline: str, problems: Sequence[Problem]) -> Verdict:
+    """What there is to say where nothing was judged."""
+    messages = [str(problem) for problem in problems] or [headline]
+    reasons = [Reason(stage="validity", outcome=Outcome.ERROR, message=message) for message in messages]
+    return Verdict(outcome=Outcome.ERROR, headline=headline, reasons=reasons)
 
 
 def _changed(judgement: Judgement) -> bool:

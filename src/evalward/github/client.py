@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from urllib.parse import quote
 
@@ -14,6 +14,7 @@ from evalward.records.base import Record
 from evalward.records.problem import wrong
 
 API_URL = "https://api.github.com"
+MAX_PULL_FILES = 3_000
 ACTIONS_LOGIN = "github-actions[bot]"
 
 
@@ -52,6 +53,14 @@ class OpenPull(Record):
     number: int
     head: PullSide
     base: PullSide
+
+
+class PullFile(Record):
+    """A file that a pull request changes. `previous_filename` is there for renamed ones."""
+
+    filename: str
+    status: str
+    previous_filename: str | None = None
 
 
 class _Head(Record):
@@ -150,6 +159,15 @@ class GitHub:
     def delete_comment(self, repository: str, comment_id: int) -> None:
         """Deletes a comment."""
         self._http.request("DELETE", f"/repos/{repository}/issues/comments/{comment_id}")
+
+    def create_status(self, repository: str, sha: str, status: Mapping[str, str]) -> None:
+        """Adds a commit status. The latest of one context counts, so it may be repeated."""
+        self._http.request("POST", f"/repos/{repository}/statuses/{quote(sha)}", status, safe=True)
+
+    def pull_files(self, repository: str, number: int) -> list[PullFile]:
+        """The files that a pull request changes: GitHub lists at most `MAX_PULL_FILES`."""
+        pages = self._http.pages(f"/repos/{repository}/pulls/{number}/files")
+        return [file for page in pages for file in page.read(list[PullFile])]
 
     def pull_head(self, repository: str, number: int) -> str:
         """The sha of the pull request's head as it is now."""

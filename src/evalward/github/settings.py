@@ -15,6 +15,7 @@ from evalward.records.problem import InputError, Place, Problem
 
 MAX_TRIALS = 100
 MAX_COMMENT_ID = 64
+MAX_STATUS = 100
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Settings:
     fail_on: FailOn | None = None
     comment: CommentMode = "always"
     comment_id: str = "evalward"
+    status: str = ""
     github_token: str = field(default="", repr=False)
     output_dir: str = "evalward-out"
     working_directory: str = "."
@@ -81,6 +83,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
         comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
         comment_id=reader.comment_id(),
+        status=reader.status(),
         github_token=reader.token(),
         output_dir=reader.path("output-dir", directory) or Settings.output_dir,
         working_directory=directory,
@@ -169,6 +172,14 @@ class _Reader:
         remedy = f"Use letters and digits, with single . _ or - between them, at most {MAX_COMMENT_ID}."
         self._wrong("comment-id", f"{text[:MAX_COMMENT_ID]!r} can't be a comment's id", remedy)
         return Settings.comment_id
+
+    def status(self) -> str:
+        text = self.text("status")
+        if len(text) <= MAX_STATUS and text.isprintable():
+            return text
+        remedy = f"Use one line of at most {MAX_STATUS} characters, for example evalward."
+        self._wrong("status", f"{text[:MAX_STATUS]!r} can't be a commit status's name", remedy)
+        return ""
 
     def token(self) -> str:
         text = self.text("github-token")

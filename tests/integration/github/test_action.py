@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -202,3 +203,66 @@ def test_our_own_pull_request_without_the_key_is_told_which_one(act: Act) -> Non
     seen = act({"README.md": "new\n"}, {"evalward.yml": LIVE})
     assert seen.code == 2
     assert "OPENAI_API_KEY is not set" in seen.comment
+
+
+def test_broken_cases_are_annotated_at_their_lines_behind_the_headline(act: Act) -> None:
+    seen = act({"evals/a.jsonl": cases("two", "three")})
+    errors = [line for line in seen.log.splitlines() if line.startswith("::error ")]
+    assert errors[0].startswith("::error title=Evalward%3A fail::")
+    assert [line.split(",title")[0] for line in errors[1:]] == [
+        "::error file=evals/a.jsonl,line=3",
+        "::error file=evals/a.jsonl,line=2",
+    ]
+
+
+def test_annotations_count_from_the_workspace(act: Act, baseline: str) -> None:
+    base = {
+        "pkg/ci/evalward.yml": CONFIG,
+        "pkg/ci/evals/a.jsonl": cases(),
+        "pkg/ci/.evalward/baseline.json": baseline,
+    }
+    inputs = {"INPUT_WORKING-DIRECTORY": "pkg", "INPUT_CONFIG": "ci/evalward.yml"}
+    seen = act({"pkg/ci/evals/a.jsonl": cases("two")}, base, **inputs)
+    assert "::error file=pkg/ci/evals/a.jsonl,line=2,title=" in seen.log
+
+
+def test_files_for_other_tools_are_left(act: Act, tmp_path: Path) -> None:
+    act({"evals/a.jsonl": cases("two")})
+    out = tmp_path / "workspace" / "evalward-out"
+    root = ET.parse(out / "junit.xml").getroot()
+    assert [suite.get("name") for suite in root] == ["tools × oracle", "policy"]
+    assert root[0].get("failures") == "1"
+    assert root[1].get("failures") != "0"
+    assert json.loads((out / "badge.json").read_text("utf-8"))["message"] == "failing"
+
+
+def test_files_for_other_tools_say_it_when_nothing_was_judged(act: Act, tmp_path: Path) -> None:
+    act({"evalward.yml": CONFIG.replace("pass_rate", "pas_rate")})
+    out = tmp_path / "workspace" / "evalward-out"
+    assert ET.parse(out / "junit.xml").getroot().get("errors") == "1"
+    assert json.loads((out / "badge.json").read_text("utf-8"))["message"] == "not judged"
+
+
+def test_a_commit_status_is_posted_where_it_is_wanted(act: Act, api: FakeGitHub) -> None:
+    act({"evals/a.jsonl": cases("two")}, INPUT_STATUS="evalward")
+    [(sha, status)] = api.statuses
+    assert sha == api.heads[7]
+    assert (status["state"], status["context"]) == ("failure", "evalward")
+    assert status["target_url"].endswith("/actions/runs/1")
+
+
+def test_a_commit_status_is_posted_for_a_wrong_input_too(act: Act, api: FakeGitHub) -> None:
+    act({"evalward.yml": "version: 7\n"}, INPUT_STATUS="evalward")
+    assert [status["state"] for _, status in api.statuses] == ["error"]
+
+
+def test_a_commit_status_that_can_not_be_posted_fails_nothing(act: Act, api: FakeGitHub) -> None:
+    api.can_write = False
+    seen = act({"README.md": "new\n"}, INPUT_STATUS="evalward")
+    assert seen.code == 0
+    assert "needs the permission `statuses: write`" in seen.log
+
+
+def test_no_commit_status_unless_it_is_wanted(act: Act, api: FakeGitHub) -> None:
+    act({"README.md": "new\n"})
+    assert api.statuses == []
