@@ -30,6 +30,7 @@ PATHS = (
     "/repos/{owner}/{repo}/issues/comments/{comment_id}",
     "/repos/{owner}/{repo}/pulls",
     "/repos/{owner}/{repo}/pulls/{pull_number}",
+    "/repos/{owner}/{repo}/pulls/{pull_number}/files",
     "/repos/{owner}/{repo}/contents/{path}",
     "/repos/{owner}/{repo}/git/commits/{commit_sha}",
     "/repos/{owner}/{repo}/statuses/{sha}",

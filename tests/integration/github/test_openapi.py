@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest, post
 from evalward.github.errors import GitHubError
+from evalward.github.status import CommitStatus, State, post_status
 from support.github_api import HEAD, REPOSITORY, Answer, FakeGitHub, Pull, Request
 from support.github_events import EVENTS
 from support.openapi import Api, UnavailableError, description
@@ -74,7 +75,27 @@ def open_pulls(client: GitHub, api: FakeGitHub, folder: Path) -> None:
     assert [pull.number for pull in client.open_pulls(REPOSITORY, "stranger", "a/b&c")] == [7]
 
 
-CALLS = [create_and_update, clean_up_duplicates, many_pages, a_users_token, files_of_the_base, open_pulls]
+def commit_status(client: GitHub, api: FakeGitHub, folder: Path) -> None:
+    for state in get_args(State):
+        status = CommitStatus("evalward", state, "x" * 300, "https://github.com/octo-org/octo-repo/actions/runs/1")
+        assert post_status(client, REPOSITORY, HEAD, status) == ""
+
+
+def changed_files(client: GitHub, api: FakeGitHub, folder: Path) -> None:
+    api.pull_files = [{"filename": "new name.md", "status": "renamed", "previous_filename": "old.md"}]
+    assert [file.status for file in client.pull_files(REPOSITORY, 7)] == ["renamed"]
+
+
+CALLS = [
+    create_and_update,
+    clean_up_duplicates,
+    many_pages,
+    a_users_token,
+    files_of_the_base,
+    open_pulls,
+    commit_status,
+    changed_files,
+]
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -96,13 +117,13 @@ def test_request_and_answer__are_as_described(
         assert request.headers["x-github-api-version"] == "2022-11-28"
 
 
-@pytest.mark.parametrize("public", [name for name in vars(GitHub) if not name.startswith("_")])
-def test_calls__cover_the_client(public: str) -> None:
+def test_calls__cover_the_client() -> None:
     """A new call of the client has to come into `CALLS`."""
     beside = {"close", "hide", "pause"}
-    sending = {"login", "comments", "create_comment", "update_comment", "delete_comment", "pull_head", "open_pulls"}
+    comments = {"login", "comments", "create_comment", "update_comment", "delete_comment", "pull_head"}
+    others = {"read_file", "open_pulls", "create_status", "pull_files"}
 
-    assert public in {*beside, *sending, "read_file"}
+    assert {name for name in vars(GitHub) if not name.startswith("_")} == beside | comments | others
 
 
 @pytest.mark.parametrize("name", EVENTS)
