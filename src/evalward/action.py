@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalward.commands.edits import Edits, edits_of
 from evalward.commands.files import read_report
 from evalward.commands.pipeline import REPORT_FILE, judge_report, prepare, run_plan, unfed_rules
 from evalward.commands.publish import publish
@@ -20,6 +21,7 @@ from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan, plan_event, read_payload
+from evalward.github.protect import protected_changes
 from evalward.github.runner_files import Annotation, Level, Outputs, append_summary, write_outputs
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
@@ -133,7 +135,9 @@ def _page(job: Job, client: GitHub) -> Page:
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy)
-    context = _context(job, sides, report)
+    remote = client if job.settings.github_token else None
+    edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
+    context = _context(job, sides, edits)
     job.surfaces.show(judgement, annotate_cases=True)
     return job.surfaces.judged(judgement, report, context)
 
@@ -157,7 +161,7 @@ def _report(job: Job, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
         return run_plan(loaded, plan, job.output, job.world)
 
 
-def _context(job: Job, sides: Sides, report: Report) -> Context:
+def _context(job: Job, sides: Sides, edits: Edits) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
@@ -172,23 +176,8 @@ def _context(job: Job, sides: Sides, report: Report) -> Context:
         repository=job.plan.repository,
         marker=job.surfaces.marker.format(),
         unprotected=sides.unprotected,
-        notes=tuple(_edits(sides, report)),
-    )
-
-
-def _edits(sides: Sides, report: Report) -> Iterator[str]:
-    """What the pull request changes in its own rules, and what difference that would make."""
-    if sides.note:
-        yield sides.note
-    if sides.providers_edited:
-        yield "This pull request edits providers or budgets. The base's are used: keys go only where it says."
-    edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
-    if not edited or sides.unprotected:
-        return
-    own = judge_report(report, sides.head.baseline, sides.head.policy).verdict
-    yield (
-        f"This pull request edits its {' and its '.join(edited)}. It is judged by the base's; "
-        f"by its own the verdict would be: {own.outcome} ({own.headline})."
+        edits=edits.sentences,
+        edit_lines=edits.lines,
     )
 
 

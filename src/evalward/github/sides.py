@@ -24,12 +24,17 @@ from evalward.records.problem import InputError, wrong
 
 @dataclass(frozen=True)
 class Side:
-    """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked."""
+    """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked.
+
+    `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder.
+    """
 
     policy: Policy
     baseline: Baseline | None
     providers: Providers
     budget: tuple[float | None, int | None]
+    baseline_path: str
+    protect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,12 +115,14 @@ def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, r
     name = settings.baseline or config.config.baseline_for(branch, settings.profile)
     content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
-    return _side(policy, baseline, config)
+    return _side(policy, baseline, config, config.config.baseline_for(branch, settings.profile))
 
 
-def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig) -> Side:
+def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, baseline_path: str) -> Side:
     said = config.config
-    return Side(policy, baseline, said.providers, (said.budget_usd, said.budget_tokens))
+    protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
+    budget = (said.budget_usd, said.budget_tokens)
+    return Side(policy, baseline, said.providers, budget, baseline_path, tuple(protect))
 
 
 def _decoded(text: bytes, shown: str) -> str:
@@ -130,7 +137,9 @@ def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
     path = head.root / (name if settings.baseline is None else _from_config(settings, name))
     content = _read(path, name)
     baseline = read_baseline(content, name) if content is not None else None
-    return _side(_policy(settings, plan.branch, head), baseline, head)
+    return _side(
+        _policy(settings, plan.branch, head), baseline, head, head.config.baseline_for(plan.branch, settings.profile)
+    )
 
 
 def _read(path: Path, name: str) -> bytes | None:

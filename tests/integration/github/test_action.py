@@ -17,6 +17,7 @@ from evalward.action import run_action
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
+from evalward.github.base import GitTree
 from support.git_repo import PullRequestRepo, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.model_server import KEY, ModelServer, oracle_like
@@ -266,3 +267,54 @@ def test_a_commit_status_that_can_not_be_posted_fails_nothing(act: Act, api: Fak
 def test_no_commit_status_unless_it_is_wanted(act: Act, api: FakeGitHub) -> None:
     act({"README.md": "new\n"})
     assert api.statuses == []
+
+
+def test_what_judges_the_change_is_shown_first(act: Act, baseline: str) -> None:
+    lenient = CONFIG.replace("max_drop: 0.1}", "max_drop: 1.0}")
+    accepted = baseline.replace('"status": "passed"', '"status": "failed"')
+    seen = act({"evals/a.jsonl": cases("one"), "evalward.yml": lenient, ".evalward/baseline.json": accepted})
+    _, heading, _, first, *lines = seen.comment.splitlines()
+    assert (heading[:4], first) == ("### ", "> [!IMPORTANT]")
+    block = lines[: lines.index("")]
+    assert "by its own the verdict would be" in block[0]
+    assert block[2:] == [
+        "> - policy: pass_rate: max_drop 0.1 → max_drop 1",
+        "> - baseline: tools × oracle: 5 of 5 trials passed → 0 of 5 trials passed",
+        "> - changed `.evalward/baseline.json`",
+        "> - changed `evals/a.jsonl`",
+        "> - changed `evalward.yml`",
+    ]
+
+
+def test_protected_files_are_the_bases_and_the_heads(act: Act) -> None:
+    base = {"evalward.yml": CONFIG + "protect: [prompts/**]\n", "prompts/a/b.md": "x", "docs/x.md": "x"}
+    seen = act({"evalward.yml": CONFIG, "prompts/a/b.md": "y", "docs/x.md": "y"}, base)
+    assert "changed `prompts/a/b.md`" in seen.comment
+    assert "docs/x.md" not in seen.comment
+
+
+def test_protected_files_of_a_shallow_clone_come_from_the_api(
+    act: Act, api: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GitTree, "changed", lambda tree, base: None)
+    api.pull_files = [
+        {"filename": "evals/new.jsonl", "status": "renamed", "previous_filename": "evals/old.jsonl"},
+        {"filename": "README.md", "status": "modified"},
+    ]
+    seen = act({"README.md": "new\n"})
+    assert "> - removed `evals/old.jsonl`\n> - added `evals/new.jsonl`" in seen.comment
+    assert "README.md" not in seen.comment
+
+
+def test_protected_files_that_nobody_can_list_are_said_to_be_unknown(
+    act: Act, api: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GitTree, "changed", lambda tree, base: None)
+    api.fail("GET", "/files", 404)
+    seen = act({"README.md": "new\n"})
+    assert seen.code == 0
+    assert "could not be determined" in seen.comment
+
+
+def test_a_harmless_change_has_nothing_to_show_first(act: Act) -> None:
+    assert "[!IMPORTANT]" not in act({"README.md": "new\n"}).comment
