@@ -30,7 +30,7 @@ container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly
 
 bench: $(DEV)
-	$(BIN)/python -m benchmarks
+	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

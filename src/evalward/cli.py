@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
-FORMATS = ("terminal", "markdown", "json")
+FORMATS = ("terminal", "markdown", "junit", "json")
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS, EXIT_INTERRUPTED = (
     2,
@@ -51,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_exchange(commands)
     _add_baseline(commands)
     _add_validate(commands)
+    _add_publish(commands)
     _add_action(commands)
     return parser
 
@@ -157,6 +158,22 @@ def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
 
 
+def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(
+        commands, "publish", "judge and comment a fork's run in a trusted workflow_run workflow", _publish
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the downloaded artifact: the first stage's output")
+    parser.add_argument(
+        "--config", default=str(DEFAULT_CONFIG), metavar="FILE", help="of the base; default: evalward.yml"
+    )
+    parser.add_argument("--baseline", metavar="FILE", help="of the base; default: the config's")
+    _judging_options(parser)
+    parser.add_argument(
+        "--comment-id", default="evalward", metavar="ID", help="as the first stage's; default: evalward"
+    )
+    parser.add_argument("--output", default=str(DEFAULT_OUTPUT), metavar="DIR", help="default: evalward-out")
+
+
 def _add_action(commands: Commands[argparse.ArgumentParser]) -> None:
     _command(commands, "action", "the container action's entry point, run by GitHub", _action)
 
@@ -248,6 +265,21 @@ def _validate(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.validate import validate
 
     return validate(world, args.paths, prove=not args.no_prove)
+
+
+def _publish(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.publish import publish_folder
+    from evalward.github.settings import Settings
+
+    settings = Settings(
+        config=args.config,
+        baseline=args.baseline,
+        profile=args.profile,
+        fail_on=args.fail_on,
+        comment_id=args.comment_id,
+        output_dir=args.output,
+    )
+    return publish_folder(world, args.folder, settings)
 
 
 def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - its inputs come by the environment

@@ -321,3 +321,15 @@ def test_hostile_ids__reach_neither_paths_nor_the_terminal(repo: Path, evalward:
     inside = (repo / "evalward-out").resolve()
     assert all(path.resolve().is_relative_to(inside) for path in inside.rglob("*"))
     assert len(list(inside.rglob("*.1.json"))) == 2
+
+
+def test_junit__of_check_compare_and_report(repo: Path, evalward: Callable[..., Done]) -> None:
+    evalward("check")
+    written = (repo / "evalward-out" / "junit.xml").read_text("utf-8")
+    assert 'name="policy"' in written
+    assert json.loads((repo / "evalward-out" / "badge.json").read_text("utf-8"))["schemaVersion"] == 1
+    shown = evalward("report", "evalward-out/report.json", "--format", "junit")
+    assert shown.code == 0
+    assert shown.out.startswith("<?xml")
+    assert 'name="policy"' not in shown.out
+    assert 'file="cases.jsonl" line="1"' in shown.out

@@ -2,131 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from evalward.github.comment import parse_marker
 from evalward.github.runner_files import OUTPUT_NAMES
-from support.container import OWNER, TOOLS_VARIABLE, ActionRun, Container, build_image
-from support.git_repo import PullRequestRepo, commit, git, init, pull_request_repo, shallow_clone, write_files
-from support.github_api import HEAD, REPOSITORY, FakeGitHub
+from support.container import OWNER, TOOLS_VARIABLE, Container
+from support.git_repo import commit, git, init, shallow_clone, write_files
+from support.github_api import HEAD, FakeGitHub
+from support.github_events import ZERO, merge_group, push
+from support.scenes import CONFIG, Scene, cases, protected, pull_event, scene
 
 pytestmark = [
     pytest.mark.container,
     # Without an engine there is nothing to test; `make container-test` sets the variable.
     pytest.mark.skipif(TOOLS_VARIABLE not in os.environ, reason=f"{TOOLS_VARIABLE} names no container tools"),
 ]
-
-CONFIG = """\
-version: 1
-baseline: .evalward/baseline.json
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
-EVALWARD = Path(sys.executable).with_name("evalward")
-
-Files = Mapping[str, str | bytes]
-
-
-def cases(*broken: str) -> str:
-    """Six cases, each solved by its solution but for those named."""
-    lines = []
-    for name in ("one", "two", "three", "four", "five", "six"):
-        solution = "echo wrong | wc -Q" if name in broken else f"echo {name}"
-        expectations = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
-        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": expectations}
-        lines.append(json.dumps({**task, "solution": solution}))
-    return "\n".join(lines) + "\n"
-
-
-@pytest.fixture(scope="session")
-def container() -> Container:
-    return build_image(Path(os.environ[TOOLS_VARIABLE]), "evalward:e2e")
-
-
-@pytest.fixture
-def api() -> Iterator[FakeGitHub]:
-    with FakeGitHub() as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def baseline(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The baseline that the command line makes of the unbroken cases."""
-    folder = tmp_path_factory.mktemp("baseline")
-    write_files(folder, {"evalward.yml": CONFIG, "evals/a.jsonl": cases()})
-    for command in (["run"], ["baseline", "update"]):
-        subprocess.run([EVALWARD, *command], cwd=folder, check=True, capture_output=True)
-    return (folder / ".evalward" / "baseline.json").read_bytes()
-
-
-@dataclass(frozen=True)
-class Scene:
-    """A pull request, checked out, and the server that it lives on."""
-
-    container: Container
-    api: FakeGitHub
-    repo: PullRequestRepo
-
-    def run(
-        self,
-        inputs: Mapping[str, str] | None = None,
-        *,
-        workspace: Path | None = None,
-        run_id: int = 1,
-        fork: bool = False,
-        event_name: str = "pull_request",
-        action: str = "synchronize",
-    ) -> ActionRun:
-        self.api.heads[7] = self.repo.head
-        return self.container.run_action(
-            workspace or self.repo.folder,
-            pull_event(self.repo, fork=fork, action=action),
-            inputs,
-            api_url=self.api.url,
-            sha=self.repo.merge,
-            run_id=run_id,
-            event_name=event_name,
-        )
-
-
-def pull_event(repo: PullRequestRepo, *, fork: bool = False, action: str = "synchronize") -> dict[str, Any]:
-    head_repo = {"full_name": "stranger/fork" if fork else REPOSITORY}
-    head = {"sha": repo.head, "ref": "topic", "repo": head_repo}
-    base = {"sha": repo.fork_point, "ref": "main", "repo": {"full_name": REPOSITORY}}
-    return {"action": action, "number": 7, "pull_request": {"number": 7, "head": head, "base": base}}
-
-
-def scene(container: Container, api: FakeGitHub, folder: Path, base: Files, head: Files) -> Scene:
-    return Scene(container, api, pull_request_repo(folder / "workspace", base, head))
-
-
-@pytest.fixture
-def good(container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes) -> Scene:
-    """Nothing that counts has changed."""
-    return scene(container, api, tmp_path, protected(baseline), {"README.md": "new\n"})
-
-
-@pytest.fixture
-def bad(container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes) -> Scene:
-    """Five of six cases broke; and the pull request tries to make that the new normal."""
-    lenient = CONFIG.replace("max_drop: 0.1", "max_drop: 1.0")
-    head = {"evals/a.jsonl": cases("one", "two", "three", "four", "five"), "evalward.yml": lenient}
-    return scene(container, api, tmp_path, protected(baseline), head)
-
-
-def protected(baseline: bytes) -> Files:
-    return {"evalward.yml": CONFIG, "evals/a.jsonl": cases(), ".evalward/baseline.json": baseline}
 
 
 def test_pass__posts_and_tells_all(good: Scene) -> None:
@@ -264,9 +157,32 @@ def test_push__is_compared_and_not_commented(
     folder = init(tmp_path / "workspace")
     before = commit(folder, protected(baseline))
     after = commit(folder, {"evals/a.jsonl": cases("one", "two", "three", "four", "five")})
-    event = {"before": before, "after": after, "ref": "refs/heads/main", "deleted": False}
 
-    run = container.run_action(folder, event, api_url=api.url, sha=after, event_name="push")
+    run = container.run_action(folder, push(before, after), api_url=api.url, sha=after, event_name="push")
 
     assert (run.rc, api.requests) == (1, []), run.log
     assert git(folder, "status", "--porcelain", "--untracked-files=no") == ""
+
+
+def test_first_push__has_nothing_to_compare_with(
+    container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes
+) -> None:
+    folder = init(tmp_path / "workspace")
+    after = commit(folder, protected(baseline))
+
+    run = container.run_action(folder, push(ZERO, after), api_url=api.url, sha=after, event_name="push")
+
+    assert (run.rc, run.outputs["verdict"], api.requests) == (0, "pass", []), run.log
+
+
+def test_merge_group__is_compared_with_its_base(
+    container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes
+) -> None:
+    folder = init(tmp_path / "workspace")
+    before = commit(folder, protected(baseline))
+    lenient = CONFIG.replace("max_drop: 0.1", "max_drop: 1.0")
+    head = commit(folder, {"evals/a.jsonl": cases("one", "two", "three", "four", "five"), "evalward.yml": lenient})
+
+    run = container.run_action(folder, merge_group(before, head), api_url=api.url, sha=head, event_name="merge_group")
+
+    assert (run.rc, run.outputs["verdict"], api.requests) == (1, "fail", []), run.log

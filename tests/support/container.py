@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.github_api import REPOSITORY, TOKEN
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -84,3 +86,13 @@ def build_image(tools: Path, tag: str) -> Container:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
     return Container(tools, tag)
+
+
+def tell(config: pytest.Config, line: str) -> None:
+    """A figure for whoever watches, captured output or not."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if reporter is not None and capture is not None:
+        with capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(line)

@@ -60,6 +60,18 @@ class Fault:
     body: object = None
 
 
+@dataclass(frozen=True)
+class Pull:
+    """An open pull request in a list: branch `ref` of `repository` (`None`: gone) into `base_ref`."""
+
+    number: int
+    sha: str
+    ref: str
+    repository: str | None
+    base_sha: str
+    base_ref: str = "main"
+
+
 @dataclass
 class Comment:
     """A stored comment."""
@@ -85,7 +97,11 @@ class FakeGitHub:
         self.comments: dict[int, list[Comment]] = {7: []}
         self.files: dict[tuple[str, str], bytes] = {}
         self.commits: set[str] = set()
+        self.pulls: list[Pull] = []
+        self.pull_files: list[dict[str, str]] = []
+        self.statuses: list[tuple[str, dict[str, str]]] = []
         self.requests: list[Request] = []
+        self.exchanges: list[tuple[Request, Answer]] = []  # without those that a fault answered
         self._faults: list[Fault] = []
         self._next_id = 1001
         self._lock = threading.Lock()
@@ -146,7 +162,9 @@ class FakeGitHub:
             self.requests.append(request)
             fault = self._fault(request)
             if fault is None:
-                return self._route(request), 0.0
+                answer = self._route(request)
+                self.exchanges.append((request, answer))
+                return answer, 0.0
             if fault.after:
                 self._route(request)
             if fault.status == 0:
@@ -181,7 +199,10 @@ class FakeGitHub:
             ("POST", rf"{repository}/issues/(\d+)/comments", self._post_comment),
             ("PATCH", rf"{repository}/issues/comments/(\d+)", self._patch_comment),
             ("DELETE", rf"{repository}/issues/comments/(\d+)", self._delete_comment),
+            ("GET", rf"{repository}/pulls", self._get_pulls),
             ("GET", rf"{repository}/pulls/(\d+)", self._get_pull),
+            ("GET", rf"{repository}/pulls/(\d+)/files", self._get_pull_files),
+            ("POST", rf"{repository}/statuses/([0-9a-f]{{40}})", self._post_status),
             ("GET", rf"{repository}/contents/(.+)", self._get_contents),
             ("GET", rf"{repository}/git/commits/([0-9a-f]+)", self._get_commit),
         ]
@@ -239,6 +260,33 @@ class FakeGitHub:
         if head is None:
             return Answer(404, {"message": "Not Found"})
         return Answer(200, {"number": int(number), "head": {"sha": head}, "state": "open"})
+
+    def _get_pulls(self, request: Request) -> Answer:
+        owner, _, branch = request.query.get("head", "").partition(":")
+        found = [pull for pull in self.pulls if pull.ref == branch and (pull.repository or "").startswith(f"{owner}/")]
+        return Answer(200, [self._listed(pull) for pull in found])
+
+    def _listed(self, pull: Pull) -> dict[str, object]:
+        repository = {"full_name": pull.repository, "id": 1} if pull.repository else None
+        return {
+            "number": pull.number,
+            "state": "open",
+            "head": {"sha": pull.sha, "ref": pull.ref, "label": f"x:{pull.ref}", "repo": repository},
+            "base": {"sha": pull.base_sha, "ref": pull.base_ref, "repo": {"full_name": REPOSITORY, "id": 2}},
+        }
+
+    def _get_pull_files(self, request: Request, number: str) -> Answer:
+        if int(number) not in self.heads or not self.can_read:
+            return Answer(404, {"message": "Not Found"})
+        return Answer(200, self.pull_files)
+
+    def _post_status(self, request: Request, sha: str) -> Answer:
+        if not self.can_write:
+            return Answer(403, {"message": "Resource not accessible by integration"}, {"x-ratelimit-remaining": "900"})
+        if len(request.body["description"]) > 140 or request.body["state"] not in {"success", "failure", "error"}:
+            return Answer(422, {"message": "Validation Failed"})
+        self.statuses.append((sha, request.body))
+        return Answer(201, {"id": 1, **request.body})
 
     def _get_contents(self, request: Request, path: str) -> Answer:
         sha = request.query.get("ref", "")

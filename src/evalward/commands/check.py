@@ -13,12 +13,17 @@ from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
+from evalward.render.badge import badge
 from evalward.render.context import Context
+from evalward.render.junit import junit
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
 
 COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
+JUNIT_FILE = "junit.xml"
+BADGE_FILE = "badge.json"
+FILES = (JUDGEMENT_FILE, COMMENT_FILE, JUNIT_FILE, BADGE_FILE)
 
 
 @dataclass(frozen=True)
@@ -52,8 +57,10 @@ def check(world: World, options: CheckOptions) -> int:
     )
     write_text(options.output / JUDGEMENT_FILE, dump_judgement(judgement))
     write_text(options.output / COMMENT_FILE, fit(judgement, context))
+    write_text(options.output / JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
+    write_text(options.output / BADGE_FILE, badge(judgement.verdict))
     world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
-    world.say(f"Written: {', '.join(str(options.output / f) for f in (REPORT_FILE, JUDGEMENT_FILE, COMMENT_FILE))}")
+    world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
     return judgement.verdict.exit_code
 
 

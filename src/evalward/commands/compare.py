@@ -15,10 +15,11 @@ from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import InputError, wrong
 from evalward.records.verdict import Judgement
 from evalward.render.context import Context
+from evalward.render.junit import junit
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
 
-Format = Literal["terminal", "markdown", "json"]
+Format = Literal["terminal", "markdown", "junit", "json"]
 
 
 @dataclass(frozen=True)
@@ -67,5 +68,7 @@ def _text(judgement: Judgement, context: Context, options: CompareOptions, world
         return dump_judgement(judgement)
     if options.format == "markdown":
         return fit(judgement, context)
+    if options.format == "junit":
+        return junit(judgement.comparison, judgement.verdict)
     colour = options.output is None and world.colour(world.out)
     return judgement_text(judgement, colour=colour, width=world.width)

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from evalward.commands.compare import Format
 from evalward.commands.files import emit, read_report
-from evalward.commands.pipeline import diagnose, dump_report
+from evalward.commands.pipeline import diagnose, dump_report, measures
 from evalward.commands.world import World
+from evalward.decide.compare import compare
 from evalward.records.problem import wrong
 from evalward.records.verdict import EXIT_OK
+from evalward.render.junit import junit
 from evalward.render.markdown import report_markdown
 from evalward.render.terminal import report_text
 
@@ -22,6 +24,11 @@ def show_reports(world: World, files: Sequence[Path], form: Format, output: Path
         if len(reports) > 1:
             raise wrong(str(files[1]), "--format json takes one report", "Use markdown or terminal for several.")
         emit(world, dump_report(reports[0]), output)
+        return EXIT_OK
+    if form == "junit":
+        if len(reports) > 1:
+            raise wrong(str(files[1]), "--format junit takes one report", "Use markdown or terminal for several.")
+        emit(world, junit(compare(reports[0], None, measures())), output)
         return EXIT_OK
     findings = diagnose([run for report in reports for run in report.runs])
     if form == "markdown":

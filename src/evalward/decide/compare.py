@@ -222,6 +222,7 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
         trace=shown.trace if shown else None,
+        place=results[0].place if results else None,
     )
 
 
@@ -238,11 +239,9 @@ def _change(
 
 
 def _moved(before: Tally, now: Tally) -> CaseChangeKind:
+    if before.passes != now.passes:
+        return "fixed" if now.passes else "broken"
     was, is_now = before.passed / before.trials, now.passed / now.trials
-    if was > 0.5 >= is_now:
-        return "broken"
-    if was <= 0.5 < is_now:
-        return "fixed"
     change = (is_now - was) or ((now.score or 0.0) - (before.score or 0.0))
     if abs(change) <= EPSILON:
         return "same"

@@ -143,8 +143,14 @@ async def _do(job: Job, state: _State) -> Result:
     if result is None:
         async with state.gate(job.run):
             result = await _today(job, state)
+    result = _placed(job, result)
     state.execution.progress.finished(f"{job.run.suite.spec.name} × {job.run.target.id}", result)
     return result
+
+
+def _placed(job: Job, result: Result) -> Result:
+    """The result with where its case is written today, which is nothing that a trial's identity depends on."""
+    return result.model_copy(update={"place": str(job.case.place)})
 
 
 def _resumed(job: Job, state: _State) -> Result | None:

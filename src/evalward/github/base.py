@@ -41,6 +41,14 @@ class RemoteFiles(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that differs between two commits; its path from the repository's top. Renamed: removed and added."""
+
+    path: str
+    kind: Literal["added", "changed", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
 class _Object:
     """An object of the local store. `state` is `found`, or why there is none."""
 
@@ -96,6 +104,19 @@ class GitTree:
             return None
         header = output.split(b"\n\n", 1)[0].decode("ascii", "replace")
         return tuple(line.split(" ", 1)[1] for line in header.split("\n") if line.startswith("parent "))
+
+    def changed(self, base: str, head: str = "HEAD") -> list[FileChange] | None:
+        """The files that `head` changes since it left `base`; `None` where the local commits can't tell."""
+        start = self._line("merge-base", base, head)
+        if not start:
+            return None
+        code, output = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-status", start, head)
+        if code:
+            return None
+        words = output.decode("utf-8", "replace").split("\0")
+        kinds: dict[str, Literal["added", "removed"]] = {"A": "added", "D": "removed"}
+        pairs = zip(words[::2], words[1::2], strict=False)
+        return [FileChange(path, kinds.get(letter, "changed")) for letter, path in pairs]
 
     def read(self, sha: str, path: str) -> bytes | None:
         """The content of `path` (from the repository's top) in commit `sha`; `None` when the commit has no such file.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from urllib.parse import quote
 
@@ -14,6 +14,7 @@ from evalward.records.base import Record
 from evalward.records.problem import wrong
 
 API_URL = "https://api.github.com"
+MAX_PULL_FILES = 3_000
 ACTIONS_LOGIN = "github-actions[bot]"
 
 
@@ -30,6 +31,36 @@ class IssueComment(Record):
     body: str | None = None
     user: User | None = None
     html_url: str | None = None
+
+
+class Repository(Record):
+    """A repository, `owner/name`."""
+
+    full_name: str
+
+
+class PullSide(Record):
+    """One side of a pull request. `repo` is `None` when the fork is gone."""
+
+    sha: str
+    ref: str
+    repo: Repository | None = None
+
+
+class OpenPull(Record):
+    """An open pull request. `base.sha` is the tip of its target branch as GitHub last looked."""
+
+    number: int
+    head: PullSide
+    base: PullSide
+
+
+class PullFile(Record):
+    """A file that a pull request changes. `previous_filename` is there for renamed ones."""
+
+    filename: str
+    status: str
+    previous_filename: str | None = None
 
 
 class _Head(Record):
@@ -129,9 +160,24 @@ class GitHub:
         """Deletes a comment."""
         self._http.request("DELETE", f"/repos/{repository}/issues/comments/{comment_id}")
 
+    def create_status(self, repository: str, sha: str, status: Mapping[str, str]) -> None:
+        """Adds a commit status. The latest of one context counts, so it may be repeated."""
+        self._http.request("POST", f"/repos/{repository}/statuses/{quote(sha)}", status, safe=True)
+
+    def pull_files(self, repository: str, number: int) -> list[PullFile]:
+        """The files that a pull request changes: GitHub lists at most `MAX_PULL_FILES`."""
+        pages = self._http.pages(f"/repos/{repository}/pulls/{number}/files")
+        return [file for page in pages for file in page.read(list[PullFile])]
+
     def pull_head(self, repository: str, number: int) -> str:
         """The sha of the pull request's head as it is now."""
         return self._http.request("GET", f"/repos/{repository}/pulls/{number}").read(_Pull).head.sha
+
+    def open_pulls(self, repository: str, head_owner: str, head_branch: str) -> list[OpenPull]:
+        """The open pull requests from a branch of an owner's fork (or of the repository itself)."""
+        head = quote(f"{head_owner}:{head_branch}", safe="")
+        pages = self._http.pages(f"/repos/{repository}/pulls?state=open&head={head}")
+        return [pull for page in pages for pull in page.read(list[OpenPull])]
 
     def read_file(self, repository: str, sha: str, path: str, limit: int) -> bytes | None:
         """A file of a commit, `None` only when the commit is there and has no such file.

@@ -265,7 +265,7 @@ _PLANNERS: dict[str, Callable[[EventPlan, Mapping[str, Any]], EventPlan]] = {
 }
 
 _ADVICE = {
-    "workflow_run": "A second workflow publishes what the first one measured: use `evalward publish` there.",
+    "workflow_run": "It publishes what another workflow measured: use `evalward publish`, or the input `publish`.",
     "issue_comment": "Its workflow runs on the default branch, not on the pull request.",
 }
 

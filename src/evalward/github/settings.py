@@ -15,6 +15,7 @@ from evalward.records.problem import InputError, Place, Problem
 
 MAX_TRIALS = 100
 MAX_COMMENT_ID = 64
+MAX_STATUS = 100
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,11 @@ class Settings:
     baseline: str | None = None
     profile: str | None = None
     report: str | None = None
+    publish: str | None = None
     fail_on: FailOn | None = None
     comment: CommentMode = "always"
     comment_id: str = "evalward"
+    status: str = ""
     github_token: str = field(default="", repr=False)
     output_dir: str = "evalward-out"
     working_directory: str = "."
@@ -76,13 +79,16 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         baseline=reader.path("baseline", directory),
         profile=reader.text("profile") or None,
         report=reader.path("report", directory),
+        publish=reader.path("publish", directory),
         fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
         comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
         comment_id=reader.comment_id(),
+        status=reader.status(),
         github_token=reader.token(),
         output_dir=reader.path("output-dir", directory) or Settings.output_dir,
         working_directory=directory,
     )
+    reader.refuse_beside_publish(settings)
     if reader.problems:
         raise InputError(reader.problems)
     return settings
@@ -167,6 +173,14 @@ class _Reader:
         self._wrong("comment-id", f"{text[:MAX_COMMENT_ID]!r} can't be a comment's id", remedy)
         return Settings.comment_id
 
+    def status(self) -> str:
+        text = self.text("status")
+        if len(text) <= MAX_STATUS and text.isprintable():
+            return text
+        remedy = f"Use one line of at most {MAX_STATUS} characters, for example evalward."
+        self._wrong("status", f"{text[:MAX_STATUS]!r} can't be a commit status's name", remedy)
+        return ""
+
     def token(self) -> str:
         text = self.text("github-token")
         if text.isascii() and text.isprintable() and " " not in text:
@@ -189,6 +203,14 @@ class _Reader:
             text = posixpath.join(workspace, directory, text)
         found = self._inside(name, text, workspace)
         return None if found is None else posixpath.relpath(f"/{found}", f"/{directory}")
+
+    def refuse_beside_publish(self, settings: Settings) -> None:
+        """Publishing runs nothing: inputs that say what to run are a mistake there."""
+        if settings.publish is None:
+            return
+        for name in ("suites", "targets", "trials", "report"):
+            if getattr(settings, name):
+                self._wrong(name, "has no meaning beside publish", "Give it to the workflow that measures.")
 
     def _inside(self, name: str, text: str, workspace: str) -> str | None:
         """The path from the workspace's top, `None` with a problem noted when it is elsewhere."""

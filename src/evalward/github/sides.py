@@ -24,12 +24,17 @@ from evalward.records.problem import InputError, wrong
 
 @dataclass(frozen=True)
 class Side:
-    """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked."""
+    """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked.
+
+    `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder.
+    """
 
     policy: Policy
     baseline: Baseline | None
     providers: Providers
     budget: tuple[float | None, int | None]
+    baseline_path: str
+    protect: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
     if base.sha is None:
         return Sides(head_side, head_side, unprotected=False, base=base)
     try:
-        judging = _base_side(settings, plan, base.sha, tree, head)
+        judging = base_side(settings, plan.branch, base.sha, tree, head.root)
     except InputError as error:
         if not _mends(settings, plan, base.sha, tree, head):
             raise
@@ -101,7 +106,7 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
 
 def _mends(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> bool:
     """The head has another config or another baseline than the base."""
-    name = _baseline_name(settings, plan, head)
+    name = _baseline_name(settings, plan.branch, head)
     pairs = [(settings.config, head.root / posixpath.basename(settings.config))]
     pairs.append((_beside(settings, name), head.root / (_from_config(settings, name) if settings.baseline else name)))
     return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _read(file, path) for path, file in pairs)
@@ -114,27 +119,33 @@ def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
         return None  # too large, or no file: whatever the head has there is something else
 
 
-def _baseline_name(settings: Settings, plan: EventPlan, config: LoadedConfig) -> str:
-    return settings.baseline or config.config.baseline_for(plan.branch, settings.profile)
+def _baseline_name(settings: Settings, branch: str | None, config: LoadedConfig) -> str:
+    return settings.baseline or config.config.baseline_for(branch, settings.profile)
 
 
-def _base_side(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> Side | None:
-    """The base's rules, `None` when it has no config."""
+def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, root: Path) -> Side | None:
+    """The rules that commit `sha` has for changes of `branch`, `None` when it has no config.
+
+    `root` is the folder of the config in the working tree. Raises `InputError` for what is wrong in that commit,
+    `GitHubError` when it can't be read.
+    """
     text = tree.read(sha, _path(tree, settings, settings.config))
     if text is None:
         return None
     shown = f"{settings.config} (base {sha[:12]})"
-    config = parse_config(_decoded(text, shown), shown, head.root)
-    policy = _policy(settings, plan, config)
-    name = _baseline_name(settings, plan, config)
+    config = parse_config(_decoded(text, shown), shown, root)
+    policy = _policy(settings, branch, config)
+    name = _baseline_name(settings, branch, config)
     content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
-    return _side(policy, baseline, config)
+    return _side(policy, baseline, config, config.config.baseline_for(branch, settings.profile))
 
 
-def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig) -> Side:
+def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, baseline_path: str) -> Side:
     said = config.config
-    return Side(policy, baseline, said.providers, (said.budget_usd, said.budget_tokens))
+    protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
+    budget = (said.budget_usd, said.budget_tokens)
+    return Side(policy, baseline, said.providers, budget, baseline_path, tuple(protect))
 
 
 def _decoded(text: bytes, shown: str) -> str:
@@ -145,11 +156,13 @@ def _decoded(text: bytes, shown: str) -> str:
 
 
 def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
-    name = _baseline_name(settings, plan, head)
+    name = _baseline_name(settings, plan.branch, head)
     path = head.root / (name if settings.baseline is None else _from_config(settings, name))
     content = _read(path, name)
     baseline = read_baseline(content, name) if content is not None else None
-    return _side(_policy(settings, plan, head), baseline, head)
+    return _side(
+        _policy(settings, plan.branch, head), baseline, head, head.config.baseline_for(plan.branch, settings.profile)
+    )
 
 
 def _read(path: Path, name: str) -> bytes | None:
@@ -161,8 +174,8 @@ def _read(path: Path, name: str) -> bytes | None:
         raise wrong(name, f"the baseline can't be read: {error.strerror}", "Name a file.") from error
 
 
-def _policy(settings: Settings, plan: EventPlan, config: LoadedConfig) -> Policy:
-    policy = config.config.policy_for(plan.branch, settings.profile, file=config.file)
+def _policy(settings: Settings, branch: str | None, config: LoadedConfig) -> Policy:
+    policy = config.config.policy_for(branch, settings.profile, file=config.file)
     return policy.model_copy(update={"fail_on": settings.fail_on}) if settings.fail_on else policy
 
 

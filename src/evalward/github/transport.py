@@ -104,7 +104,7 @@ class Transport:
 
     def pages(self, path: str) -> Iterator[Answer]:
         """The pages of a list, as the Link headers chain them."""
-        url: str | None = f"{path}?per_page={PAGE_SIZE}"
+        url: str | None = f"{path}{'&' if '?' in path else '?'}per_page={PAGE_SIZE}"
         for _ in range(MAX_PAGES):
             if url is None:
                 return

@@ -21,6 +21,11 @@ class Tally(Record):
     trials: int
     score: float | None = None
 
+    @property
+    def passes(self) -> bool:
+        """True when more than half of the trials passed: the one definition of a case that passes."""
+        return 2 * self.passed > self.trials
+
     def __str__(self) -> str:
         if self.trials == 1:
             return "passed" if self.passed else "failed"
@@ -33,7 +38,7 @@ class CaseChange(Record):
     `broken`: passed in most baseline trials, now in half or less; `fixed`: the other way round; `worse` and
     `better`: the share of passes or the score moved otherwise; `not_valid`: no valid trial now (`note` says why;
     `skipped` when the target could not do it at all, rather than broke). `checks` are the failing ones of the
-    first failed trial, with the command to look at.
+    first failed trial, with the command to look at. `place` is where the case is written now, `file:line`.
     """
 
     id: str
@@ -47,6 +52,7 @@ class CaseChange(Record):
     note: str | None = None
     skipped: bool = False
     trace: str | None = None
+    place: str | None = None
 
 
 class MetricChange(Record):

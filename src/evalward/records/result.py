@@ -84,7 +84,8 @@ class Result(Record):
     """One trial of one case by one target.
 
     `reason` says why a trial is not `passed`, in a word of its kind or of the failure table. `score` and
-    `max_score` are sums of check weights. `trace` is the path of the trial file beside the report.
+    `max_score` are sums of check weights. `trace` is the path of the trial file beside the report, `place` where the
+    case is written, `file:line`, counted from the config's folder; it belongs to no hash and to no baseline.
     """
 
     id: str
@@ -101,6 +102,7 @@ class Result(Record):
     message: str | None = None
     details: Details = OtherDetails()
     trace: str | None = None
+    place: str | None = None
 
     @property
     def valid(self) -> bool:

@@ -12,7 +12,7 @@ class Context:
     `command` reproduces the run, `accept` says in words how to accept what changed (`…` in backticks becomes
     code). `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the base has no
     configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the
-    top, for example that the pull request edits the policy.
+    top. `edits` says what the pull request changes in what judges it, and comes first; `edit_lines` lists it.
     """
 
     title: str = "Evalward"
@@ -26,3 +26,5 @@ class Context:
     marker: str = ""
     unprotected: bool = False
     notes: tuple[str, ...] = ()
+    edits: tuple[str, ...] = ()
+    edit_lines: tuple[str, ...] = ()

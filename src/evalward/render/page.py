@@ -76,6 +76,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         facts=_facts(comparison, verdict, context),
         alerts=_alerts(comparison, context),
         notes=list(context.notes),
+        edits=list(context.edits),
+        edit_lines=list(context.edit_lines),
         first=first,
         reasons=reasons,
         runs=_some(sorted(runs, key=lambda run: run.folded), caps.runs),

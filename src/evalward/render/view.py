@@ -189,6 +189,8 @@ class Page:
     facts: list[str]
     alerts: list[str]
     notes: list[str]
+    edits: list[str]
+    edit_lines: list[str]
     first: ReasonLine | None
     reasons: Some[ReasonLine]
     runs: Some[RunView]

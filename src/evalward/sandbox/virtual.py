@@ -19,7 +19,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, cast
@@ -37,7 +37,7 @@ MAX_MEMORY = 64 * 1024 * 1024  # bytes of files
 FILE_LIMITS = "a file may have 10 MB, a name 255 bytes, a case 10,000 files"
 GRACE_S = 5.0  # bashkit ends a script itself at its time limit; only if it doesn't do we
 CRASHED = "the interpreter crashed"
-MOST_FREE = 16  # children that wait for their next shell
+MOST_FREE = 64  # children that wait for their next shell
 MOST_USES = 500  # shells after which a child is replaced, whatever it may have leaked
 _CHUNK = 1 << 16
 
@@ -138,15 +138,16 @@ class VirtualShell:
 
     def __init__(self, files: Mapping[str, str], timeout_s: float) -> None:
         """Start with these files (absolute path: text); each script may take `timeout_s` seconds."""
-        self._timeout_s = timeout_s
+        self._limit = timeout_s + GRACE_S
         self._idle = False
         try:
             self._child = _WORKERS.connect()
-            self._child.socket.settimeout(timeout_s + GRACE_S)
-            if not self._child.uses:
-                self._child.pid = self._answer(self._line())
+            self._child.socket.settimeout(self._limit)
         except OSError as error:
             raise SandboxError(f"the virtual shell could not be made: {error}") from error
+        self._owed: list[Callable[[VirtualShell, Any], None]] = [VirtualShell._started]
+        if not self._child.uses:
+            self._owed.insert(0, VirtualShell._born)
         self._child.uses += 1
         self._idle = True
         options = {
@@ -159,35 +160,37 @@ class VirtualShell:
             "max_loop_iterations": MAX_LOOP_ITERATIONS,
             "max_memory": MAX_MEMORY,
         }
-        refused = self._ask("start", options, HOME, {path: clean_text(text) for path, text in files.items()})
-        if refused:  # bashkit passes over what it doesn't take, and the target would be blamed for it
-            raise SandboxError(f"the virtual shell didn't take the file {refused[0]!r}: {FILE_LIMITS}")
+        with self._crashes_told():
+            self._child.socket.sendall(_line("start", options, HOME, {p: clean_text(t) for p, t in files.items()}))
+
+    async def ready(self) -> None:
+        """Wait for the interpreter while others work. Whoever doesn't waits in their first question.
+
+        Raises `SandboxError` when it can't be made as it was asked for.
+        """
+        async with self._patience():
+            await self._settle()
 
     def __del__(self) -> None:
         self.close()
 
     def close(self) -> None:
         """Give the interpreter's process back. A shell that nobody holds any more closes itself."""
-        if getattr(self, "_idle", False):
-            self._idle = False
+        if not getattr(self, "_idle", False):
+            return
+        self._idle = False
+        if self._owed:  # an answer is still under way: the next shell would take it for its own
+            self._child.socket.close()
+        else:
             _WORKERS.release(self._child)
 
     async def run(self, script: str) -> Execution:
         """Run a script in the state that the earlier ones left."""
-        self._refuse_broken()
         started = time.monotonic()
-        limit = self._timeout_s + GRACE_S
-        self._child.socket.setblocking(False)
-        try:
-            async with asyncio.timeout(limit):
-                stdout, stderr, exit_code = self._answer(await self._asked("run", clean_text(script)))
-        except TimeoutError as error:
-            self._kill()
-            raise SandboxError(f"the virtual shell didn't stop after {limit:g} s") from error
-        except asyncio.CancelledError:
-            self._kill()
-            raise
-        self._child.socket.settimeout(limit)
+        async with self._patience():
+            await self._settle()
+            await asyncio.get_running_loop().sock_sendall(self._child.socket, _line("run", clean_text(script)))
+            stdout, stderr, exit_code = await self._heard()
         return Execution(stdout, stderr, exit_code, round((time.monotonic() - started) * 1000))
 
     def file_type(self, path: str) -> FileType | None:
@@ -206,36 +209,62 @@ class VirtualShell:
 
     # --- the conversation with the process --------------------------------------------------------------------------
 
-    def _refuse_broken(self) -> None:
+    def _born(self, pid: int) -> None:
+        self._child.pid = pid
+
+    def _started(self, refused: list[str]) -> None:
+        if refused:  # bashkit passes over what it doesn't take, and the target would be blamed for it
+            raise SandboxError(f"the virtual shell didn't take the file {refused[0]!r}: {FILE_LIMITS}")
+
+    @contextlib.contextmanager
+    def _crashes_told(self) -> Iterator[None]:
+        """Around any exchange with the process."""
         if not self._idle:
             raise SandboxError("the virtual shell is closed, or has broken before")
+        try:
+            yield
+        except OSError as error:
+            self._kill()
+            raise SandboxError(CRASHED) from error
+
+    @contextlib.asynccontextmanager
+    async def _patience(self) -> AsyncIterator[None]:
+        """Around an exchange that others needn't wait for. What was broken off can't be used any more."""
+        with self._crashes_told():
+            self._child.socket.setblocking(False)
+            try:
+                async with asyncio.timeout(self._limit):
+                    yield
+            except TimeoutError as error:
+                self._kill()
+                raise SandboxError(f"the virtual shell didn't stop after {self._limit:g} s") from error
+            except asyncio.CancelledError:
+                self._kill()
+                raise
+            self._child.socket.settimeout(self._limit)
+
+    async def _settle(self) -> None:
+        while self._owed:
+            self._owed.pop(0)(self, await self._heard())
+
+    async def _heard(self) -> Any:
+        """The next answer."""
+        while b"\n" not in self._child.unread:
+            self._take(await asyncio.get_running_loop().sock_recv(self._child.socket, _CHUNK))
+        return self._answer()
 
     def _ask(self, *request: Any) -> Any:
-        self._refuse_broken()
-        try:
-            self._child.socket.sendall(json.dumps(request).encode() + b"\n")
-            line = self._line()
-        except OSError as error:
-            self._kill()
-            raise SandboxError(CRASHED) from error
-        return self._answer(line)
+        """A question whose answer takes no time."""
+        with self._crashes_told():
+            while self._owed:
+                self._owed.pop(0)(self, self._heard_at_once())
+            self._child.socket.sendall(_line(*request))
+            return self._heard_at_once()
 
-    def _line(self) -> bytes:
+    def _heard_at_once(self) -> Any:
         while b"\n" not in self._child.unread:
             self._take(self._child.socket.recv(_CHUNK))
-        return self._split()
-
-    async def _asked(self, *request: Any) -> bytes:
-        loop = asyncio.get_running_loop()
-        connection = self._child.socket
-        try:
-            await loop.sock_sendall(connection, json.dumps(request).encode() + b"\n")
-            while b"\n" not in self._child.unread:
-                self._take(await loop.sock_recv(connection, _CHUNK))
-        except OSError as error:
-            self._kill()
-            raise SandboxError(CRASHED) from error
-        return self._split()
+        return self._answer()
 
     def _take(self, data: bytes) -> None:
         if not data:
@@ -243,11 +272,8 @@ class VirtualShell:
             raise SandboxError(f"{CRASHED}, or was killed for want of memory")
         self._child.unread += data
 
-    def _split(self) -> bytes:
+    def _answer(self) -> Any:
         line, _, self._child.unread = self._child.unread.partition(b"\n")
-        return line
-
-    def _answer(self, line: bytes) -> Any:
         answer = json.loads(line)
         if "error" in answer:
             raise SandboxError(f"the virtual shell broke: {answer['error']}")
@@ -260,6 +286,10 @@ class VirtualShell:
         if self._child.pid:
             with contextlib.suppress(OSError):
                 os.kill(self._child.pid, signal.SIGKILL)
+
+
+def _line(*request: Any) -> bytes:
+    return json.dumps(request).encode() + b"\n"
 
 
 def _absolute(path: str) -> str:

@@ -19,7 +19,7 @@ from evalward.records.problem import InputError
 from evalward.records.report import Run
 from evalward.records.result import BashDetails, Result, Status, Trial
 from evalward.records.trace import Message, Text, ToolUse, Turn, Usage
-from evalward.sandbox.base import SandboxError
+from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.virtual import VirtualShell
 from evalward.suites.bash import kind as bash_kind
 from evalward.targets.base import Chat, Free, Reply, Request
@@ -289,6 +289,17 @@ def test_a_sandbox_that_breaks_in_the_middle_ends_no_other_trial(
     (run,) = run_all(write_suite(tmp_path, [task(id="bad", solution=["echo hello", "break"]), task()]))
     assert statuses(run) == {"bad": "error", "hello": "passed"}
     assert run.cases[0].score == run.cases[0].max_score == 0.0
+
+
+def test_a_sandbox_that_breaks_at_the_checks_is_an_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Forgetful(VirtualShell):
+        def file_type(self, path: str) -> FileType | None:
+            raise SandboxError("it broke")
+
+    monkeypatch.setattr(bash_kind, "VirtualShell", Forgetful)
+    (run,) = run_all(write_suite(tmp_path, [task(expectations=[{"check": "file_exists:/tmp/x"}])]))
+    (result,) = run.cases
+    assert (result.status, result.reason, result.message) == ("error", "sandbox", "it broke")
 
 
 class Scripted(Free):

@@ -99,9 +99,21 @@ async def test_what_is_in_the_file_system_afterwards() -> None:
     [{"/w/big": "x" * (11 << 20)}, {"/w/" + "n" * 300: "x"}, {"/w/a\0b": "x"}, {f"/w/{n}": "" for n in range(10_100)}],
     ids=["too large", "too long a name", "no name at all", "too many"],
 )
-def test_a_file_that_it_doesnt_take_is_an_error(files: dict[str, str]) -> None:
+async def test_a_file_that_it_doesnt_take_is_an_error(files: dict[str, str]) -> None:
     with pytest.raises(SandboxError, match="didn't take the file"):
-        shell(files)
+        await shell(files).ready()
+    with pytest.raises(SandboxError, match="didn't take the file"):
+        await shell(files).run("true")
+    with pytest.raises(SandboxError, match="didn't take the file"):
+        shell(files).file_type("/tmp")
+
+
+async def test_a_shell_that_nobody_asked_anything_leaves_no_answer_to_the_next() -> None:
+    for n in range(3):
+        shell({f"/w/{n}": "x"}).close()
+        assert shell({"/w/a": "x"}).file_type("/w/a") == "file"
+        await shell({"/w/b": "x"}).ready()
+        assert (await shell().run("echo mine")).stdout == "mine\n"
 
 
 # --- limits ---------------------------------------------------------------------------------------------------------

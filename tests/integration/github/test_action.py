@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -16,6 +17,7 @@ from evalward.action import run_action
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
+from evalward.github.base import GitTree
 from support.git_repo import PullRequestRepo, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.model_server import KEY, ModelServer, oracle_like
@@ -164,6 +166,11 @@ def test_a_broken_head_is_exit_2_with_annotation_and_comment(act: Act) -> None:
 LIVE = CONFIG.replace("[oracle]", "[oracle, openai/gpt-5]")
 
 
+def unmasked(log: str) -> str:
+    """The log without the commands that hide secrets, which the runner never shows."""
+    return "".join(line for line in log.splitlines(keepends=True) if not line.startswith("::add-mask::"))
+
+
 def provider(url: str) -> str:
     return f"providers: {{openai: {{base_url: '{url}', key_env: MODEL_KEY}}}}\n"
 
@@ -176,7 +183,7 @@ def test_keys_go_only_where_the_base_says(act: Act) -> None:
         assert len(ours.requests) == 2 * len(NAMES)
         assert theirs.requests == []
     assert "edits providers or budgets" in seen.comment
-    assert KEY not in seen.comment + seen.log + seen.outputs
+    assert KEY not in seen.comment + unmasked(seen.log) + seen.outputs
 
 
 def test_a_head_that_nothing_judges_yet_can_not_send_keys_anywhere(act: Act) -> None:
@@ -197,3 +204,117 @@ def test_our_own_pull_request_without_the_key_is_told_which_one(act: Act) -> Non
     seen = act({"README.md": "new\n"}, {"evalward.yml": LIVE})
     assert seen.code == 2
     assert "OPENAI_API_KEY is not set" in seen.comment
+
+
+def test_broken_cases_are_annotated_at_their_lines_behind_the_headline(act: Act) -> None:
+    seen = act({"evals/a.jsonl": cases("two", "three")})
+    errors = [line for line in seen.log.splitlines() if line.startswith("::error ")]
+    assert errors[0].startswith("::error title=Evalward%3A fail::")
+    assert [line.split(",title")[0] for line in errors[1:]] == [
+        "::error file=evals/a.jsonl,line=3",
+        "::error file=evals/a.jsonl,line=2",
+    ]
+
+
+def test_annotations_count_from_the_workspace(act: Act, baseline: str) -> None:
+    base = {
+        "pkg/ci/evalward.yml": CONFIG,
+        "pkg/ci/evals/a.jsonl": cases(),
+        "pkg/ci/.evalward/baseline.json": baseline,
+    }
+    inputs = {"INPUT_WORKING-DIRECTORY": "pkg", "INPUT_CONFIG": "ci/evalward.yml"}
+    seen = act({"pkg/ci/evals/a.jsonl": cases("two")}, base, **inputs)
+    assert "::error file=pkg/ci/evals/a.jsonl,line=2,title=" in seen.log
+
+
+def test_files_for_other_tools_are_left(act: Act, tmp_path: Path) -> None:
+    act({"evals/a.jsonl": cases("two")})
+    out = tmp_path / "workspace" / "evalward-out"
+    root = ET.parse(out / "junit.xml").getroot()
+    assert [suite.get("name") for suite in root] == ["tools × oracle", "policy"]
+    assert root[0].get("failures") == "1"
+    assert root[1].get("failures") != "0"
+    assert json.loads((out / "badge.json").read_text("utf-8"))["message"] == "failing"
+
+
+def test_files_for_other_tools_say_it_when_nothing_was_judged(act: Act, tmp_path: Path) -> None:
+    act({"evalward.yml": CONFIG.replace("pass_rate", "pas_rate")})
+    out = tmp_path / "workspace" / "evalward-out"
+    assert ET.parse(out / "junit.xml").getroot().get("errors") == "1"
+    assert json.loads((out / "badge.json").read_text("utf-8"))["message"] == "not judged"
+
+
+def test_a_commit_status_is_posted_where_it_is_wanted(act: Act, api: FakeGitHub) -> None:
+    act({"evals/a.jsonl": cases("two")}, INPUT_STATUS="evalward")
+    [(sha, status)] = api.statuses
+    assert sha == api.heads[7]
+    assert (status["state"], status["context"]) == ("failure", "evalward")
+    assert status["target_url"].endswith("/actions/runs/1")
+
+
+def test_a_commit_status_is_posted_for_a_wrong_input_too(act: Act, api: FakeGitHub) -> None:
+    act({"evalward.yml": "version: 7\n"}, INPUT_STATUS="evalward")
+    assert [status["state"] for _, status in api.statuses] == ["error"]
+
+
+def test_a_commit_status_that_can_not_be_posted_fails_nothing(act: Act, api: FakeGitHub) -> None:
+    api.can_write = False
+    seen = act({"README.md": "new\n"}, INPUT_STATUS="evalward")
+    assert seen.code == 0
+    assert "needs the permission `statuses: write`" in seen.log
+
+
+def test_no_commit_status_unless_it_is_wanted(act: Act, api: FakeGitHub) -> None:
+    act({"README.md": "new\n"})
+    assert api.statuses == []
+
+
+def test_what_judges_the_change_is_shown_first(act: Act, baseline: str) -> None:
+    lenient = CONFIG.replace("max_drop: 0.1}", "max_drop: 1.0}")
+    accepted = baseline.replace('"status": "passed"', '"status": "failed"')
+    seen = act({"evals/a.jsonl": cases("one"), "evalward.yml": lenient, ".evalward/baseline.json": accepted})
+    _, heading, _, first, *lines = seen.comment.splitlines()
+    assert (heading[:4], first) == ("### ", "> [!IMPORTANT]")
+    block = lines[: lines.index("")]
+    assert "by its own the verdict would be" in block[0]
+    assert block[2:] == [
+        "> - policy: pass_rate: max_drop 0.1 → max_drop 1",
+        "> - baseline: tools × oracle: 5 of 5 trials passed → 0 of 5 trials passed",
+        "> - changed `.evalward/baseline.json`",
+        "> - changed `evals/a.jsonl`",
+        "> - changed `evalward.yml`",
+    ]
+
+
+def test_protected_files_are_the_bases_and_the_heads(act: Act) -> None:
+    base = {"evalward.yml": CONFIG + "protect: [prompts/**]\n", "prompts/a/b.md": "x", "docs/x.md": "x"}
+    seen = act({"evalward.yml": CONFIG, "prompts/a/b.md": "y", "docs/x.md": "y"}, base)
+    assert "changed `prompts/a/b.md`" in seen.comment
+    assert "docs/x.md" not in seen.comment
+
+
+def test_protected_files_of_a_shallow_clone_come_from_the_api(
+    act: Act, api: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GitTree, "changed", lambda tree, base: None)
+    api.pull_files = [
+        {"filename": "evals/new.jsonl", "status": "renamed", "previous_filename": "evals/old.jsonl"},
+        {"filename": "README.md", "status": "modified"},
+    ]
+    seen = act({"README.md": "new\n"})
+    assert "> - removed `evals/old.jsonl`\n> - added `evals/new.jsonl`" in seen.comment
+    assert "README.md" not in seen.comment
+
+
+def test_protected_files_that_nobody_can_list_are_said_to_be_unknown(
+    act: Act, api: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GitTree, "changed", lambda tree, base: None)
+    api.fail("GET", "/files", 404)
+    seen = act({"README.md": "new\n"})
+    assert seen.code == 0
+    assert "could not be determined" in seen.comment
+
+
+def test_a_harmless_change_has_nothing_to_show_first(act: Act) -> None:
+    assert "[!IMPORTANT]" not in act({"README.md": "new\n"}).comment

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.github.base import Base, GitTree, repository_path, resolve_base
+from evalward.github.base import Base, FileChange, GitTree, repository_path, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
@@ -260,3 +260,34 @@ def test_repository_path(prefix: str | None, parts: list[str], path: str) -> Non
 def test_repository_path__leaves() -> None:
     with pytest.raises(InputError):
         repository_path("a/", ["../../x"])
+
+
+def test_changed__what_the_pull_request_does_and_not_what_the_base_did(tmp_path: Path) -> None:
+    base = {"a": "1", "gone": "1", "old name": "some text that is long enough to be a rename\n"}
+    repo = pull_request_repo(tmp_path / "r", base, {"a": "2", "new\né": "x"})
+    git(repo.folder, "checkout", "--quiet", "topic")
+    git(repo.folder, "rm", "--quiet", "gone")
+    git(repo.folder, "mv", "old name", "moved")
+    head = commit(repo.folder, {})
+    changes = GitTree(repo.folder, search_path=os.environ["PATH"]).changed(repo.base, head)
+    assert changes is not None
+    assert {(change.path, change.kind) for change in changes} == {
+        ("a", "changed"),
+        ("new\né", "added"),
+        ("gone", "removed"),
+        ("old name", "removed"),
+        ("moved", "added"),
+    }
+
+
+def test_changed__of_a_merge_commit_against_its_first_parent(tmp_path: Path) -> None:
+    repo = pull_request_repo(tmp_path / "r", {"a": "1"}, {"a": "2"})
+    changes = GitTree(repo.folder, search_path=os.environ["PATH"]).changed(repo.base)
+    assert changes == [FileChange("a", "changed")]
+
+
+def test_changed__a_shallow_clone_can_not_tell(tmp_path: Path) -> None:
+    repo = pull_request_repo(tmp_path / "r", {"a": "1"}, {"a": "2"})
+    clone = shallow_clone(repo, tmp_path / "clone")
+    assert GitTree(clone, search_path=os.environ["PATH"]).changed(repo.base) is None
+    assert GitTree(tmp_path, search_path=os.environ["PATH"]).changed(repo.base) is None

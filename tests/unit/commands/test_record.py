@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.commands.record import REDACTED, Redaction, record
+from evalward.commands.record import record
+from evalward.commands.secrets import REDACTED, Redaction
 from evalward.engine.store import Store
 from evalward.records.problem import InputError
 from evalward.records.report import Report

@@ -39,6 +39,7 @@ def test_settings__everything_given() -> None:
             fail_on="never",
             comment="failures",
             comment_id="gate-2",
+            status="evalward / gate",
             github_token="ghs_secret",
             output_dir="out",
             working_directory="packages/a",
@@ -56,10 +57,16 @@ def test_settings__everything_given() -> None:
         fail_on="never",
         comment="failures",
         comment_id="gate-2",
+        status="evalward / gate",
         github_token="ghs_secret",
         output_dir="out",
         working_directory="packages/a",
     )
+
+
+@pytest.mark.parametrize("name", ["a\nb", "x" * 101, "a\x1bb"])
+def test_settings__status_name(name: str) -> None:
+    assert "input status" in problems(status=name)
 
 
 def test_settings__token_is_in_no_repr() -> None:

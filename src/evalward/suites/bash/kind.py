@@ -95,6 +95,7 @@ async def _once(prompting: Prompting, case: BashCase, target: Target, trial: int
     try:
         chat = target.open(case, trial)
         shell = VirtualShell(case.task.files, case.timeout_s)
+        await shell.ready()
     except TargetError as error:
         raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
     except SandboxError as error:
@@ -108,7 +109,11 @@ async def _once(prompting: Prompting, case: BashCase, target: Target, trial: int
         max_turns=case.max_turns,
     )
     evidence = Evidence(trace.tool_calls, shell)
-    return chat, (trace, [evaluate(item.check, item.weight, evidence) for item in case.task.expectations])
+    try:
+        checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
+    except SandboxError as error:
+        raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
+    return chat, (trace, checks)
 
 
 def _same(first: Played, second: Played) -> bool:

@@ -1,0 +1,182 @@
+"""The report that another workflow run left: hostile data, whoever it says that wrote it.
+
+Anybody can open a pull request whose workflow uploads anything. So: one regular file of bounded size, no link followed,
+nothing else of the folder read; strict types, bounded counts and numbers; and every metric is computed anew from the
+cases. What can't be told from here is whether the cases' results are true: whoever shows them has to say so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from evalward.commands.pipeline import REPORT_FILE, diagnose
+from evalward.records.metric import EPSILON, CategorySummary, Metric
+from evalward.records.problem import InputError, wrong
+from evalward.records.report import REPORT_SCHEMA, Report, Run
+from evalward.suites import kind_named, kinds
+
+MAX_REPORT_BYTES = 20_000_000
+MAX_RUNS = 200
+MAX_RESULTS = 50_000
+MAX_CHECKS = 200  # of one result
+MAX_NAME = 1_000  # characters of what identifies something
+MAX_NUMBER = 2.0**53
+
+REMEDY = "The first stage has to upload its output folder, and this one to download it."
+
+
+def read_artifact(folder: Path) -> Report:
+    """The report in a downloaded artifact. Raises `InputError` when there is none, or none that could be true."""
+    data = _read(folder / REPORT_FILE)
+    try:
+        _known_schema(json.loads(data, parse_int=_int, parse_float=_float, parse_constant=_constant))
+        report = Report.model_validate_json(data, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        raise _refused(first["msg"], ".".join(map(str, first["loc"]))[:MAX_NAME]) from None
+    except (ValueError, RecursionError) as error:
+        raise _refused(f"not a report: {str(error)[:MAX_NAME]}") from None
+    _bounded(report)
+    return report
+
+
+def measured_anew(report: Report) -> tuple[Report, list[str]]:
+    """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
+
+    A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of traces
+    are dropped, as nobody follows them.
+    """
+    told: list[str] = []
+    runs = [_measured(run, told) for run in report.runs]
+    return report.model_copy(update={"runs": runs, "findings": diagnose(runs)}), told
+
+
+def _read(path: Path) -> bytes:
+    """A regular file's bytes: no link, no pipe, no device, and never more than the limit."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise wrong(REPORT_FILE, "the artifact has no report", REMEDY) from None
+    except OSError as error:
+        raise wrong(REPORT_FILE, f"the artifact's report can't be read: {error.strerror}", REMEDY) from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise wrong(REPORT_FILE, "is no regular file in the artifact", REMEDY)
+        data = file.read(MAX_REPORT_BYTES + 1)
+    if len(data) > MAX_REPORT_BYTES:
+        raise wrong(REPORT_FILE, f"the artifact's report has more than {MAX_REPORT_BYTES:,} bytes", "Run fewer cases.")
+    return data
+
+
+def _known_schema(data: Any) -> None:
+    json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate would break whoever writes it again
+    if not isinstance(data, dict) or data.get("schema") != REPORT_SCHEMA:
+        raise ValueError(f"its schema is not {REPORT_SCHEMA}")
+
+
+def _int(text: str) -> int:
+    if len(text) > 20:
+        raise ValueError("a number is too large")
+    number = int(text)
+    _bounded_number(number)
+    return number
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    _bounded_number(number)
+    return number
+
+
+def _bounded_number(number: float) -> None:
+    if not -MAX_NUMBER <= number <= MAX_NUMBER:
+        raise ValueError("a number is too large")
+
+
+def _constant(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def _refused(message: str, field: str = "") -> InputError:
+    return wrong(f"the artifact's {REPORT_FILE}", message, "It can't be published.", field=field)
+
+
+def _bounded(report: Report) -> None:
+    """Raises `InputError` for a report that no run of ours would leave."""
+    if len(report.runs) > MAX_RUNS:
+        raise _refused(f"has {len(report.runs):,} runs, more than {MAX_RUNS}")
+    results = sum(len(run.cases) for run in report.runs)
+    if results > MAX_RESULTS:
+        raise _refused(f"has {results:,} results, more than {MAX_RESULTS:,}")
+    names = [(run.suite, run.target) for run in report.runs]
+    if len(set(names)) < len(names):
+        raise _refused("has two runs of the same suite and target")
+    for run in report.runs:
+        _bounded_run(run)
+
+
+def _bounded_run(run: Run) -> None:
+    if max(len(run.suite), len(run.target), len(run.kind)) > MAX_NAME:
+        raise _refused("a run's name is too long")
+    if not 0 <= run.planned <= MAX_RESULTS or not 1 <= run.trials <= MAX_RESULTS:
+        raise _refused(f"{run.name[:MAX_NAME]}: can't have this many trials")
+    trials = {(result.id, result.trial) for result in run.cases}
+    if len(trials) < len(run.cases):
+        raise _refused(f"{run.name[:MAX_NAME]}: has two results of the same trial")
+    for result in run.cases:
+        if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
+            raise _refused(f"{run.name[:MAX_NAME]}: a result is too large")
+        if not 0 <= result.score <= result.max_score + EPSILON:
+            raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
+
+
+def _measured(run: Run, told: list[str]) -> Run:
+    cases = [result.model_copy(update={"trace": None}) for result in run.cases]
+    if run.not_measured is not None or run.kind not in kinds():
+        if run.not_measured is None:
+            told.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
+        return run.model_copy(update={"cases": cases, "metrics": {}, "categories": {}, "findings": []})
+    kind = kind_named(run.kind)
+    found = kind.measure(cases)
+    lies = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
+    if lies:
+        told.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(lies[:5])})")
+    update = {"metrics": found.metrics, "categories": found.categories, "findings": kind.findings(cases, found)}
+    return run.model_copy(update={"cases": cases, **update})
+
+
+def _differing(claimed: Mapping[str, Metric], found: Mapping[str, Metric]) -> list[str]:
+    """Metrics whose claimed value, counts, unit or direction are not those that the cases give."""
+    names = [*found, *(name for name in claimed if name not in found)]
+    return [name for name in names if not _same(claimed.get(name), found.get(name))]
+
+
+def _same(claimed: Metric | None, found: Metric | None) -> bool:
+    if claimed is None or found is None:
+        return claimed is found
+    pairs = [(getattr(claimed, name), getattr(found, name)) for name in ("value", "numerator", "denominator")]
+    return (claimed.unit, claimed.better) == (found.unit, found.better) and all(_near(*pair) for pair in pairs)
+
+
+def _near(claimed: float | None, found: float | None) -> bool:
+    if claimed is None or found is None:
+        return claimed is found
+    return abs(claimed - found) <= EPSILON * max(1.0, abs(found))
+
+
+def _differing_categories(claimed: Mapping[str, CategorySummary], found: Mapping[str, CategorySummary]) -> list[str]:
+    names = dict.fromkeys([*found, *claimed])
+    return [name[:60] for name in names if not _same_category(claimed.get(name), found.get(name))]
+
+
+def _same_category(claimed: CategorySummary | None, found: CategorySummary | None) -> bool:
+    if claimed is None or found is None:
+        return claimed is found
+    return all(_near(getattr(claimed, name), getattr(found, name)) for name in CategorySummary.model_fields)

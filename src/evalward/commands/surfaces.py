@@ -1,0 +1,246 @@
+"""Where a run of the action shows what it found: log, comment, job summary, outputs, files. Secrets reach none."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from evalward.commands.check import BADGE_FILE, COMMENT_FILE, JUDGEMENT_FILE, JUNIT_FILE
+from evalward.commands.files import write_text
+from evalward.commands.pipeline import dump_judgement
+from evalward.commands.secrets import Redaction
+from evalward.commands.world import World
+from evalward.github.annotations import Roots, judgement_annotations
+from evalward.github.client import GitHub
+from evalward.github.comment import Marker, Posted, PullRequest, post
+from evalward.github.runner_files import (
+    Annotation,
+    Outputs,
+    annotation_commands,
+    append_summary,
+    commands_stopped,
+    give_to_owner,
+    mask_commands,
+    write_outputs,
+)
+from evalward.github.settings import Runner, Settings
+from evalward.github.status import CommitStatus, State, post_status, status_state
+from evalward.records.comparison import Comparison
+from evalward.records.problem import InputError, Problem
+from evalward.records.report import Report
+from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
+from evalward.render.badge import badge
+from evalward.render.context import Context
+from evalward.render.escape import log_text
+from evalward.render.junit import junit
+from evalward.render.markdown import fit, summary
+from evalward.render.problems import problems_markdown
+from evalward.render.terminal import judgement_text
+
+
+@dataclass(frozen=True)
+class Page:
+    """What is published: the comment's text, the summary's, and what the outputs say."""
+
+    comment: str
+    summary: str
+    outputs: Outputs
+    headline: str
+    state: State
+    changed: bool = True
+    failed: bool = True
+
+
+@dataclass(frozen=True)
+class Surfaces:
+    """The places, and in whose name we write there. `pull` is `None` where nothing is to be commented."""
+
+    world: World
+    settings: Settings
+    runner: Runner
+    marker: Marker
+    pull: PullRequest | None
+    redaction: Redaction = field(default_factory=lambda: Redaction({}), repr=False)
+
+    @property
+    def folder(self) -> Path:
+        """The working directory."""
+        return self.runner.workspace / self.settings.working_directory
+
+    @property
+    def output(self) -> Path:
+        """Where reports are left."""
+        return self.folder / self.settings.output_dir
+
+    def shown(self, path: Path) -> str:
+        """A path as a later step of the workflow can use it: relative to the workspace."""
+        return str(path.relative_to(self.runner.workspace)) if path.is_relative_to(self.runner.workspace) else str(path)
+
+    def tell(self, *lines: str) -> None:
+        """Write workflow commands and lines of ours to the log."""
+        for line in lines:
+            self.world.out.write(self.redaction.text(line) + "\n")
+        self.world.out.flush()
+
+    def mask(self) -> None:
+        """Have the runner hide every secret that we know of, in whatever is logged from here on."""
+        for secret in [self.settings.github_token, *self.redaction.values]:
+            for command in mask_commands(secret):
+                self.world.out.write(command + "\n")
+        self.world.out.flush()
+
+    @contextlib.contextmanager
+    def guarded_log(self) -> Iterator[None]:
+        """What comes from cases and models is no workflow command, whatever it looks like."""
+        with commands_stopped(self.tell):
+            yield
+
+    # --- pages ------------------------------------------------------------------------------------------------------
+
+    def judged(self, judgement: Judgement, report: Report, context: Context) -> Page:
+        """The page of a judgement."""
+        return Page(
+            comment=fit(judgement, context),
+            summary=summary(judgement, context),
+            outputs=self._outputs(judgement, report, context),
+            headline=judgement.verdict.headline,
+            state=status_state(judgement.verdict.exit_code),
+            changed=_changed(judgement),
+            failed=judgement.verdict.outcome is not Outcome.PASS,
+        )
+
+    def unjudged(self, headline: str, problems: Sequence[Problem], code: int) -> Page:
+        """The page that says what went wrong before there was anything to judge."""
+        text = problems_markdown(headline, problems, marker=self.marker.format(), run_url=self.runner.run_url)
+        outputs = Outputs(verdict="error", exit_code=code, comment_file=self.shown(self.output / COMMENT_FILE))
+        self._leave(Comparison(baseline=None), _no_verdict(headline, problems))
+        return Page(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
+
+    def _outputs(self, judgement: Judgement, report: Report, context: Context) -> Outputs:
+        verdict = judgement.verdict
+        return Outputs(
+            verdict=verdict.outcome,
+            exit_code=verdict.exit_code,
+            regressions=sum(reason.outcome is Outcome.FAIL for reason in verdict.reasons),
+            report_json=context.report_path,
+            comment_file=self.shown(self.output / COMMENT_FILE),
+            csr=_worst(report, "csr"),
+            safety_accuracy=_worst(report, "safety_accuracy"),
+            tool_call_success_rate=_worst(report, "tool_call_success_rate"),
+            pass_rate=_worst(report, "pass_rate"),
+        )
+
+    # --- writing ----------------------------------------------------------------------------------------------------
+
+    def show(self, judgement: Judgement, *, annotate_cases: bool) -> None:
+        """The judgement in files and in the log, and as annotations; `annotate_cases`: the case files are here."""
+        write_text(self.output / JUDGEMENT_FILE, dump_judgement(judgement))
+        self._leave(judgement.comparison, judgement.verdict)
+        with self.guarded_log():
+            self.tell(log_text(judgement_text(judgement, colour=False, width=100)))
+        config = posixpath.join(self.settings.working_directory, posixpath.dirname(self.settings.config))
+        roots = Roots(str(self.runner.workspace), config) if annotate_cases else None
+        self.tell(*annotation_commands(judgement_annotations(judgement, roots)))
+
+    def _leave(self, comparison: Comparison, verdict: Verdict) -> None:
+        """The files for other tools; an output folder that can't be written is told elsewhere."""
+        with contextlib.suppress(InputError):
+            write_text(self.output / JUNIT_FILE, self.redaction.text(junit(comparison, verdict)))
+            write_text(self.output / BADGE_FILE, badge(verdict))
+
+    def publish(self, client: GitHub, page: Page) -> Outputs:
+        """Summary, comment and outputs; nothing that goes wrong here changes the verdict."""
+        page = replace(page, comment=self.redaction.text(page.comment), summary=self.redaction.text(page.summary))
+        if self.runner.summary is not None:
+            with contextlib.suppress(OSError):
+                append_summary(self.runner.summary, page.summary)
+        posted = self._comment(client, page)
+        self._status(client, page)
+        url = posted.url if posted else ""
+        outputs = replace(page.outputs, comment_url=url) if url else page.outputs
+        self.write(outputs)
+        give_to_owner([self.output], self.runner.workspace)
+        return outputs
+
+    def _comment(self, client: GitHub, page: Page) -> Posted | None:
+        comment_file = self._comment_file()
+        if self.pull is None:
+            write_text(comment_file, page.comment)
+            return None
+        if not self.settings.github_token:
+            write_text(comment_file, page.comment)
+            self.tell(Annotation("notice", f"No github-token: the comment is in {comment_file} only.").command())
+            return None
+        posted = post(
+            client,
+            self.pull,
+            self.marker,
+            page.comment,
+            mode=self.settings.comment,
+            changed=page.changed,
+            failed=page.failed,
+            comment_file=comment_file,
+        )
+        if posted.notice:
+            self.tell(Annotation("notice", posted.notice, title="Evalward").command())
+        return posted
+
+    def _comment_file(self) -> Path:
+        """Where the comment's text is kept: in the output folder, or where there is none, in one of our own."""
+        with contextlib.suppress(OSError):
+            self.output.mkdir(parents=True, exist_ok=True)
+            if not (self.output / COMMENT_FILE).is_dir():
+                return self.output / COMMENT_FILE
+        return Path(tempfile.mkdtemp(prefix="evalward-")) / COMMENT_FILE
+
+    def _status(self, client: GitHub, page: Page) -> None:
+        """The commit status, where one is wanted. That it can't be posted fails nothing."""
+        name = self.settings.status
+        if not name:
+            return
+        if not self.settings.github_token:
+            self.tell(Annotation("notice", "No github-token: no commit status was posted.", title="Evalward").command())
+            return
+        status = CommitStatus(name, page.state, self.redaction.text(page.headline), self.runner.run_url)
+        notice = post_status(client, self.runner.repository, self.marker.head, status)
+        if notice:
+            self.tell(Annotation("notice", notice, title="Evalward").command())
+
+    def write(self, outputs: Outputs) -> None:
+        """The action's outputs."""
+        if self.runner.output is not None:
+            values = {name: self.redaction.text(value) for name, value in outputs.values().items()}
+            write_outputs(self.runner.output, values)
+
+
+def annotated(problems: Sequence[Problem]) -> list[str]:
+    """The annotations of problems, at their places."""
+    return annotation_commands(
+        Annotation("error", f"{p.field + ': ' if p.field else ''}{p.message}. {p.remedy}", p.place.file, p.place.line)
+        for p in problems
+    )
+
+
+def _no_verdict(headline: str, problems: Sequence[Problem]) -> Verdict:
+    """What there is to say where nothing was judged."""
+    messages = [str(problem) for problem in problems] or [headline]
+    reasons = [Reason(stage="validity", outcome=Outcome.ERROR, message=message) for message in messages]
+    return Verdict(outcome=Outcome.ERROR, headline=headline, reasons=reasons)
+
+
+def _changed(judgement: Judgement) -> bool:
+    """Something is worth a look: a case or a metric with a direction moved."""
+    return any(
+        run.added or run.missing or run.subject or any(case.change != "same" for case in run.cases)
+        for run in judgement.comparison.runs
+    )
+
+
+def _worst(report: Report, name: str) -> float | None:
+    """The metric of several runs: the lowest, as all four are better when higher; `None` where none has it."""
+    values = [metric.value for run in report.runs if (metric := run.metrics.get(name)) and metric.value is not None]
+    return min(values, default=None)

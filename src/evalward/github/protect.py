@@ -1,0 +1,122 @@
+"""What a pull request changes in the files that judge it: config, baseline, and what `protect:` names."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, Protocol
+
+from evalward.github.base import FileChange, GitTree, repository_path
+from evalward.github.client import MAX_PULL_FILES, PullFile
+from evalward.github.errors import GitHubError
+from evalward.github.event import EventPlan
+from evalward.github.settings import Settings
+from evalward.github.sides import Sides
+from evalward.records.problem import InputError
+
+UNKNOWN = (
+    "Which protected files the head changes could not be determined: the base is not in the local clone"
+    " (check out with `fetch-depth: 2`)."
+)
+TOO_MANY = f"GitHub lists no more than {MAX_PULL_FILES:,} changed files: there may be more protected ones."
+
+
+class PullFiles(Protocol):
+    """Where a pull request's files are listed when the clone lacks its base: `client.GitHub`."""
+
+    def pull_files(self, repository: str, number: int) -> list[PullFile]:
+        """The changed files; raises `GitHubError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectedChanges:
+    """The protected files that the head changes, and a sentence where that is not, or not surely, all of them."""
+
+    files: tuple[FileChange, ...] = ()
+    note: str = ""
+
+
+def protected_changes(
+    settings: Settings, plan: EventPlan, sides: Sides, tree: GitTree, remote: PullFiles | None
+) -> ProtectedChanges:
+    """From the local commits, else from GitHub's list of the pull request's files. Never raises `GitHubError`."""
+    if sides.base.sha is None:
+        return ProtectedChanges()
+    changes, note = tree.changed(sides.base.sha), ""
+    if changes is None and remote is not None and plan.pull_number is not None:
+        try:
+            files = remote.pull_files(plan.repository, plan.pull_number)
+        except GitHubError as error:
+            return ProtectedChanges(note=f"{UNKNOWN} GitHub's list could not be read: {error.message}")
+        changes, note = _from_pull(files), TOO_MANY if len(files) >= MAX_PULL_FILES else ""
+    if changes is None:
+        return ProtectedChanges(note=UNKNOWN)
+    patterns = protected_patterns(settings, sides, tree.prefix() or "")
+    return ProtectedChanges(tuple(change for change in changes if matches_any(change.path, patterns)), note)
+
+
+def _from_pull(files: Iterable[PullFile]) -> list[FileChange]:
+    found: list[FileChange] = []
+    for file in files:
+        if file.status == "renamed" and file.previous_filename:
+            found.append(FileChange(file.previous_filename, "removed"))
+        if file.status != "unchanged":
+            found.append(FileChange(file.filename, _KINDS.get(file.status, "changed")))
+    return found
+
+
+_KINDS: dict[str, Literal["added", "changed", "removed"]] = {
+    "added": "added",
+    "copied": "added",
+    "renamed": "added",
+    "removed": "removed",
+}
+
+
+def protected_patterns(settings: Settings, sides: Sides, prefix: str) -> list[str]:
+    """Patterns from the repository's top: what the base protects, and what the head does, config and baselines."""
+    config = posixpath.join(settings.working_directory, settings.config)
+    folder = posixpath.dirname(config)
+    beside = [
+        *sides.judging.protect,
+        *sides.head.protect,
+        *([] if settings.baseline else [sides.judging.baseline_path, sides.head.baseline_path]),
+    ]
+    named = [posixpath.join(settings.working_directory, settings.baseline)] if settings.baseline else []
+    paths = [config, *named, *(posixpath.join(folder, pattern) for pattern in beside)]
+    found: dict[str, None] = {}
+    for path in paths:
+        with contextlib.suppress(InputError):  # a pattern out of the repository matches nothing in it
+            found[repository_path(prefix, [path])] = None
+    return list(found)
+
+
+def matches_any(path: str, patterns: Sequence[str]) -> bool:
+    """True when one of the patterns matches the path: `*` within a name, `**` over any number of folders."""
+    parts = path.split("/")
+    return any(_matches(parts, pattern.split("/")) for pattern in patterns)
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Part by part, with the set of all places in the pattern that could be reached: no pattern can make it slow."""
+    places = _reachable({0}, pattern)
+    for part in parts:
+        here = {place for place in places if place < len(pattern)}
+        stay = {place for place in here if pattern[place] == "**"}
+        on = {place + 1 for place in here - stay if fnmatchcase(part, pattern[place])}
+        places = _reachable(stay | on, pattern)
+    return len(pattern) in places
+
+
+def _reachable(places: set[int], pattern: Sequence[str]) -> set[int]:
+    """`**` may also stand for nothing."""
+    found = set(places)
+    for place in sorted(places):
+        at = place
+        while at < len(pattern) and pattern[at] == "**":
+            at += 1
+            found.add(at)
+    return found

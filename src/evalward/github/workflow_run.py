@@ -1,0 +1,79 @@
+"""The run that a `workflow_run` event reports on, and the pull request that it belongs to.
+
+Who the run was for is GitHub's word alone: the event's head commit and repository, and the pull requests that the API
+has for them. Nothing that the run itself left is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, ValidationError
+
+from evalward.github.event import RepositoryName, Sha
+from evalward.records.base import Record
+from evalward.records.problem import InputError, Place, Problem, wrong
+
+if TYPE_CHECKING:  # the client costs an import of requests
+    from evalward.github.client import OpenPull
+
+EVENT = "workflow_run"
+_FILE = "event workflow_run"
+
+
+class _Repository(Record):
+    full_name: RepositoryName
+
+
+class TriggeringRun(Record):
+    """A finished run of the first stage. `head_repository` is `None` when the fork was deleted meanwhile."""
+
+    id: int = Field(ge=1)
+    run_attempt: int = Field(default=1, ge=1)
+    event: str
+    head_sha: Sha
+    head_branch: str | None = None
+    head_repository: _Repository | None = None
+
+    @property
+    def repository(self) -> str | None:
+        """The head's repository, `owner/name`."""
+        return self.head_repository.full_name if self.head_repository else None
+
+
+class _Event(Record):
+    workflow_run: TriggeringRun
+    repository: _Repository
+
+
+def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> TriggeringRun:
+    """The run that the event reports on. Raises `InputError` for every other event."""
+    name = env.get("GITHUB_EVENT_NAME", "")
+    if name != EVENT:
+        message = f"a fork's run is published by a workflow that it starts, and this is the event {name!r}"
+        raise wrong("environment", message, "Publish in a workflow with `on: workflow_run`.")
+    remedy = "The payload is not the one that GitHub sends for this event."
+    try:
+        event = _Event.model_validate(dict(payload))
+    except ValidationError as error:
+        raise InputError(
+            Problem(place=Place(file=_FILE), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=remedy)
+            for item in error.errors(include_url=False, include_input=False, include_context=False)
+        ) from None
+    if event.repository.full_name.lower() != env.get("GITHUB_REPOSITORY", "").lower():
+        raise wrong(_FILE, "is another repository's", remedy)
+    return event.workflow_run
+
+
+def pulls_of_run(run: TriggeringRun, pulls: Sequence[OpenPull]) -> list[OpenPull]:
+    """Those open pull requests whose head is exactly what the run was about: same commit, branch and repository."""
+    wanted = (run.repository or "").lower()
+    return [
+        pull
+        for pull in pulls
+        if pull.head.sha == run.head_sha
+        and pull.head.ref == run.head_branch
+        and pull.head.repo is not None
+        and pull.head.repo.full_name.lower() == wanted
+    ]

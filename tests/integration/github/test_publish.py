@@ -1,0 +1,367 @@
+"""The second stage: what a hostile artifact can't do, and what becomes of an honest one."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalward.action import run_action
+from evalward.cli import build_parser
+from evalward.commands.artifact import MAX_REPORT_BYTES
+from evalward.commands.baseline import update
+from evalward.commands.run import RunOptions, run
+from evalward.commands.world import World
+from evalward.github.comment import Marker, parse_marker
+from support.git_repo import write_files
+from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
+from support.github_events import BASE, FORK, workflow_run
+
+CONFIG = """\
+version: 1
+suites:
+  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
+policy:
+  - {metric: pass_rate, max_drop: 0.1}
+"""
+NAMES = ("one", "two", "three", "four", "five")
+UNVERIFIED = "results are not verified"
+
+
+def cases(*broken: str) -> str:
+    def line(name: str) -> str:
+        checks = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
+        solution = "echo wrong" if name in broken else f"echo {name}"
+        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": checks}
+        return json.dumps({**task, "solution": solution}) + "\n"
+
+    return "".join(map(line, NAMES))
+
+
+def world(env: dict[str, str] | None = None, cwd: Path = Path()) -> World:
+    return World(out=StringIO(), err=StringIO(), now=lambda: "2026-11-21T08:00:00Z", env=env or {}, cwd=cwd)
+
+
+def measured(folder: Path, *broken: str) -> Path:
+    """The output folder that the first stage uploads."""
+    write_files(folder, {"evalward.yml": CONFIG, "evals/a.jsonl": cases(*broken)})
+    assert run(world(), RunOptions(folder / "evalward.yml", folder / "out")) == 0
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The report of an unbroken run."""
+    return read(measured(tmp_path_factory.mktemp("honest")))
+
+
+@pytest.fixture(scope="module")
+def worse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The report of a run with four broken cases."""
+    return read(measured(tmp_path_factory.mktemp("worse"), "one", "two", "three", "four"))
+
+
+@pytest.fixture(scope="module")
+def baseline(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("baseline")
+    out = measured(folder)
+    assert update(world(), out / "report.json", folder / "baseline.json") == 0
+    return (folder / "baseline.json").read_bytes()
+
+
+def read(out: Path) -> dict[str, Any]:
+    report: dict[str, Any] = json.loads((out / "report.json").read_text("utf-8"))
+    return report
+
+
+@pytest.fixture
+def api(baseline: bytes) -> Iterator[FakeGitHub]:
+    with FakeGitHub() as server:
+        server.pulls = [Pull(7, HEAD, "topic", FORK, BASE)]
+        server.add_file(BASE, "evalward.yml", CONFIG.encode())
+        server.add_file(BASE, ".evalward/baseline.json", baseline)
+        yield server
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What publishing left."""
+
+    code: int
+    log: str
+    outputs: str
+    summary: str
+    comment: str
+
+
+Stage = Callable[..., Seen]
+
+
+@pytest.fixture
+def stage(tmp_path: Path, api: FakeGitHub) -> Stage:
+    """Publish a report (a record, or whatever bytes) as the action does."""
+
+    def call(
+        report: object = None, event: dict[str, Any] | None = None, *, event_name: str = "workflow_run", **inputs: str
+    ) -> Seen:
+        workspace = tmp_path / "workspace"
+        (workspace / "first").mkdir(parents=True, exist_ok=True)
+        if report is not None:
+            data = report if isinstance(report, bytes) else json.dumps(report).encode()
+            (workspace / "first" / "report.json").write_bytes(data)
+        (tmp_path / "event.json").write_text(json.dumps(event or workflow_run()))
+        outputs, summary = tmp_path / "outputs", tmp_path / "summary"
+        env = {
+            "GITHUB_WORKSPACE": str(workspace),
+            "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+            "GITHUB_EVENT_NAME": event_name,
+            "GITHUB_REPOSITORY": REPOSITORY,
+            "GITHUB_SHA": "d" * 40,
+            "GITHUB_API_URL": api.url,
+            "GITHUB_OUTPUT": str(outputs),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "GITHUB_RUN_ID": "99",
+            "GITHUB_RUN_ATTEMPT": "1",
+            "PATH": os.environ["PATH"],
+            "INPUT_GITHUB-TOKEN": TOKEN,
+            "INPUT_PUBLISH": "first",
+            **{f"INPUT_{name.upper().replace('_', '-')}": value for name, value in inputs.items()},
+        }
+        here = world(env)
+        code = run_action(here)
+        assert isinstance(here.out, StringIO)
+        bodies = api.bodies()
+        text = summary.read_text("utf-8") if summary.exists() else ""
+        return Seen(code, here.out.getvalue(), outputs.read_text("utf-8"), text, bodies[0] if bodies else "")
+
+    return call
+
+
+def test_honest__is_judged_by_the_base_and_commented(stage: Stage, honest: dict[str, Any]) -> None:
+    seen = stage(honest)
+
+    assert seen.code == 0, seen.log
+    assert "### ✅ Evalward: passed" in seen.comment
+    assert UNVERIFIED in seen.comment
+    assert UNVERIFIED in seen.summary
+    assert "fit its cases" not in seen.comment
+    assert parse_marker(seen.comment) == Marker("evalward", HEAD, 20, 2)
+    assert "/actions/runs/20" in seen.comment
+
+
+def test_worse__is_told_and_fails_only_when_asked_to(stage: Stage, worse: dict[str, Any]) -> None:
+    told, asked = stage(worse), stage(worse, fail_on="regression")
+
+    assert (told.code, asked.code) == (0, 1)
+    assert "### ❌ Evalward: failed" in told.comment
+    assert "fail\n" in told.outputs
+
+
+def test_claimed_metrics__are_not_believed(stage: Stage, honest: dict[str, Any], worse: dict[str, Any]) -> None:
+    [run] = worse["runs"]
+    lie = {**worse, "runs": [{**run, "metrics": honest["runs"][0]["metrics"]}]}
+
+    seen = stage(lie)
+
+    assert "### ❌ Evalward: failed" in seen.comment
+    assert "fit its cases" in seen.comment
+    assert "pass_rate" in seen.comment
+
+
+def test_unknown_kind__keeps_no_metrics_and_misses_its_limits(stage: Stage, honest: dict[str, Any]) -> None:
+    [run] = honest["runs"]
+    seen = stage({**honest, "runs": [{**run, "kind": "mine"}]})
+
+    assert "is not known here" in seen.comment
+    assert "### ✅" not in seen.comment
+
+
+def test_no_config_in_the_base__is_said(stage: Stage, api: FakeGitHub, honest: dict[str, Any]) -> None:
+    api.files.clear()
+
+    seen = stage(honest)
+
+    assert seen.code == 0
+    assert "nothing was compared" in seen.comment
+
+
+# --- hostile artifacts ----------------------------------------------------------------------------------------------
+
+
+def changed(report: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """The report with another first result."""
+    [run] = report["runs"]
+    first, *others = run["cases"]
+    return {**report, "runs": [{**run, "cases": [{**first, **changes}, *others]}]}
+
+
+HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
+    "not JSON": lambda _: b"{",
+    "not UTF-8": lambda _: b'{"schema": "\xff"}',
+    "a list": lambda _: [],
+    "deep": lambda _: b"[" * 200_000,
+    "another schema": lambda r: {**r, "schema": "evalward.report/2"},
+    "too large": lambda _: b" " * (MAX_REPORT_BYTES + 1),
+    "too many runs": lambda r: {**r, "runs": [{**r["runs"][0], "suite": f"s{n}", "cases": []} for n in range(201)]},
+    "twice the same run": lambda r: {**r, "runs": r["runs"] * 2},
+    "twice the same trial": lambda r: {**r, "runs": [{**r["runs"][0], "cases": r["runs"][0]["cases"] * 2}]},
+    "planned below zero": lambda r: {**r, "runs": [{**r["runs"][0], "planned": -1}]},
+    "planned beyond all": lambda r: {**r, "runs": [{**r["runs"][0], "planned": 10**9}]},
+    "a huge number": lambda r: changed(r, duration_ms=10**30),
+    "a number of 5000 digits": lambda r: json.dumps(changed(r, duration_ms=7)).replace(": 7", ": 1" + "0" * 5000),
+    "infinite": lambda r: changed(r, score=float("inf")),
+    "not a number": lambda r: changed(r, score=float("nan")),
+    "a score above its maximum": lambda r: changed(r, score=1000.0),
+    "a score below zero": lambda r: changed(r, score=-1.0),
+    "a text for a number": lambda r: changed(r, duration_ms="7"),
+    "a surrogate": lambda r: changed(r, category="\ud800"),
+    "a long id": lambda r: changed(r, id="x" * 2000),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile__is_refused_and_that_is_commented(name: str, stage: Stage, honest: dict[str, Any]) -> None:
+    made = HOSTILE[name](honest)
+
+    seen = stage(made.encode() if isinstance(made, str) else made)
+
+    assert seen.code == 2, seen.log
+    assert "can't be judged" in seen.comment
+    assert "error\n" in seen.outputs
+    assert "Traceback" not in seen.log
+
+
+def test_link__is_not_followed(stage: Stage, tmp_path: Path, honest: dict[str, Any]) -> None:
+    (tmp_path / "secret.json").write_text(json.dumps(honest))
+    (tmp_path / "workspace" / "first").mkdir(parents=True)
+    (tmp_path / "workspace" / "first" / "report.json").symlink_to(tmp_path / "secret.json")
+
+    seen = stage()
+
+    assert seen.code == 2
+    assert "can't be read" in seen.comment
+
+
+def test_pipe__is_not_waited_for(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "workspace" / "first").mkdir(parents=True)
+    os.mkfifo(tmp_path / "workspace" / "first" / "report.json")
+
+    assert stage().code == 2
+
+
+def test_no_report__is_said_with_the_run_that_left_none(stage: Stage) -> None:
+    seen = stage()
+
+    assert seen.code == 2
+    assert "no report" in seen.comment
+    assert "/actions/runs/20" in seen.comment
+
+
+def test_text__stays_text(stage: Stage, worse: dict[str, Any]) -> None:
+    seen = stage(changed(worse, message="@octocat <img src=x> ![x](https://evil.example)\n::error::x", id="@octocat"))
+
+    assert seen.code == 0
+    assert "<img" not in seen.comment
+    assert "`@octocat`" in seen.comment
+    assert "\n::error::x" not in seen.log
+
+
+# --- which pull request ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "pulls",
+    [
+        [],
+        [Pull(7, "e" * 40, "topic", FORK, BASE)],
+        [Pull(7, HEAD, "other", FORK, BASE)],
+        [Pull(7, HEAD, "topic", "stranger/second-fork", BASE)],
+    ],
+    ids=["closed", "moved on", "another branch", "another repository"],
+)
+def test_other_pulls__are_left_alone(pulls: list[Pull], stage: Stage, api: FakeGitHub, honest: dict[str, Any]) -> None:
+    api.pulls = pulls
+
+    seen = stage(honest)
+
+    assert (seen.code, seen.comment) == (0, "")
+    assert "nothing to publish" in seen.log
+
+
+def test_several_pulls__can_not_be_told_apart(stage: Stage, api: FakeGitHub, honest: dict[str, Any]) -> None:
+    api.pulls.append(replace(api.pulls[0], number=8, base_ref="release"))
+
+    seen = stage(honest)
+
+    assert (seen.code, seen.comment) == (3, "")
+    assert "#7, #8" in seen.log
+
+
+@pytest.mark.parametrize("change", [{"event": "push"}, {"head_repository": None}, {"head_branch": None}])
+def test_runs_of_no_pull__have_nothing_to_publish(
+    change: dict[str, Any], stage: Stage, honest: dict[str, Any], api: FakeGitHub
+) -> None:
+    seen = stage(honest, workflow_run(**change))
+
+    assert (seen.code, seen.comment, api.requests) == (0, "", [])
+
+
+def test_other_events__are_refused(stage: Stage, honest: dict[str, Any], api: FakeGitHub) -> None:
+    seen = stage(honest, event_name="pull_request")
+
+    assert (seen.code, api.requests) == (2, [])
+    assert "on: workflow_run" in seen.log
+
+
+def test_an_odd_branch_name__is_only_a_value(stage: Stage, honest: dict[str, Any], api: FakeGitHub) -> None:
+    branch = "a&state=closed#?/%0A"
+    api.pulls = [replace(api.pulls[0], ref=branch)]
+
+    seen = stage(honest, workflow_run(head_branch=branch))
+
+    assert (seen.code, UNVERIFIED in seen.comment) == (0, True)
+    assert api.requests[0].query["state"] == "open"
+
+
+def test_github_down__could_not_be_judged(stage: Stage, honest: dict[str, Any], api: FakeGitHub) -> None:
+    api.fail("GET", "/pulls$", 401)
+
+    assert stage(honest).code == 3
+
+
+def test_an_older_run__does_not_overwrite(stage: Stage, honest: dict[str, Any], api: FakeGitHub) -> None:
+    api.add_comment(f"{Marker('evalward', HEAD, 21, 1).format()}\nnewer")
+
+    stage(honest)
+
+    assert api.bodies() == [f"{Marker('evalward', HEAD, 21, 1).format()}\nnewer"]
+
+
+def test_inputs__that_run_something_are_refused(stage: Stage, honest: dict[str, Any]) -> None:
+    seen = stage(honest, suites="tools")
+
+    assert seen.code == 2
+    assert "beside publish" in seen.log
+
+
+def test_command_line__does_the_same(api: FakeGitHub, tmp_path: Path, honest: dict[str, Any]) -> None:
+    write_files(tmp_path, {"first/report.json": json.dumps(honest), "event.json": json.dumps(workflow_run())})
+    env = {
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "GITHUB_EVENT_NAME": "workflow_run",
+        "GITHUB_REPOSITORY": REPOSITORY,
+        "GITHUB_API_URL": api.url,
+        "GITHUB_TOKEN": TOKEN,
+        "PATH": os.environ["PATH"],
+    }
+    args = build_parser().parse_args(["publish", "first", "--fail-on", "regression"])
+
+    assert args.handler(world(env, tmp_path), args) == 0
+    assert UNVERIFIED in api.bodies()[0]
+    assert (tmp_path / "evalward-out" / "comment.md").read_text("utf-8") == api.bodies()[0]

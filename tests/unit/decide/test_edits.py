@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from evalward.decide.edits import baseline_edits, policy_edits
+from evalward.records.policy import Limits, Policy, Rule, Waiver
+from support.results import baseline, passes, result, run
+
+
+def test_policy__nothing_changed() -> None:
+    policy = Policy(rules=[Rule(metric="csr", floor=0.9)])
+    assert policy_edits(policy, policy) == []
+
+
+def test_policy__old_and_new_of_all_that_differs() -> None:
+    old = Policy(rules=[Rule(metric="csr", floor=0.9), Rule(metric="pass_rate", max_drop=0.1, suite="a")])
+    new = Policy(
+        rules=[Rule(metric="csr", floor=0.5, goal=0.6)],
+        limits=Limits(max_error_rate=1.0),
+        waive=[Waiver(id="x", reason="slow")],
+        fail_on="never",
+    )
+    assert policy_edits(old, new) == [
+        "csr: floor 0.9 → floor 0.5, goal 0.6",
+        "pass_rate of a × *: max_drop 0.1 → none",
+        "limits: max_error_rate 0.05 → 1",
+        "waive 'x': none → slow",
+        "fail-on: regression → never",
+    ]
+
+
+def test_policy__two_rules_of_one_metric() -> None:
+    old = Policy(rules=[Rule(metric="csr", floor=0.9), Rule(metric="csr", max_drop=0.1)])
+    assert policy_edits(old, Policy(rules=old.rules[:1])) == ["csr: floor 0.9; max_drop 0.1 → floor 0.9"]
+
+
+def test_baseline__old_and_new() -> None:
+    before, now = baseline(run(passes("a", "b"))), baseline(run([result("a"), result("b", "failed")]))
+    [line] = baseline_edits(before, now)
+    assert line.endswith(": 2 of 2 trials passed → 1 of 2 trials passed")
+    assert baseline_edits(None, now)[0].endswith(": none → 1 of 2 trials passed")
+    assert baseline_edits(before, before) == []
