@@ -51,6 +51,9 @@ def _place(error: ErrorDetails, config: Value) -> tuple[KeyPath, Value]:
             path.append(part)
     if error["type"] == "missing":
         return (*path, error["loc"][-1]), None
+    if error["type"].startswith("union_tag"):  # pydantic places it at the record around the tag
+        tag = str(error.get("ctx", {}).get("discriminator", "")).strip("'")
+        return (*path, tag), here.get(tag) if isinstance(here, dict) else None
     return tuple(path), here
 
 
@@ -144,6 +147,10 @@ def _bound(case: _Case) -> tuple[str, str]:
     return f"must be {_BOUNDS[key]} {limit:g}, not {_value(case)}", remedy
 
 
+def _finite(case: _Case) -> tuple[str, str]:
+    return f"must be a finite number, not {_value(case)}", "Write a number, or remove the key."
+
+
 def _empty(case: _Case) -> tuple[str, str]:
     return "is empty", "Name at least one." if isinstance(case.value, list) else "Write something, or remove it."
 
@@ -181,10 +188,12 @@ _WORDS: dict[str, Callable[[_Case], tuple[str, str]]] = {
     "extra_forbidden": _extra,
     "literal_error": _choice,
     "union_tag_invalid": _choice,
+    "union_tag_not_found": _missing,
     "greater_than": _bound,
     "greater_than_equal": _bound,
     "less_than": _bound,
     "less_than_equal": _bound,
+    "finite_number": _finite,
     "too_short": _empty,
     "string_too_short": _empty,
     "string_pattern_mismatch": _name,

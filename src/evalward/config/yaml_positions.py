@@ -68,11 +68,16 @@ def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
     return next((lines[known] for known in ancestors if known in lines), None)
 
 
-def read_yaml(text: str) -> YamlTree:
-    """The tree of a YAML text; `value` is `None` for an empty one. Raises `YamlError` when it is no YAML."""
-    if len(text) > MAX_CHARACTERS:
-        raise YamlError("the file is larger than 1 MB", "A configuration is some kilobytes; is this the right file?", 1)
-    node = _compose(text)
+def read_yaml(text: str, most_nodes: int = MAX_NODES) -> YamlTree:
+    """The tree of a YAML text; `value` is `None` for an empty one. Raises `YamlError` when it is no YAML.
+
+    `most_nodes`: values that it may have, aliases expanded; files of cases may be larger than a configuration.
+    """
+    most_characters = MAX_CHARACTERS * (most_nodes // MAX_NODES)
+    if len(text) > most_characters:
+        size = f"the file is larger than {most_characters // 1_000_000} MB"
+        raise YamlError(size, "A configuration is some kilobytes; is this the right file?", 1)
+    node = _compose(text, most_nodes)
     builder = _Builder()
     if node is not None:
         builder.tree.lines[()] = _line(node)

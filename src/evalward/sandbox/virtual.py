@@ -19,6 +19,7 @@ MAX_COMMANDS = 10_000
 MAX_LOOP_ITERATIONS = 10_000
 MAX_MEMORY = 64 * 1024 * 1024  # bytes of files
 FILE_LIMITS = "a file may have 10 MB, a name 255 bytes, a case 10,000 files"
+KERNEL_FOLDERS = {"/dev", "/proc", "/sys"}
 GRACE_S = 5.0  # bashkit ends a script itself at its time limit; only if it doesn't do we
 
 
@@ -90,6 +91,22 @@ class VirtualShell:
             return bytes(self._fs.read_file(_absolute(path)))
         except RuntimeError:
             return None
+
+    def files(self) -> dict[str, bytes | None]:
+        """All files with their content and, as `None`, all folders; devices and what the kernel shows are left out."""
+        found: dict[str, bytes | None] = {}
+        folders = ["/"]
+        while folders:
+            folder = folders.pop()
+            for entry in self._fs.read_dir(folder):
+                path = posixpath.join(folder, entry["name"])
+                if path in KERNEL_FOLDERS:
+                    continue
+                kind = entry["metadata"]["file_type"]
+                found[path] = self.read_file(path) if kind == "file" else None
+                if kind == "directory":
+                    folders.append(path)
+        return found
 
 
 def _absolute(path: str) -> str:
