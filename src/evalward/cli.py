@@ -230,7 +230,7 @@ def _import(world: World, args: argparse.Namespace) -> int:
 def _export(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.exchange import export_file
 
-    return export_file(world, args.form, args.report, args.output, args.target, args.suite)
+    return export_file(world, args.form, args.report, args.output, target=args.target, suite=args.suite)
 
 
 def _baseline_update(world: World, args: argparse.Namespace) -> int:

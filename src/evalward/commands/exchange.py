@@ -74,7 +74,7 @@ def _with_traces(run: Run, trials: Sequence[Trial], store: Store) -> Run:
 
 
 def export_file(
-    world: World, form: str, report_file: Path, output: Path, target: str | None, suite: str | None = None
+    world: World, form: str, report_file: Path, output: Path, *, target: str | None, suite: str | None = None
 ) -> int:
     """Write one run of a report in a format."""
     if form not in known_exporters():

@@ -133,7 +133,7 @@ class _File(Record):
 
 
 def read(text: bytes, file: str) -> Imported:
-    """One result file as one run: suite `caro`, target the backend (or `target`, in a file of ours). Raises `InputError`."""
+    """One result file as one run: suite `caro`, target the backend, or `target` in a file of ours."""
     data = _parse(text, file)
     twice = [name for name, count in Counter(case.test_id for case in data.failed_cases).items() if count > 1]
     if twice:
