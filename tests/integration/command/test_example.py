@@ -1,4 +1,4 @@
-"""The example suite: reference answers pass throughout, hand-written recordings give the numbers that the page tells."""
+"""The example suite: reference answers pass throughout, hand-written recordings give the numbers of the page."""
 
 from __future__ import annotations
 
@@ -90,6 +90,6 @@ def test_recordings__are_what_the_script_writes(tmp_path: Path, monkeypatch: pyt
 
 
 def _said(trial: Trial) -> object:
-    """What a replay needs and what people read; a newer interpreter or prompt is another subject, no other recording."""
+    """What a replay needs. A newer interpreter or prompt is another subject, but no other recording."""
     result = trial.result
     return trial.case, trial.trace.messages, result.id, result.definition, result.status, result.reason
