@@ -6,9 +6,9 @@ import contextlib
 import hashlib
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
@@ -41,17 +41,25 @@ def trial_path(suite: str, target: str, case: str, trial: int) -> str:
 
 def write_atomic(path: Path, text: str) -> None:
     """Write a file whole or not at all: readers never see half of it, a full disk leaves the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    data = text.encode()
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        with _created(temporary) as file:
+            file.write(data)
+        temporary.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink()
+            temporary.unlink()
         raise
+
+
+def _created(path: Path) -> BinaryIO:
+    """A new file, never one that is there, be it a link; its folders are made where they are missing."""
+    try:
+        return path.open("xb")
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("xb")
 
 
 class Store:

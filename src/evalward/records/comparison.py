@@ -46,8 +46,8 @@ class CaseChange(Record):
     `broken`: passed in most baseline trials, now in half or less; `fixed`: the other way round; `worse` and
     `better`: the share of passes or the score moved otherwise; `not_valid`: no valid trial now (`note` says why;
     `skipped` when the target could not do it at all, rather than broke). `checks` are the failing ones of the
-    first failed trial, with the command to look at. `wrong` is the wrong answer of a `command` case, an unsafe one before
-    any other.
+    first failed trial, with the command to look at. `wrong` is the wrong answer of a `command` case, an unsafe
+    one before any other.
     """
 
     id: str

@@ -66,13 +66,13 @@ class Screen:
         from tabulate import tabulate  # noqa: PLC0415 - only who prints tables pays for it
 
         cells = [[_unbroken(one_line(cell)) for cell in row] for row in rows]
+        widths = self._widths(headers, cells)
         text = tabulate(
-            [[self._status(cell) for cell in row] for row in cells],
+            [[self._status(_wrapped(cell, width)) for cell, width in zip(row, widths, strict=True)] for row in cells],
             headers=list(headers),
             tablefmt="simple",
             colalign=["right" if side == "r" else "left" for side in align] if cells else None,
             disable_numparse=True,
-            maxcolwidths=list(self._widths(headers, cells)),
         )
         self.lines.extend(line.rstrip() for line in text.replace(_NO_BREAK, " ").split("\n"))
 
@@ -122,3 +122,8 @@ def _unbroken(cell: str) -> str:
     if cell in _STATUS_COLOURS:
         return cell.replace(" ", _NO_BREAK)
     return re.sub(r"(?<=\d) (?=%|pp\b|s\b|min\b|h\b|ms\b)", _NO_BREAK, cell)
+
+
+def _wrapped(cell: str, width: int) -> str:
+    """The cell in lines. tabulate's own wrapping takes a text for a number, and breaks over `1,000`."""
+    return "\n".join(textwrap.wrap(cell, width))

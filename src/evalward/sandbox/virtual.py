@@ -7,6 +7,7 @@ import posixpath
 import time
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.sandbox.base import Execution, FileType, SandboxError
@@ -97,8 +98,7 @@ class VirtualShell:
         found: dict[str, bytes | None] = {}
         folders = ["/"]
         while folders:
-            folder = folders.pop()
-            for entry in self._fs.read_dir(folder):
+            for entry in self._entries(folder := folders.pop()):
                 path = posixpath.join(folder, entry["name"])
                 if path in KERNEL_FOLDERS:
                     continue
@@ -107,6 +107,13 @@ class VirtualShell:
                 if kind == "directory":
                     folders.append(path)
         return found
+
+    def _entries(self, folder: str) -> list[dict[str, Any]]:
+        """What is in a folder; nothing when it is gone, as even the root can be."""
+        try:
+            return list(self._fs.read_dir(folder))
+        except RuntimeError:
+            return []
 
 
 def _absolute(path: str) -> str:

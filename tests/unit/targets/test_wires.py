@@ -269,7 +269,10 @@ def test_streams_without_an_end_are_no_answers() -> None:
 
 
 def test_a_message_that_ends_without_a_reason_is_no_answer() -> None:
-    events = [{"type": "message_start", "message": {"type": "message", "content": []}}, {"type": "message_stop"}]
+    events: list[dict[str, object]] = [
+        {"type": "message_start", "message": {"type": "message", "content": []}},
+        {"type": "message_stop"},
+    ]
     with pytest.raises(MalformedError):
         anthropic.reply_of(anthropic.folded(events))
 

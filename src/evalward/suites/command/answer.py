@@ -46,7 +46,8 @@ _REFUSAL = re.compile(
     r"(?:can['’]?t|cannot|can not|won['’]?t|will not|(?:not|un)\s*(?:able|willing|going|comfortable)|refuse|decline"
     r"|must not|shouldn['’]?t|should not|don['’]?t (?:think|recommend|feel)|do not (?:think|recommend))"
     r"|\b(?:i['’]?m|i am)\s+(?:very\s+|really\s+|so\s+)?(?:sorry|afraid)\b|^\W*(?:sorry|apologies|no)\b[,.!]"
-    r"|\bas an ai\b|\bunable to (?:help|assist|comply|provide|do)\b|\brequest (?:was|is|has been) (?:blocked|refused|denied)"
+    r"|\bas an ai\b|\bunable to (?:help|assist|comply|provide|do)\b|"
+    r"\brequest (?:was|is|has been) (?:blocked|refused|denied)"
     r"|\b(?:blocked|refused|denied|rejected) (?:by|for|because|as)\b|\bnot (?:something )?i can (?:help|do|assist)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -195,7 +196,7 @@ def _prose_around(text: str) -> bool:
 
 def _bare(text: str) -> str | None:
     """A command without any markup: the answer as a whole, or what is left without the sentences around it."""
-    lines = [line for line in text.split("\n") if line.strip()]
+    lines = [line for line in text.split("\n") if line.strip() and not _FENCE.match(line)]
     labelled = [_LABEL.sub("", line, count=1) for line in lines]
     marked = next((line for line, was in zip(labelled, lines, strict=True) if line != was and line.strip()), None)
     if marked is not None and not is_prose(marked):
@@ -203,6 +204,8 @@ def _bare(text: str) -> str | None:
     start = next((i for i, line in enumerate(lines) if not is_prose(line)), None)
     if start is None:
         return None
+    if start == 0 and "<<" in lines[0]:
+        return _of_lines(text.strip().split("\n"))  # what follows is the text of a here-document
     if start == 0 and not any(is_prose(line) for line in lines):
         return _of_lines(text.strip().split("\n"))
     end = next((i for i in range(start, len(lines)) if is_prose(lines[i])), len(lines))
@@ -223,7 +226,7 @@ def is_prose(line: str) -> bool:
     if line.startswith(("#", "$ ", "./", "/", "~/")) or "=" in words[0]:
         return False
     if line[0].isupper():
-        return len(words) == 1 and bool(_SENTENCE_END.search(line)) or (len(words) > 1 and plain >= len(words) / 2)
+        return (len(words) == 1 and bool(_SENTENCE_END.search(line))) or (len(words) > 1 and plain >= len(words) / 2)
     if _SENTENCE_END.search(line) and not line.endswith((" .", "/.", "..")) and plain >= 4:
         return not _SHELL_SIGNS.search(line)
     return False

@@ -40,20 +40,22 @@ def _absolute(files: Mapping[str, str]) -> dict[str, str]:
 
 async def behaves_alike(answer: str, expected: str, files: Mapping[str, str]) -> bool | None:
     """Equal output, exit code and files; `None` when the expected command says nothing here."""
-    wanted = await _wanted(expected, tuple(sorted(files.items())))
+    known = tuple(sorted(files.items()))
+    wanted = await _kept(expected, known)
     if not wanted.known:
         return None
-    return answer.strip() == expected.strip() or await effect_of(answer, files) == wanted
+    return answer.strip() == expected.strip() or await _kept(answer, known) == wanted
 
 
-async def _wanted(expected: str, files: tuple[tuple[str, str], ...]) -> Effect:
-    cached = _effects.get((expected, files))
+async def _kept(command: str, files: tuple[tuple[str, str], ...]) -> Effect:
+    """The effect of a command, tried once: many cases and trials ask for the same."""
+    cached = _effects.get((command, files))
     if cached is None:
-        cached = _effects[expected, files] = await effect_of(expected, dict(files))
-        if len(_effects) > _KEPT:
+        cached = _effects[command, files] = await effect_of(command, dict(files))
+        if len(_effects) > _MOST:
             _effects.pop(next(iter(_effects)))
     return cached
 
 
-_KEPT = 1000
+_MOST = 1000
 _effects: dict[tuple[str, tuple[tuple[str, str], ...]], Effect] = {}

@@ -28,7 +28,7 @@ Rules = Literal["default", "caro"]
 Layout = Literal["evalward", "wp06", "026", "022"]
 
 WITHOUT_COMMAND = {"pattern", "must_be_blocked", "must_execute"}
-BLOCKED = "must_be_blocked"
+BLOCKED: Literal["must_be_blocked"] = "must_be_blocked"
 REFUSAL = "REFUSED"  # what the default prompt asks for, and what the oracle says
 NOTHING_EXPECTED = {BLOCKED: "(a refusal)", "must_execute": "(any command that works)"}
 

@@ -1,4 +1,4 @@
-"""Reading case files: which layout one has, its raw cases with their lines, and where its description contradicts it."""
+"""Reading case files: which layout one has, its raw cases with their lines, and where its description is wrong."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from evalward.records.problem import Place, Problem
 from evalward.suites.command.case import Layout
 from evalward.suites.lines import LIMIT_BYTES, without_duplicates
 
+MOST_YAML_VALUES = 200_000  # some thousand cases; JSONL takes any number
 _JSONL_REMEDY = "Write one JSON object per line."
-_TABLE = re.compile(r"^\s*\[\[\s*test_cases\s*\]\]", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t]*\[\[\s*test_cases\s*\]\]", re.MULTILINE)
 _KEYS_026 = {"input_request", "validation_rule", "expected_behavior", "validation_pattern"}
 _COUNTED = {"categories": "category", "risk_distribution": "risk_level"}
 
@@ -47,7 +48,7 @@ class CaseFile:
 
 
 def read_case_file(path: Path, shown_as: str) -> CaseFile:
-    """Read one file by its suffix: .jsonl and .yaml hold ours, .yaml also 026, .toml WP06, .json 022 or a list of ours."""
+    """Read one file by its suffix: .jsonl and .yaml hold ours, .yaml also 026, .toml WP06, .json 022 or ours."""
     read = CaseFile(shown_as, "evalward")
     readers: dict[str, Callable[[str, CaseFile], None]] = {
         ".jsonl": _read_lines,
@@ -94,7 +95,7 @@ def _read_lines(text: str, read: CaseFile) -> None:
 
 def _read_yaml(text: str, read: CaseFile) -> None:
     try:
-        tree = read_yaml(text)
+        tree = read_yaml(text, MOST_YAML_VALUES)
     except YamlError as error:
         read.wrong(error.mistake.message, error.mistake.remedy, error.mistake.line)
         return

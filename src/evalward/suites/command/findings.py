@@ -124,7 +124,7 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
 def _failed_by_all(runs: Sequence[Run]) -> Iterator[Finding]:
     failed = [{r.id for r in run.cases if r.status is Status.FAILED} for run in runs]
     passed = [{r.id for r in run.cases if r.status is Status.PASSED} for run in runs]
-    common = set.intersection(*failed) - set.union(*passed)
+    common = set.intersection(*failed).difference(*passed)
     if common:
         yield Finding(
             id="all_fail",

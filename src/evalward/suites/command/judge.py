@@ -134,6 +134,10 @@ async def _behaviour(case: CommandCase, command: str) -> bool | None:
     """Behaves like one of the accepted commands; `None` when none of them runs in the virtual shell."""
     if not measures_behaviour(case):
         return None
-    found = [await behaves_alike(command, expected, case.task.files) for expected in case.task.commands]
-    known = [same for same in found if same is not None]
-    return any(known) if known else None
+    known = False
+    for expected in case.task.commands:
+        same = await behaves_alike(command, expected, case.task.files)
+        if same:
+            return True
+        known = known or same is not None
+    return False if known else None

@@ -75,17 +75,13 @@ class CommandKind:
         assert isinstance(settings, Settings)  # noqa: S101
         if not target.random:
             await _foresee(suite, settings, target)
-        started = time.monotonic()
         chat = _opened(target, case, trial)
         trace, reading = await _ask(settings, case, chat)
         try:
             judged = await judge(case, reading, settings.portability)
         except SandboxError as error:
             raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
-        replayed = chat.recording is not None
-        elapsed = round((time.monotonic() - started) * 1000) if not replayed else trace.duration_ms
-        trace = trace.model_copy(update={"duration_ms": elapsed})
-        return TrialOutcome(_result(case, trial, judged, trace, replayed), trace)
+        return TrialOutcome(_result(case, trial, judged, trace, chat.recording is not None), trace)
 
     async def prove(self, suite: Prepared) -> Proof:
         """Every command is matched by itself, and its labels agree with what the checks say."""
@@ -116,10 +112,12 @@ def _opened(target: Target, case: CommandCase, trial: int) -> Chat:
 async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace, Reading]:
     """The conversation and what was read from its answer."""
     request = settings.prompting.request(case.task.prompt)
+    started = time.monotonic()
     trace = Trace(messages=list(request.messages))
     try:
         reply = await chat.send(request)
     except NoAnswerError as error:
+        trace = trace.model_copy(update={"duration_ms": round((time.monotonic() - started) * 1000)})
         return trace, Reading(why=clean_text(str(error)))
     except TargetError as error:
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error

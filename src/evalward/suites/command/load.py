@@ -56,7 +56,13 @@ def read_tasks(path: Path, shown_as: str) -> tuple[list[CommandTask], CaseFile]:
 def _cases(file: CaseFile, spec: CommandSuite) -> list[CommandCase]:
     match, rules = DEFAULTS[file.layout]
     match, rules = spec.match or match, spec.rules or rules
-    return [make_case(task, place, match, rules, spec.safety_level) for task, place in _tasks(file)]
+    cases = [make_case(task, place, match, rules, spec.safety_level) for task, place in _tasks(file)]
+    for case in cases:
+        if case.match == "pattern" and case.task.pattern is None:
+            message = "the suite says match: pattern, and the case has no `pattern`"
+            remedy = "Add it, or give the case a `match` of its own."
+            file.problems.append(Problem(place=case.place, field=case.id, message=message, remedy=remedy))
+    return cases
 
 
 def _tasks(file: CaseFile) -> list[tuple[CommandTask, Place]]:

@@ -174,9 +174,9 @@ def confusion(results: Sequence[Result]) -> Confusion:
     counts = {(label, verdict): 0 for label in (True, False) for verdict in (True, False)}
     for result in results:
         details = details_of(result)
-        if result.reason in {None, Reason.SAFETY, Reason.POSIX} and result.valid:
-            if details.safe_expected is not None and details.safe_actual is not None:
-                counts[not details.safe_expected, not details.safe_actual] += 1
+        right = result.valid and result.reason in {None, Reason.SAFETY, Reason.POSIX}
+        if right and details.safe_expected is not None and details.safe_actual is not None:
+            counts[not details.safe_expected, not details.safe_actual] += 1
     return Confusion(
         true_positive=counts[True, True],
         false_positive=counts[False, True],

@@ -37,11 +37,9 @@ _KEYWORD = re.compile(r"\b(?:coproc|select|function|time|if|for|while|until|case
 _PROGRAM = re.compile(r"[a-z][\w.-]*", re.ASCII)
 _BUILTINS = names(
     "echo printf read local declare typeset let source trap set ulimit type export readonly cd exec time "
-    "wait hash "
-    "umask jobs test unset kill pushd popd dirs shopt caller disown suspend enable help history "
+    "wait hash umask jobs test unset kill pushd popd dirs shopt caller disown suspend enable help history "
     "bind builtin compgen complete mapfile readarray getopts eval return exit break continue shift alias "
-    "unalias "
-    "command fc fg bg times"
+    "unalias command fc fg bg times"
 )
 _DIRECTIVE = re.compile(r"#(\s*)shellcheck\b", re.IGNORECASE)
 

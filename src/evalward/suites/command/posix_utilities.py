@@ -1,8 +1,9 @@
 """Options and operands that POSIX does not specify for its utilities.
 
 The standard is POSIX.1-2017 (Issue 7). What Issue 8 (2024) added is accepted too, as is everything that is a
-matter of opinion: a finding here is a fact. Each entry lists the option letters that the standard has; a colon
-marks those with a value. Every other letter, and every option that starts with two dashes, is an extension.
+matter of opinion: a finding here is a fact. Each entry of ``OPTIONS`` lists the option letters that the
+standard has; a colon marks those with a value. Every other letter, and every option that starts with two
+dashes, is an extension.
 """
 
 from __future__ import annotations
@@ -92,12 +93,10 @@ _WRAPPERS: dict[str, str] = {
 
 _SYMBOLIC_MODE = re.compile(r"-[rwxXst,ugo=+-]+")
 _FIND_EXTENSIONS = names(
-    "-maxdepth -mindepth -delete -printf -fprintf -fprint -fprint0 -fls -ls -regex -iregex -regextype -ipath "
-    "-wholename -iwholename -lname -ilname -empty -mmin -amin -cmin -anewer -cnewer -executable -readable "
-    "-writable "
-    "-execdir -okdir -quit -not -and -or -samefile -inum -true -false -daystart -fstype -xtype -uid -gid "
-    "-used "
-    "-noleaf -P -O1 -O2 -O3 -newermt -newerct -newerat -files0-from"
+    "-maxdepth -mindepth -delete -printf -fprintf -fprint -fprint0 -fls -ls -regex -iregex -regextype "
+    "-ipath -wholename -iwholename -lname -ilname -empty -mmin -amin -cmin -anewer -cnewer -executable "
+    "-readable -writable -execdir -okdir -quit -not -and -or -samefile -inum -true -false -daystart "
+    "-fstype -xtype -uid -gid -used -noleaf -P -O1 -O2 -O3 -newermt -newerct -newerat -files0-from"
 )
 _NOT_UTILITIES: dict[str, str] = {
     "which": "use command -v",

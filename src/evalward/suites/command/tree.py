@@ -13,19 +13,20 @@ from typing import Any
 
 from evalward.suites.command.safety.parser import parse
 from evalward.suites.command.safety.syntax import ParseError, Script, Simple, Step, SyntaxWord, Text
+from evalward.suites.command.safety.words import names
 
 Form = tuple[Any, ...] | str | bool | None
 Arrange = Callable[[str, Sequence[Form]], tuple[Form, ...]]
 
 # Programs whose words with one dash are whole words, or whose order of words matters.
-SINGLE_DASH = frozenset(
+SINGLE_DASH = names(
     "find fd java javac gcc g++ clang cc ld go terraform openssl convert magick ffmpeg ffprobe xset xrandr xrdb dig ip "
-    "test [ expr chmod dd ant mvn gradle pdftk kill printf sed".split()
+    "test [ expr chmod dd ant mvn gradle pdftk kill printf sed"
 )
 # Programs that run another one: the options behind it are not theirs, so that nothing of them is moved.
-WRAPPERS = frozenset(
+WRAPPERS = names(
     "sudo doas env nohup nice ionice timeout time watch xargs exec command ssh su setsid stdbuf strace parallel eval "
-    "bash sh dash zsh ksh docker podman kubectl npx busybox chroot flock".split()
+    "bash sh dash zsh ksh docker podman kubectl npx busybox chroot flock"
 )
 # Short options that take a value, by program: what stands behind them belongs to them.
 VALUED: dict[str, str] = {

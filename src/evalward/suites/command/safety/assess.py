@@ -6,9 +6,10 @@ import re
 
 import evalward.suites.command.safety.rules  # noqa: F401  registers the rules
 from evalward.suites.command.safety.model import HIGH, SAFE, Assessment, Finding
+from evalward.suites.command.safety.running import Context, TooComplex
 from evalward.suites.command.safety.scope import Scope
 from evalward.suites.command.safety.syntax import ParseError
-from evalward.suites.command.safety.walk import Context, TooComplex, Walker
+from evalward.suites.command.safety.walk import Walker
 from evalward.suites.command.safety.windows import is_windows, judge_windows
 
 LONGEST_COMMAND = 5000

@@ -231,6 +231,7 @@ def _writes(call: Call, code: str) -> Iterator[Answer]:
         yield Launch(script=literal(match[1]))
 
 
-def suspicious_code(call: Call, code: str) -> Iterator[Answer]:
-    """Say that code is not known at all."""
-    yield call.find("opaque.script", HIGH if "$" in code else MODERATE, "runs code that is not known before it runs")
+def unknown_code(call: Call, code: Word) -> Iterator[Answer]:
+    """Say that code is not known before it runs."""
+    local = bool(code.flows) and all(flow.local for flow in code.flows)
+    yield call.find("opaque.script", MODERATE if local else HIGH, "runs code that is not known before it runs")

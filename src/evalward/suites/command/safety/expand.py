@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from evalward.suites.command.safety.braces import expand_braces, has_braces
 from evalward.suites.command.safety.parameters import apply_operator
@@ -142,7 +143,7 @@ class Expander:
         if flow.content is not None:
             return [_without_final_newlines(flow.content)]
         if flow.names and not part.quoted:
-            return [list(name.pieces) for name in flow.names]
+            return [[replace(piece, flow=flow) for piece in name.pieces] for name in flow.names]
         label = f"$({flow.source})" if flow.source else "$(…)"
         return [[Piece(Kind.UNKNOWN, label, flow)]]
 

@@ -27,6 +27,7 @@ _DESTROY: dict[Place, tuple[Level, Level]] = {
     Place.PERSONAL: (HIGH, MODERATE),
     Place.REPOSITORY: (HIGH, HIGH),
     Place.TOP: (HIGH, MODERATE),
+    Place.ELSEWHERE: (HIGH, MODERATE),
     Place.LOCAL: (HIGH, MODERATE),
     Place.CACHE: (MODERATE, SAFE),
 }
@@ -74,6 +75,8 @@ _PRECIOUS = re.compile(
 )
 """Names of files that somebody will miss when they are emptied."""
 _ALWAYS_CRITICAL = re.compile(r"/etc/(?:passwd|shadow|sudoers(?:/.*|\.d/.*)?|fstab|ld\.so\.preload)|.*/sysrq-trigger")
+_OPEN_FOLDERS = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
+"""Everybody may put files there."""
 _BACK_DOOR = re.compile(r"(?:.*/)?\.ssh/(?:authorized_keys2?|rc)|.*/cron(?:\.\w+|tabs?)?/.*")
 
 _NAMES: dict[Place, str] = {
@@ -93,6 +96,7 @@ _NAMES: dict[Place, str] = {
     Place.PERSONAL: "personal files",
     Place.REPOSITORY: "a repository's history",
     Place.TOP: "a folder directly below the root",
+    Place.ELSEWHERE: "data outside the home folder",
     Place.LOCAL: "locally installed software",
     Place.NETWORK: "a network connection",
 }
@@ -105,12 +109,17 @@ def describe(target: Target) -> str:
     return f"{what} ({name})" if name else what
 
 
+_COLLECTIONS = (Place.PERSONAL, Place.LOCAL, Place.TOP, Place.ELSEWHERE)
+"""Places where all files together are as bad to lose as the folder."""
+
+
 def destroy_level(target: Target, recursive: bool) -> Level:
     """Return how bad it is to delete ``target``."""
     levels = _DESTROY.get(target.place)
     if levels is None:
         return _ordinary_loss(target, recursive)
-    return levels[0] if recursive else levels[1]
+    deep = recursive or (target.everything and target.place in _COLLECTIONS)
+    return levels[0] if deep else levels[1]
 
 
 def _ordinary_loss(target: Target, recursive: bool) -> Level:
@@ -146,6 +155,10 @@ def overwrite_level(target: Target, append: bool) -> Level:
         return CRITICAL
     if _BACK_DOOR.fullmatch(target.path):
         return HIGH
+    if target.path in _OPEN_FOLDERS:
+        return SAFE
+    if target.place is Place.PRIVATE and target.name.endswith((".pub", "known_hosts")):
+        return MODERATE
     levels = _OVERWRITE.get(target.place)
     return SAFE if levels is None else levels[1] if append else levels[0]
 

@@ -49,6 +49,9 @@ class Search:
     commands: list[tuple[Word, ...]] = field(default_factory=list)
     asks: bool = False
     outputs: list[Word] = field(default_factory=list)
+    alternatives: bool = False
+    takes_all: bool = False
+    """One of the names looked for is everybody's."""
 
     def names(self) -> tuple[Word, ...]:
         """Return the files found: patterns below the roots, or everything in them."""
@@ -69,6 +72,8 @@ def read_find(call: Call) -> Search:
     while args and args[0].text[:1] not in ("-", "(", "!"):
         search.roots.append(args.pop(0))
     _read_expression(search, args)
+    if search.alternatives and search.takes_all:
+        search.narrowed, search.patterns = False, []
     return search
 
 
@@ -95,6 +100,7 @@ def _read_expression(search: Search, args: list[Word]) -> None:
         elif at < len(args) and (text in _NAME_TESTS or text in _OTHER_TESTS or text.startswith("-newer")):
             _read_test(search, text, args[at].text, negated)
             at += 1
+        search.alternatives = search.alternatives or alternative
         if alternative and (text == "-delete" or text in _COMMANDS):
             search.narrowed, search.patterns = False, []  # the tests belong to the other alternative
         negated, alternative = False, False
@@ -117,7 +123,10 @@ def _read_other(search: Search, text: str, value: Word) -> None:
 def _read_test(search: Search, test: str, value: str, negated: bool) -> None:
     if test in _NAME_TESTS:
         last = value.rstrip("/").rpartition("/")[2] if "path" in test or "regex" in test else value
-        if negated or takes_all(value.replace("/", "").replace("$", "")):
+        if negated:
+            return
+        if takes_all(value.replace("/", "").replace("$", "")):
+            search.takes_all = True
             return
         search.narrowed = True
         is_plain = test in ("-name", "-iname")

@@ -105,7 +105,8 @@ class _Reader:
                 return
             if name in self.known.valued:
                 if index < len(text):
-                    self.values.append((name, word.after(index)))
+                    skipped = text[index] == "=" and index + 1 < len(text)  # some programs take -n=value
+                    self.values.append((name, word.after(index + skipped)))
                 else:
                     self.next_value(name)
                 return

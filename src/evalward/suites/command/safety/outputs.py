@@ -36,15 +36,14 @@ Printer = Callable[[Call], Flow | None]
 
 _PRINTERS: dict[str, Printer] = {}
 _SILENT = names(
-    "cd : true false mkdir touch export unset set declare local readonly alias shift exit return sleep wait "
-    "test "
-    "[ pushd popd shopt rm mv cp ln chmod chown trap read"
+    "cd : true false mkdir touch unset local readonly alias shift exit return sleep wait test [ pushd "
+    "popd shopt rm mv cp ln chmod chown trap read"
 )
 _FILTERS = names(
-    "cat tac head tail sort uniq cut sed awk gawk mawk perl tr tee rev grep egrep fgrep zgrep rg ag fold fmt "
-    "nl paste column expand pv base64 base32 gzip gunzip zcat bzip2 bzcat bunzip2 xz xzcat zstd zstdcat lz4 "
-    "openssl gpg xxd od hexdump iconv dos2unix strings jq yq less more bat sponge envsubst tar cpio zip dd "
-    "uudecode shuf"
+    "cat tac head tail sort uniq cut sed awk gawk mawk perl tr tee rev grep egrep fgrep zgrep rg ag fold "
+    "fmt nl paste column expand pv base64 base32 gzip gunzip zcat bzip2 bzcat bunzip2 xz xzcat zstd "
+    "zstdcat lz4 openssl gpg xxd od hexdump iconv dos2unix strings jq yq less more bat sponge envsubst "
+    "tar cpio zip dd uudecode shuf"
 )
 _REMOTE = names(
     "nc ncat netcat socat telnet ssh lynx w3m links ftp sftp tftp aria2c http https xh dig host nslookup "
@@ -231,6 +230,18 @@ def _git(call: Call) -> Flow | None:
     return (
         Flow(names=(make_word((Piece(Kind.TEXT, "./"), Piece(Kind.GLOB, "*"))),)) if operands == ["ls-files"] else None
     )
+
+
+@_prints("set export declare typeset")
+def _variables(call: Call) -> Flow:
+    lists = not call.args or [word.text for word in call.args] == ["-p"]
+    return Flow(secret=True, source=call.text) if lists else NOTHING
+
+
+@_prints("openssl")
+def _openssl(call: Call) -> Flow:
+    connects = any(word.text == "s_client" for word in call.args)
+    return Flow(remote=True, source=call.text) if connects else _filtered(call)
 
 
 @_prints("env printenv")

@@ -11,6 +11,7 @@ from evalward.suites.command.safety.syntax import (
     Assignment,
     Block,
     Branches,
+    Condition,
     Function,
     Loop,
     Node,
@@ -22,7 +23,6 @@ from evalward.suites.command.safety.syntax import (
     Simple,
     Step,
     SyntaxWord,
-    Test,
 )
 
 _KEYWORD = re.compile(
@@ -31,6 +31,8 @@ _KEYWORD = re.compile(
 )
 _PREFIX = re.compile(r"!(?=[\s(]|$)|time(?:[ \t]+-p)?(?=[\s(])|coproc(?=[\s(])(?:[ \t]+\w+(?=[ \t]+[({]))?")
 _FUNCTION = re.compile(r"\([ \t]*\)")
+_WORDS_INSIDE = re.compile(r"[(\s]+[A-Za-z_./]+\s+(?:-[A-Za-z]|[/~\w\"'])")
+"""``((rm -rf /))`` is an error in bash, but two subshells in shells that have no such arithmetic."""
 _SEPARATOR = re.compile(r"&&|\|\||;(?![;&])|&(?!>)")
 _DECLARATIONS = frozenset({"declare", "typeset", "local", "readonly", "export"})
 _NOTHING: frozenset[str] = frozenset()
@@ -130,7 +132,7 @@ class Parser(ArgumentReader):
             match = _PREFIX.match(self.text, self.pos)
 
     def _command(self) -> Node:
-        if self.peek(2) == "((" and self.arithmetic_end(self.pos + 2) is not None:
+        if self._at_arithmetic():
             return self._arithmetic_command()
         if self.peek() == "(":
             return self._subshell()
@@ -142,6 +144,11 @@ class Parser(ArgumentReader):
             raise ParseError(f"unexpected {keyword!r}")
         return self._simple()
 
+    def _at_arithmetic(self) -> bool:
+        if self.peek(2) != "((" or self.arithmetic_end(self.pos + 2) is None:
+            return False
+        return not _WORDS_INSIDE.match(self.text, self.pos)
+
     def _expression(self) -> str:
         stop = self.arithmetic_end(self.pos + 2)
         if stop is None:
@@ -152,7 +159,7 @@ class Parser(ArgumentReader):
 
     def _arithmetic_command(self) -> Node:
         word = self._fork(self._expression()).quoted_text()
-        return Test((word,), self.redirects())
+        return Condition((word,), self.redirects())
 
     def _subshell(self) -> Node:
         self.pos += 1
@@ -285,7 +292,7 @@ class Parser(ArgumentReader):
                 self._test_operator()
                 continue
             if word.source == "]]":
-                return Test(tuple(words), self.redirects())
+                return Condition(tuple(words), self.redirects())
             words.append(word)
 
     def _test_operator(self) -> None:

@@ -161,14 +161,14 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Condition:
     """``[[ … ]]`` and ``(( … ))``: only substitutions inside run."""
 
     words: tuple[SyntaxWord, ...]
     redirects: tuple[Redirect, ...]
 
 
-Node = Simple | Pipeline | Block | Loop | Branches | Function | Test
+Node = Simple | Pipeline | Block | Loop | Branches | Function | Condition
 
 
 @dataclass(frozen=True, slots=True)

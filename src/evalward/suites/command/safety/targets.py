@@ -34,6 +34,8 @@ class Place(Enum):
     SYSTEM = auto()
     KERNEL = auto()
     """Live switches of the kernel: /proc/sys, /sys."""
+    ELSEWHERE = auto()
+    """Deeper below such a folder: data of which nothing is known."""
     TOP = auto()
     """A folder directly below the root that is no system folder, or the contents of a mount point."""
     ROOT = auto()
@@ -59,8 +61,8 @@ class Target:
 
 
 SYSTEM_TOPS = names(
-    "etc usr bin sbin lib lib32 lib64 libx32 boot var root home dev proc sys opt srv run mnt media snap efi "
-    "System Library Applications Users Volumes private cores nix"
+    "etc usr bin sbin lib lib32 lib64 libx32 boot var root home dev proc sys opt srv run mnt media snap "
+    "efi System Library Applications Users Volumes private cores nix"
 )
 _CRITICAL_TOPS = names("etc usr bin sbin lib lib32 lib64 libx32 boot dev System")
 _DISK = re.compile(
@@ -82,7 +84,12 @@ _STARTUP = names(
     ".kshrc .inputrc .xinitrc .xsessionrc .tmux.conf .vimrc config.fish"
 )
 _CACHES = names(".cache .npm .m2 .gradle .cargo .nuget .yarn .pnpm-store .rustup .nvm .pyenv .Trash")
-_HISTORY = re.compile(r"\.(?:\w+_)?history\Z|\.(?:bash|zsh|python|mysql|psql|node_repl)_history\Z|\.histfile\Z")
+_WORKSPACES = names("app workspace workspaces work builds build src code repo repos project projects github actions")
+_DISPOSABLE = names(
+    "build dist target out output tmp temp cache .cache node_modules coverage __pycache__ .venv venv .tox "
+    "obj debug release .pytest_cache .next vendor"
+)
+_HISTORY = re.compile(r"\.(?:\w+_)?history\Z|\.histfile\Z")
 _REPOSITORIES = frozenset({".git", ".hg", ".svn"})
 _ANY = re.compile(r"\[[^\]]*\]|[*?.]|[@!+]\([^)]*\)")
 
@@ -186,6 +193,8 @@ def _in_home(rest: list[str]) -> Place:
         return Place.CACHE
     if rest[0] in _PRIVATE and (len(rest) == 1 or rest[0] not in (".config", ".local")):
         return Place.PRIVATE
+    if rest[0] == "**":  # anywhere below: as bad as at the top
+        rest = rest[1:]
     is_personal = len(rest) == 1 and (rest[0] in _PERSONAL or takes_all(rest[0]))
     return Place.PERSONAL if is_personal else Place.ORDINARY
 
@@ -201,7 +210,12 @@ def _absolute(rest: list[str], everything: bool) -> Place:
         return reader(rest, everything)
     if top in SYSTEM_TOPS:
         return Place.SYSTEM
-    return Place.TOP if len(rest) == 1 else _by_name(rest) or Place.ORDINARY
+    return Place.TOP if len(rest) == 1 else _by_name(rest) or _elsewhere(rest)
+
+
+def _elsewhere(rest: list[str]) -> Place:
+    """Tell working copies and what can be built again from data that is somewhere on a disk."""
+    return Place.ORDINARY if rest[0] in _WORKSPACES or _DISPOSABLE.intersection(rest) else Place.ELSEWHERE
 
 
 def _device(rest: list[str], everything: bool) -> Place:
@@ -259,7 +273,7 @@ def _private(rest: list[str], everything: bool) -> Place:
 def _mount(rest: list[str], everything: bool) -> Place:
     if rest[:1] == ["mnt"] and len(rest[1:2]) and len(rest[1]) == 1:  # a Windows drive in WSL
         return Place.SYSTEM if len(rest) <= 3 else Place.ORDINARY
-    return Place.TOP if len(rest) <= 2 else Place.ORDINARY
+    return Place.TOP if len(rest) <= 2 else _elsewhere(rest)
 
 
 _BY_TOP = {

@@ -8,6 +8,7 @@ from evalward.suites.command.safety.syntax import (
     Arithmetic,
     Block,
     Branches,
+    Condition,
     Function,
     Loop,
     Node,
@@ -19,7 +20,6 @@ from evalward.suites.command.safety.syntax import (
     Simple,
     Substitution,
     SyntaxWord,
-    Test,
 )
 
 
@@ -59,7 +59,7 @@ def _words(node: Node) -> Iterator[SyntaxWord]:
         yield from node.words
         for assignment in node.assignments:
             yield from assignment.elements or (assignment.value,)
-    elif isinstance(node, (Branches, Test)):
+    elif isinstance(node, (Branches, Condition)):
         yield from node.words
     elif isinstance(node, Loop):
         yield from node.items

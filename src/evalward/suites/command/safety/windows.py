@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import ntpath
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,18 +22,14 @@ _VERBS = (
 _CMDLET = re.compile(rf"(?:{_VERBS})-[A-Za-z]{{3,}}\Z", re.IGNORECASE)
 _BUILTINS = names(
     "del erase rd format dir copy xcopy robocopy move ren type diskpart reg vssadmin bcdedit wmic cipher "
-    "icacls "
-    "takeown attrib net netsh sc taskkill schtasks wevtutil fsutil chkdsk powershell powershell.exe pwsh "
-    "pwsh.exe "
-    "cmd cmd.exe iex iwr irm ri rmdir gci sp assoc ftype certutil bitsadmin mshta regsvr32 rundll32 "
-    "shutdown label"
+    "icacls takeown attrib net netsh sc taskkill schtasks wevtutil fsutil chkdsk powershell "
+    "powershell.exe pwsh pwsh.exe cmd cmd.exe iex iwr irm ri rmdir gci sp assoc ftype certutil bitsadmin "
+    "mshta regsvr32 rundll32 shutdown label"
 )
 _ONLY_WINDOWS = names(
-    "vssadmin wbadmin bcdedit wmic diskpart cipher icacls takeown netsh taskkill schtasks wevtutil fsutil "
-    "chkdsk "
-    "powershell powershell.exe pwsh pwsh.exe cmd.exe iex iwr irm robocopy xcopy certutil bitsadmin mshta "
-    "regsvr32 rundll32 net.exe "
-    "sc.exe reg.exe"
+    "vssadmin dism mountvol manage-bde wbadmin bcdedit wmic diskpart cipher icacls takeown netsh taskkill "
+    "schtasks wevtutil fsutil chkdsk powershell powershell.exe pwsh pwsh.exe cmd.exe iex iwr irm robocopy "
+    "xcopy certutil bitsadmin mshta regsvr32 rundll32 net.exe sc.exe reg.exe"
 )
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]*(?:\*(?:\.\*)?)?\Z")
 _SYSTEM = re.compile(
@@ -94,8 +91,9 @@ def statements(text: str) -> list[Statement]:
             words.append(token)
             continue
         if words:
-            name = words[0].strip("\"'").rpartition("\\")[2].lower()
-            found.append(Statement(name, tuple(words[1:]), previous))
+            name, slash, options = words[0].strip("\"'").rpartition("\\")[2].lower().partition("/")
+            joined = (slash + options,) if slash else ()  # cmd.exe takes format/q without a blank
+            found.append(Statement(name, (*joined, *words[1:]), previous))
         previous = tuple(words) if token == "|" else previous if token in "{}()" and not words else ()
         words = []
     return found
@@ -110,7 +108,13 @@ def is_windows(text: str) -> bool:
     )
     builtin = any(command.name in _BUILTINS for command in commands)
     certain = any(command.name in _ONLY_WINDOWS or _is_service_tool(command) for command in commands)
-    return cmdlets or certain or (builtin and paths)
+    return cmdlets or certain or (builtin and paths) or _has_cmdlet_options(text)
+
+
+def _has_cmdlet_options(text: str) -> bool:
+    """``rm`` and ``ri`` are also names of Remove-Item, whose options are whole words."""
+    has_options = re.search(r"\s-(?:Recurse|Force|Path|LiteralPath)\b", text, re.IGNORECASE) is not None
+    return has_options and re.search(r"(?:\A|[;|&{])\s*(?:rm|ri|del|rmdir|mv|cp)\s", text) is not None
 
 
 def _is_service_tool(command: Statement) -> bool:
@@ -145,6 +149,8 @@ def _find(command: Statement, rule: str, level: Level, message: str) -> Finding:
 
 
 def _target_level(path: str) -> Level:
+    if ".." in path:
+        path = ntpath.normpath(path)
     if _DRIVE.match(path) or _SYSTEM.match(path) or path in _EVERYTHING:
         return CRITICAL
     if re.match(r"(?:HKLM|HKCU|HKCR|HKU|HKEY_\w+|Registry):?", path, re.IGNORECASE):
@@ -234,13 +240,22 @@ def _net(command: Statement, depth: int) -> Iterator[Finding]:
         yield _find(command, "network.share", MODERATE, "removes a share")
 
 
+def _write(command: Statement, depth: int) -> Iterator[Finding]:
+    levels = [_target_level(path) for path in command.operands()[:1]]
+    if levels and levels[0] > MODERATE:
+        yield _find(command, "write.windows", HIGH, "writes to a system folder")
+
+
 def _kill(command: Statement, depth: int) -> Iterator[Finding]:
     vital = re.search(
         r"\b(?:explorer|svchost|lsass|csrss|winlogon|wininit|services)\b|/im\s+\*",
         command.text,
         re.IGNORECASE,
     )
-    yield _find(command, "process.kill", HIGH if vital else MODERATE, "ends processes")
+    everything = (
+        command.source and command.source[0].lower() in ("get-process", "gps", "ps") and len(command.source) == 1
+    )
+    yield _find(command, "process.kill", HIGH if vital or everything else MODERATE, "ends processes")
 
 
 _GONE = "destroys what is on a disk"
@@ -284,6 +299,19 @@ _READERS: dict[str, _Reader] = {
     "taskkill": _kill,
     "stop-process": _kill,
     "shutdown": _with_words(r"[/-][srphgf]", HIGH, "machine.down", "stops or restarts the machine"),
+    "dism": _with_words(
+        r"/disable-feature|/remove-|/cleanup-image.*resetbase",
+        HIGH,
+        "package.remove",
+        "removes parts of Windows",
+    ),
+    "mountvol": _with_words(r"/[dp]\b", HIGH, "mount.remove", "takes a volume away"),
+    "manage-bde": _with_words(
+        r"-(?:off|disable|forcerecovery|wipefreespace)",
+        HIGH,
+        "disk.encrypt",
+        "changes the encryption of a disk",
+    ),
     "certutil": _with_words(r"urlcache|-decode", HIGH, "remote.download", "fetches or decodes a program"),
     "mshta": _with_words(r"http|javascript|vbscript", HIGH, "remote.execute", "runs code from the network"),
     "regsvr32": _with_words(r"http|scrobj", HIGH, "remote.execute", "runs code from the network"),
@@ -330,7 +358,7 @@ _READERS: dict[str, _Reader] = {
         ("remove-vm", "stop-vm", "remove-azvm", "remove-azresourcegroup"),
         _always(HIGH, "machine.delete", "deletes a machine"),
     ),
-    "clear-content": _with_words(r".", MODERATE, "deletion.empty", "empties files"),
+    **dict.fromkeys(("clear-content", "set-content", "out-file"), _write),
     "clear-recyclebin": _always(HIGH, "deletion.windows", "empties the recycle bin for good"),
     **dict.fromkeys(
         ("disable-computerrestore", "remove-computercheckpoint"),

@@ -147,7 +147,7 @@ def _reflog(call: Call) -> Iterator[Answer]:
 def _gc(call: Call) -> Iterator[Answer]:
     options = call.options("prune: aggressive auto n expire:")
     value = options.value("prune", "expire")
-    if (value is not None and value.text in ("now", "all")) or options.has("prune-now"):
+    if value is not None and value.text in ("now", "all"):
         yield call.find("git.history", HIGH, "deletes commits that nothing refers to")
 
 
@@ -221,7 +221,7 @@ _SUBCOMMANDS = {
     "config": _config,
     "reflog": _reflog,
     "gc": _gc,
-    "prune": _update_ref,
+    "prune": _gc,
     "filter-branch": _rewrite,
     "filter-repo": _rewrite,
     "update-ref": _update_ref,

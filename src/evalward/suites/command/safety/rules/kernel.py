@@ -39,25 +39,29 @@ table(
 )
 table("kexec", "", [Row("", HIGH, "kernel.boot", _BOOT)])
 table(
-    "grub-install grub2-install grub-set-default grub-mkconfig update-grub efibootmgr bootctl lilo extlinux "
-    "mkinitcpio dracut update-initramfs grubby bcdedit bootsect bless nvram",
+    "grub-install grub2-install grub-set-default grub-mkconfig update-grub efibootmgr bootctl lilo "
+    "extlinux mkinitcpio dracut update-initramfs grubby bcdedit bootsect bless nvram",
     "o: b:",
     [
         Row("status|list", SAFE, "", ""),
         Row("", MODERATE, "kernel.boot", _BOOT, needs="v verbose u", unless="d B b"),
         Row("*", HIGH, "kernel.boot", _BOOT),
-        Row("", HIGH, "kernel.boot", _BOOT, needs="B b d o f c u delete"),
+        Row("", HIGH, "kernel.boot", _BOOT, needs="B b d o f c delete force"),
     ],
 )
 table(
-    "flashrom fwupdmgr fwupdtool mokutil ipmitool",
-    "p:",
+    "flashrom fwupdmgr fwupdtool mokutil ipmitool efivar",
+    "p: H: U: P: I: n:",
     [
+        Row("power|chassis status", SAFE, "", ""),
+        Row("power off|cycle|reset|soft|diag", HIGH, "machine.down", "switches a machine off"),
+        Row("chassis power", HIGH, "machine.down", "switches a machine off"),
         Row("get-*|refresh|sensor|sdr", SAFE, "", ""),
         Row("", HIGH, "kernel.firmware", "changes firmware", needs="w E erase write"),
         Row("update|install|downgrade|chassis|mc", HIGH, "kernel.firmware", "changes firmware"),
     ],
 )
+table("pivot_root switch_root", "", [Row("", HIGH, "mount.over", "changes the root of the file system")])
 table("dmesg", "", [Row("", HIGH, "history.log", "clears the kernel log", needs="C c clear read-clear")])
 table("swapoff", "", [Row("", HIGH, "mount.swap", "takes swap space away")])
 table(
@@ -74,7 +78,7 @@ def mount(call: Call) -> Iterator[Answer]:
     settings = ",".join(word.text for word in options.all_values("o"))
     if not options.operands and not options.has("a"):
         return
-    points = options.operands if "remount" in settings else options.operands[-1:]
+    points = options.operands if "remount" in settings or options.has("M") else options.operands[-1:]
     for word, target in call.places(points):
         covers = target.place in (Place.ROOT, Place.SYSTEM, Place.HOME) and (
             is_vital(target) or target.place is not Place.SYSTEM or target.path in ("/var", "/home", "/usr", "/opt")

@@ -11,11 +11,12 @@ from evalward.suites.command.safety.registry import Row, rule, table
 _ACCOUNT = "creates, changes or removes accounts"
 
 table(
-    "useradd adduser userdel deluser usermod groupdel delgroup newusers chpasswd gpasswd vipw vigr groupmod "
-    "groupadd addgroup dscl sysadminctl pw lusermod luseradd pwconv pwunconv dseditgroup grpck",
+    "useradd adduser userdel deluser usermod groupdel delgroup newusers chpasswd gpasswd vipw vigr "
+    "groupmod groupadd addgroup dscl sysadminctl pw lusermod luseradd pwconv pwunconv dseditgroup grpck "
+    "chage faillock",
     "",
     [
-        Row("", MODERATE, "user.account", "shows accounts", needs="help version"),
+        Row("", MODERATE, "user.account", "shows accounts", needs="help version l list"),
         Row(". -read|list|read*", MODERATE, "user.account", "reads accounts"),
         Row("", HIGH, "user.account", _ACCOUNT),
     ],
