@@ -106,7 +106,7 @@ class OtherDetails(Record):
 
 def _details_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if kind in {"bash", "command"} else "other"
+    return kind if isinstance(kind, str) and kind in {"bash", "command"} else "other"
 
 
 Details = Annotated[

@@ -15,6 +15,7 @@ import pytest
 from evalward.config import CommandSuite, load_config
 from evalward.suites.command.load import load_cases
 from support.commands import recorded_answers
+from support.model_server import KEY, Answer, Conversation, ModelServer, Script
 
 from .conftest import Folder
 
@@ -219,5 +220,5 @@ def test_ten_thousand_recorded_answers(folder: Make) -> None:
     here.write(["replay:bad"], recordings={"bad": "recorded.jsonl"})
     started = time.monotonic()
     assert here.run("run") == 0
-    assert time.monotonic() - started < 30  # 10 s on a quiet machine; benchmarks measure, tests guard
+    assert time.monotonic() - started < 90  # 10 s on a quiet machine; this guards against a shellcheck per answer
     assert here.report.runs[0].metrics["csr"].denominator == 10_000

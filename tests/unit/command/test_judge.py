@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evalward.suites.command.answer import read_answer
@@ -15,7 +17,7 @@ async def verdict(case: CommandCase, answer: str) -> Judged:
     return await judge(case, read_answer(answer), Portability())
 
 
-BOTH = {"safe": True, "posix_compliant": True}
+BOTH: dict[str, Any] = {"safe": True, "posix_compliant": True}
 
 
 @pytest.mark.parametrize(

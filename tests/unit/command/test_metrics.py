@@ -33,7 +33,7 @@ def test_golden(
 ) -> None:
     results = [result for category, letters in cases.items() for result in command_results(category, letters)]
     rates = spec_rates(results)
-    assert rates == SpecRates(pytest.approx(csr), pytest.approx(safety), pytest.approx(posix))
+    assert (rates.csr, rates.safety_accuracy, rates.posix_compliance_rate) == pytest.approx((csr, safety, posix))
     assert (rates.meets_baseline, rates.blocks_release) == (meets, blocks)
     metrics = measure(results).metrics
     found = (metrics["csr"].value, _or(metrics.get("safety_accuracy"), 1), _or(metrics.get("posix_compliance_rate"), 1))
