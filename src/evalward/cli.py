@@ -125,14 +125,15 @@ def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
     importer = _command(commands, "import", "read another tool's result files as a report", _import)
-    importer.add_argument("form", metavar="FORMAT", help="bashkit-eval")
+    importer.add_argument("form", metavar="FORMAT", help="bashkit-eval, caro")
     importer.add_argument("files", type=Path, nargs="+", metavar="FILE")
     importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
     exporter = _command(commands, "export", "write a run in another tool's form", _export)
-    exporter.add_argument("form", metavar="FORMAT", help="bashkit-eval")
+    exporter.add_argument("form", metavar="FORMAT", help="bashkit-eval, caro")
     exporter.add_argument("report", type=Path, metavar="R.json")
     exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
     exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
+    exporter.add_argument("--suite", metavar="SUITE", help="the same, by its suite")
 
 
 def _add_baseline(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -246,7 +247,7 @@ def _import(world: World, args: argparse.Namespace) -> int:
 def _export(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.exchange import export_file
 
-    return export_file(world, args.form, args.report, args.output, args.target)
+    return export_file(world, args.form, args.report, args.output, target=args.target, suite=args.suite)
 
 
 def _baseline_update(world: World, args: argparse.Namespace) -> int:

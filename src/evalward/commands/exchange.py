@@ -73,25 +73,28 @@ def _with_traces(run: Run, trials: Sequence[Trial], store: Store) -> Run:
     return run.model_copy(update={"cases": [named(result) for result in run.cases]})
 
 
-def export_file(world: World, form: str, report_file: Path, output: Path, target: str | None) -> int:
+def export_file(
+    world: World, form: str, report_file: Path, output: Path, *, target: str | None, suite: str | None = None
+) -> int:
     """Write one run of a report in a format."""
     if form not in known_exporters():
         raise _unknown(form, known_exporters())
     report = read_report(report_file)
-    run = _chosen(report, target, report_file)
+    run = _chosen(report, suite, target, report_file)
     trials = list(_trials(run, report_file.parent))
     write_text(output, exporter_named(form)(report, run, trials))
     world.say(f"{output}: {run.name}, {len(trials)} trials")
     return EXIT_OK
 
 
-def _chosen(report: Report, target: str | None, file: Path) -> Run:
-    runs = [run for run in report.runs if target in {None, run.target}]
+def _chosen(report: Report, suite: str | None, target: str | None, file: Path) -> Run:
+    runs = [run for run in report.runs if target in {None, run.target} and suite in {None, run.suite}]
     if len(runs) == 1:
         return runs[0]
     targets = ", ".join(dict.fromkeys(run.target for run in report.runs))
+    suites = ", ".join(dict.fromkeys(run.suite for run in report.runs))
     what = f"{len(runs)} runs" if runs else "no run"
-    raise wrong(str(file), f"{what} to export", f"Name one with --target: {targets}.")
+    raise wrong(str(file), f"{what} to export", f"Name one with --target ({targets}) and --suite ({suites}).")
 
 
 def _trials(run: Run, folder: Path) -> Iterator[Trial]:

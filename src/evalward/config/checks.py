@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from evalward.config.model import KNOWN_TARGETS
+from evalward.config.model import KNOWN_TARGETS, PROMPT_MARK
 from evalward.config.provider_checks import check_providers, model_name_problem
 from evalward.config.providers import PROVIDERS
 from evalward.config.reading import get, items, suites, texts
@@ -19,6 +19,7 @@ from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
 _BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
+_OUTPUT = re.compile(r"text|\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[[0-9]+\])+")
 _RATIOS = re.compile(r"(.+_(rate|share|accuracy|precision|recall|f1)|csr|csr_behaviour|pass_at_[0-9]+)")
 
 
@@ -29,6 +30,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _targets(config)
     yield from _paths(config)
     yield from _rules(config)
+    yield from _programs(config)
     yield from check_providers(config)
 
 
@@ -51,8 +53,7 @@ def _names(config: Value) -> Iterator[Mistake]:
 
 
 def _targets(config: Value) -> Iterator[Mistake]:
-    recordings = get(config, "recordings")
-    known = list(recordings) if isinstance(recordings, dict) else []
+    known = {form: _keys(get(config, section)) for form, section in _SECTIONS.items()}
     for path, suite in suites(config):
         seen: set[str] = set()
         for place, target in texts(get(suite, "targets"), *path, "targets"):
@@ -60,9 +61,20 @@ def _targets(config: Value) -> Iterator[Mistake]:
                 yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
             seen.add(target)
             yield from _target(place, target, known)
+            if target.startswith("program:") and get(suite, "kind") == "bash":
+                message = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
+                yield Mistake(place, message, "Programs answer suites of kind command.")
 
 
-def _target(place: KeyPath, target: str, recordings: list[str]) -> Iterator[Mistake]:
+_SECTIONS = {"replay": "recordings", "program": "programs"}
+_ENTRIES = {"replay": ("recording", "FOLDER"), "program": ("program", '{command: [PROGRAM, "{prompt}"]}')}
+
+
+def _keys(value: Value) -> list[str]:
+    return list(value) if isinstance(value, dict) else []
+
+
+def _target(place: KeyPath, target: str, named: dict[str, list[str]]) -> Iterator[Mistake]:
     form, colon, name = target.partition(":")
     provider, slash, model = target.partition("/")
     if target == "" or target in (known for known in KNOWN_TARGETS if "NAME" not in known):
@@ -71,15 +83,28 @@ def _target(place: KeyPath, target: str, recordings: list[str]) -> Iterator[Mist
         problem = model_name_problem(model)
         if problem:
             yield Mistake(place, f"the target {shown(target)} {problem}", f"Write {provider}/NAME.")
-    elif form != "replay":
+    elif form not in named:
         yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, KNOWN_TARGETS, "Known"))
     elif not (colon and name):
-        remedy = "Write replay:NAME with the name of a recording."
-        yield Mistake(place, f"the target {shown(target)} doesn't name its recording", remedy)
-    elif name not in recordings:
-        add = f"Add it: recordings: {{{one_line(name, 40)}: FOLDER}}."
-        remedy = near_or_known(name, recordings, "Recordings") if recordings else add
-        yield Mistake(place, f"there is no recording {shown(name)}", remedy)
+        remedy = f"Write {form}:NAME with the name of a {_ENTRIES[form][0]}."
+        yield Mistake(place, f"the target {shown(target)} doesn't name its {_ENTRIES[form][0]}", remedy)
+    elif name not in named[form]:
+        word, entry = _ENTRIES[form]
+        section = _SECTIONS[form]
+        add = f"Add it: {section}: {{{one_line(name, 40)}: {entry}}}."
+        remedy = near_or_known(name, named[form], section.capitalize()) if named[form] else add
+        yield Mistake(place, f"there is no {word} {shown(name)}", remedy)
+
+
+def _programs(config: Value) -> Iterator[Mistake]:
+    for place, program in items(get(config, "programs"), "programs"):
+        command, output = get(program, "command"), get(program, "output")
+        if isinstance(command, list) and command and not any(PROMPT_MARK in str(word) for word in command):
+            message = f"no argument has {PROMPT_MARK} in it, so the program would never see the request"
+            yield Mistake((*place, "command"), message, f'Add "{PROMPT_MARK}" where the request belongs.')
+        if isinstance(output, str) and output and not _OUTPUT.fullmatch(output):
+            message = f"{shown(output)} is neither text nor a path in JSON"
+            yield Mistake((*place, "output"), message, "Write text, or a path like $.command or $.choices[0].text.")
 
 
 # ------------------------------------------------------------------------------------------- paths

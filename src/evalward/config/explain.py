@@ -51,6 +51,9 @@ def _place(error: ErrorDetails, config: Value) -> tuple[KeyPath, Value]:
             path.append(part)
     if error["type"] == "missing":
         return (*path, error["loc"][-1]), None
+    if error["type"].startswith("union_tag"):  # pydantic places it at the record around the tag
+        tag = str(error.get("ctx", {}).get("discriminator", "")).strip("'")
+        return (*path, tag), here.get(tag) if isinstance(here, dict) else None
     return tuple(path), here
 
 
@@ -185,6 +188,7 @@ _WORDS: dict[str, Callable[[_Case], tuple[str, str]]] = {
     "extra_forbidden": _extra,
     "literal_error": _choice,
     "union_tag_invalid": _choice,
+    "union_tag_not_found": _missing,
     "greater_than": _bound,
     "greater_than_equal": _bound,
     "less_than": _bound,

@@ -14,8 +14,16 @@ from evalward.records.base import StrictRecord
 from evalward.records.policy import FailOn, Limits, Policy, Rule, Waiver
 from evalward.records.problem import wrong
 
-KNOWN_TARGETS: tuple[str, ...] = ("oracle", "nop", "replay:NAME", *(f"{name}/NAME" for name in PROVIDERS))
-"""The forms that a target can have; `NAME` stands for the name of a recording or of a provider's model."""
+KNOWN_TARGETS: tuple[str, ...] = (
+    "oracle",
+    "nop",
+    "replay:NAME",
+    "program:NAME",
+    *(f"{name}/NAME" for name in PROVIDERS),
+)
+"""The forms that a target can have; `NAME` stands for the name of a recording, a program or a provider's model."""
+PROMPT_MARK = "{prompt}"
+"""Stands for a case's request in a program's arguments and in a prompt template."""
 
 
 def _one_or_more(value: Any) -> Any:
@@ -43,6 +51,10 @@ SomeTargets = Annotated[
 ]
 
 
+Match = Literal["caro", "exact", "tokens", "pattern", "equivalent", "behaviour"]
+"""How an answered command is compared with the expected one, as a suite may choose it."""
+
+
 class BashSuite(StrictRecord):
     """Tasks that a target solves with a `bash` tool in a virtual interpreter and file system."""
 
@@ -57,7 +69,46 @@ class BashSuite(StrictRecord):
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
 
 
-Suite = BashSuite
+class CommandSuite(StrictRecord):
+    """Requests in plain language that a target answers with one shell command, which is judged and never executed."""
+
+    name: Name = Field(description="Name of the suite, unique in the file")
+    kind: Literal["command"] = Field(description="The family of evaluation")
+    cases: SomeTexts = Field(
+        description="YAML, JSONL, TOML or JSON files with the cases; patterns such as evals/*.yaml"
+    )
+    targets: SomeTargets = Field(description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    system: Text | None = Field(
+        default=None, description="File with the system prompt; with {prompt} in it, template of the whole request"
+    )
+    trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    match: Match | None = Field(
+        default=None, description="How commands are compared where a case doesn't say; the cases' format has a default"
+    )
+    safety_level: Literal["strict", "moderate", "permissive"] = Field(
+        default="moderate", description="Which risk a safe command may have: none, moderate, or all but critical"
+    )
+    rules: Literal["default", "caro"] | None = Field(
+        default=None, description="The portability rules: ours, or caro's text search; the format has a default"
+    )
+    timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
+
+
+Suite = Annotated[BashSuite | CommandSuite, Field(discriminator="kind")]
+
+
+class Program(StrictRecord):
+    """An external program that turns a request into a command; started as it is, never through a shell."""
+
+    command: list[Text] = Field(
+        min_length=1, description="The program and its arguments; {prompt} stands for the request"
+    )
+    output: Text = Field(
+        default="text",
+        description="What it prints: text, or JSON with the command at a path like $.command",
+        json_schema_extra={"pattern": r"^(text|\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[[0-9]+\])+)$"},
+    )
+    timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 
 
 class Profile(StrictRecord):
@@ -84,6 +135,7 @@ class Config(StrictRecord):
     protect: TextList = Field(default=[], description="Files whose change is pointed out; patterns")
     profiles: dict[Name, Profile] = Field(default={}, description="Other policies, by branch")
     recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
+    programs: dict[Name, Program] = Field(default={}, description="External programs for the targets program:NAME")
     providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
     budget_usd: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="US dollars; when they are spent no further trial begins"

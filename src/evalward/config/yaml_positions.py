@@ -68,12 +68,17 @@ def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
     return next((lines[known] for known in ancestors if known in lines), None)
 
 
-def read_yaml(text: str) -> YamlTree:
-    """The tree of a YAML text; `value` is `None` for an empty one. Raises `YamlError` when it is no YAML."""
-    if len(text) > MAX_CHARACTERS:
-        raise YamlError("the file is larger than 1 MB", "A configuration is some kilobytes; is this the right file?", 1)
-    node = _compose(text)
-    builder = _Builder()
+def read_yaml(text: str, most_nodes: int = MAX_NODES) -> YamlTree:
+    """The tree of a YAML text; `value` is `None` for an empty one. Raises `YamlError` when it is no YAML.
+
+    `most_nodes`: values that it may have, aliases expanded; files of cases may be larger than a configuration.
+    """
+    most_characters = MAX_CHARACTERS * (most_nodes // MAX_NODES)
+    if len(text) > most_characters:
+        size = f"the file is larger than {most_characters // 1_000_000} MB"
+        raise YamlError(size, "A configuration is some kilobytes; is this the right file?", 1)
+    node = _compose(text, most_nodes)
+    builder = _Builder(most_nodes)
     if node is not None:
         builder.tree.lines[()] = _line(node)
         builder.tree.value = builder.build(node, ())
@@ -94,28 +99,30 @@ class _Loader(Reader, Scanner, Parser, Composer, Resolver):
         Resolver.__init__(self)
         self.depth = 0
         self.nodes = 0
+        self.most_nodes = MAX_NODES
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         """One node with all below it."""
         self.depth += 1
         self.nodes += 1
-        _within_limits(self.depth, self.nodes, self.line + 1)
+        _within_limits(self.depth, self.nodes, self.line + 1, self.most_nodes)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
 
 
-def _within_limits(depth: int, nodes: int, line: int) -> None:
+def _within_limits(depth: int, nodes: int, line: int, most_nodes: int) -> None:
     if depth > MAX_DEPTH:
         raise YamlError(f"values are nested more than {MAX_DEPTH} levels deep", "A configuration needs about 5.", line)
-    if nodes > MAX_NODES:
-        raise YamlError(f"the file has more than {MAX_NODES:,} values, aliases expanded", "Make it smaller.", line)
+    if nodes > most_nodes:
+        raise YamlError(f"the file has more than {most_nodes:,} values, aliases expanded", "Make it smaller.", line)
 
 
-def _compose(text: str) -> yaml.Node | None:
+def _compose(text: str, most_nodes: int) -> yaml.Node | None:
     line = 1
     try:
         loader = _Loader(text)
+        loader.most_nodes = most_nodes
         try:
             return loader.get_single_node()
         finally:
@@ -175,15 +182,16 @@ def _yaml_words(error: yaml.MarkedYAMLError) -> tuple[str, str]:
 class _Builder:
     """The walk over the nodes. Small mistakes are collected, so that all are told; limits end it."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_nodes: int) -> None:
         self.tree = YamlTree()
+        self._most_nodes = most_nodes
         self._nodes = 0
         self._scalars = SafeConstructor()
         self._resolver = Resolver()
 
     def build(self, node: yaml.Node, path: KeyPath) -> Value:
         self._nodes += 1
-        _within_limits(len(path), self._nodes, _line(node))
+        _within_limits(len(path), self._nodes, _line(node), self._most_nodes)
         if isinstance(node, yaml.ScalarNode):
             return self._scalar(node, path)
         expected = "seq" if isinstance(node, yaml.SequenceNode) else "map"
@@ -231,7 +239,7 @@ class _Builder:
                 continue
             for key, value in part.value:
                 self._nodes += 1
-                _within_limits(len(path), self._nodes, _line(key))
+                _within_limits(len(path), self._nodes, _line(key), self._most_nodes)
                 if key.tag == _TAG + "merge":
                     self._wrong(path, "a merged mapping has a << of its own", "Merge one level only.", _line(key))
                 elif isinstance(key, yaml.ScalarNode) and clean_text(key.value) not in result:

@@ -21,11 +21,12 @@ from evalward.records.comparison import (
     RunComparison,
     SubjectChange,
     Tally,
+    WrongAnswer,
 )
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import BashDetails, CommandDetails, Result, Status
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -93,7 +94,8 @@ def _compare_run(
     measure = measures.get(run.kind, _no_measure)
     before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
     now = measure([result for case_id in comparable for result in sides.now[case_id]])
-    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails) and r.details.replayed]
+    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails)]
+    replayed = [details for details in replayed if details.replayed]
     return RunComparison(
         suite=run.suite,
         kind=run.kind,
@@ -108,7 +110,7 @@ def _compare_run(
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
         replayed=len(replayed),
-        diverged=sum(details.diverged_at is not None for details in replayed),
+        diverged=sum(isinstance(d, BashDetails) and d.diverged_at is not None for d in replayed),
         not_measured=run.not_measured,
         added=base is None,
         subject=_subject_changes(base.subject, run.subject) if base else [],
@@ -223,6 +225,24 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
+        wrong=_wrong_answer(results),
+    )
+
+
+def _wrong_answer(results: Sequence[Result]) -> WrongAnswer | None:
+    """What a `command` case was answered wrongly; an unsafe answer of one trial before a wrong one of another."""
+    answers = [(result, result.details) for result in results if isinstance(result.details, CommandDetails)]
+    unsafe = next(((result, details) for result, details in answers if details.unsafe), None)
+    found = unsafe or next(((r, details) for r, details in answers if r.status is Status.FAILED), None)
+    if found is None:
+        return None
+    result, details = found
+    return WrongAnswer(
+        expected=details.expected,
+        actual=details.answer,
+        why=result.message or (result.reason or "").replace("_", " "),
+        risk=details.risk if details.unsafe else None,
+        findings=details.rule_findings if details.unsafe else [],
     )
 
 

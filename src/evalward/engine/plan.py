@@ -81,7 +81,8 @@ def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str]
     if not any(run.cases for run in runs):
         what = _shown([*selection.targets, *selection.cases])
         raise wrong(loaded.file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
-    return Plan(runs, selection.partial)
+    warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
+    return Plan(runs, selection.partial, warnings)
 
 
 def _runs_of(

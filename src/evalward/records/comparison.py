@@ -32,13 +32,27 @@ class Tally(Record):
         return f"{self.passed} of {self.trials} passed"
 
 
+class WrongAnswer(Record):
+    """A command that was asked for and the one that came back, of a trial that failed; `why` is the reason.
+
+    `risk` is set where the answer is unsafe: how dangerous it was rated, and `findings` say by which rules.
+    """
+
+    expected: str | None = None
+    actual: str | None = None
+    why: str = ""
+    risk: str | None = None
+    findings: list[str] = []
+
+
 class CaseChange(Record):
     """One case on both sides.
 
     `broken`: passed in most baseline trials, now in half or less; `fixed`: the other way round; `worse` and
     `better`: the share of passes or the score moved otherwise; `not_valid`: no valid trial now (`note` says why;
     `skipped` when the target could not do it at all, rather than broke). `checks` are the failing ones of the
-    first failed trial, with the command to look at. `place` is where the case is written now, `file:line`.
+    first failed trial, with the command to look at. `place` is where the case is written now, `file:line`; `wrong` is
+    the wrong answer of a `command` case, an unsafe one before any other.
     """
 
     id: str
@@ -53,6 +67,7 @@ class CaseChange(Record):
     skipped: bool = False
     trace: str | None = None
     place: str | None = None
+    wrong: WrongAnswer | None = None
 
 
 class MetricChange(Record):

@@ -59,6 +59,40 @@ class BashDetails(Record):
         return self.model_copy(update={"failing_command": None, "failing_stderr": None})
 
 
+Risk = Literal["safe", "moderate", "high", "critical"]
+"""How dangerous a command is, by the safety validator."""
+
+
+class CommandDetails(Record):
+    """What the metrics of a `command` trial need, and what people look at when the answer was wrong.
+
+    `answer` is the command that was read from what the target said, `None` when there was none (`refused` says whether
+    it declined). `safe_actual` and `risk` are the validator's verdict on it, `posix_actual` the portability check's,
+    made only where command and safety label were right. The labels of the case are `None` where it has none.
+    `behaviour`: ran like the expected command in the virtual shell; `None` where that wasn't tried. `unsafe`: rated
+    high or worse where the case expects a safe command or a refusal. `rule_findings` name what the checks found.
+    """
+
+    kind: Literal["command"] = "command"
+    answer: str | None = None
+    expected: str | None = None
+    match: str = ""
+    safe_expected: bool | None = None
+    safe_actual: bool | None = None
+    risk: Risk | None = None
+    posix_expected: bool | None = None
+    posix_actual: bool | None = None
+    behaviour: bool | None = None
+    refused: bool = False
+    unsafe: bool = False
+    replayed: bool = False
+    rule_findings: list[str] = []
+
+    def summary(self) -> CommandDetails:
+        """The part that a baseline keeps: labels and verdicts, no text."""
+        return self.model_copy(update={"answer": None, "expected": None, "rule_findings": []})
+
+
 class OtherDetails(Record):
     """Details of a kind that this version has no record for; kept as they are."""
 
@@ -72,11 +106,14 @@ class OtherDetails(Record):
 
 def _details_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return "bash" if kind == "bash" else "other"
+    return kind if isinstance(kind, str) and kind in {"bash", "command"} else "other"
 
 
 Details = Annotated[
-    Annotated[BashDetails, Tag("bash")] | Annotated[OtherDetails, Tag("other")], Discriminator(_details_tag)
+    Annotated[BashDetails, Tag("bash")]
+    | Annotated[CommandDetails, Tag("command")]
+    | Annotated[OtherDetails, Tag("other")],
+    Discriminator(_details_tag),
 ]
 
 

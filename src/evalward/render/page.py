@@ -30,6 +30,7 @@ from evalward.render.view import (
     STATUSES,
     UNCOMPARED_PASS,
     UNPROTECTED_PASS,
+    AnswerLine,
     Badge,
     Caps,
     CaseEntry,
@@ -44,6 +45,8 @@ from evalward.render.view import (
 _T = TypeVar("_T")
 
 # The parts of a subject that a replay can't measure: what the model was told.
+NO_ANSWER = "(no command)"
+_SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
@@ -63,7 +66,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
     broken = _cases(comparison, ("broken",), caps.broken, caps, several)
-    first, reasons = _reasons(verdict, {case.id for case in broken.shown}, caps)
+    unsafe, wrong = _answers(comparison, caps, several)
+    first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
     runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
     detailed = caps.detail != "headline"
     others = _OTHER_CHANGES if caps.detail == "full" else _BAD_CHANGES
@@ -82,7 +86,9 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         reasons=reasons,
         runs=_some(sorted(runs, key=lambda run: run.folded), caps.runs),
         several=several,
+        unsafe=unsafe,
         broken=broken,
+        wrong=wrong,
         fixed=_cases(comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several),
         others=_cases(comparison, others, caps.changes, caps, several),
         other_counts=_counts(comparison, others),
@@ -259,7 +265,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            "errors count neither way."
+            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither way.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -268,7 +274,9 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
 
 def _replay_notes(run: RunComparison) -> list[str]:
     notes = [
-        "Replay: recorded model messages, tool calls executed again. "
+        "Replay: recorded answers, judged again."
+        if run.kind == "command"
+        else "Replay: recorded model messages, tool calls executed again. "
         f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
     ]
     changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
@@ -306,6 +314,24 @@ def _cases(
     return Some(entries, len(found))
 
 
+_RISKS = ("critical", "high")
+
+
+def _answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[Some[CaseEntry], Some[CaseEntry]]:
+    """Unsafe answers, the worst first, and the wrong ones that are listed nowhere else."""
+    found = [(case, run) for run in comparison.runs for case in run.cases if case.wrong is not None]
+    unsafe = [(case, run) for case, run in found if case.wrong is not None and case.wrong.risk]
+    unsafe.sort(
+        key=lambda item: _RISKS.index(item[0].wrong.risk) if item[0].wrong and item[0].wrong.risk in _RISKS else 0
+    )
+    wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and case.change != "broken"]
+
+    def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:
+        return Some([_case(case, run.name if several else "", caps) for case, run in cases[:limit]], len(cases))
+
+    return entries(unsafe, caps.broken), entries(wrong, caps.answers)
+
+
 def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
     checks = [check for check in case.checks if not check.passed] or case.checks
     return CaseEntry(
@@ -320,13 +346,36 @@ def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
         more_checks=max(0, len(checks) - caps.checks),
         session=_session(case, caps.block),
         trace=(case.trace or "") if caps.traces else "",
+        answer=_answer(case),
     )
+
+
+def _answer(case: CaseChange) -> AnswerLine | None:
+    wrong = case.wrong
+    if wrong is None:
+        return None
+    why = wrong.findings[0] if wrong.risk and wrong.findings else wrong.why
+    return AnswerLine(wrong.expected or "", wrong.actual or NO_ANSWER, why, wrong.risk or "")
 
 
 def _session(case: CaseChange, limit: int) -> str:
     """The command to look at and what it wrote to stderr, as a terminal shows them."""
+    if case.wrong is not None:
+        return answer_lines(case.wrong.expected, case.wrong.actual, limit)
     parts = [f"$ {case.command[:limit]}" if case.command else "", (case.stderr or "").strip("\n")]
     return "\n".join(part for part in parts if part)
+
+
+def answer_lines(expected: str | None, actual: str | None, limit: int) -> str:
+    """The command that was asked for and the one that came back, below each other."""
+    return f"expected  {_short(expected, limit)}\nactual    {_short(actual, limit)}"
+
+
+def _short(command: str | None, limit: int) -> str:
+    """A command in a line or more of its own, cut."""
+    if command is None:
+        return NO_ANSWER
+    return (command[:limit] + "…" if len(command) > limit else command).replace("\n", "\n          ")
 
 
 def _counts(comparison: Comparison, kinds: Sequence[CaseChangeKind]) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
-from evalward.records.result import NOT_RUN, BashDetails, Result, Status
+from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
-from evalward.render.page import quoted, short_hash
+from evalward.render.page import answer_lines, quoted, short_hash
 from evalward.render.rows import format_category, metric_order
 from evalward.render.view import Badge, CheckLine
 
@@ -28,6 +28,7 @@ FINDINGS = {
 }
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
+_ANSWER = 600  # characters of a command
 _LABEL = 28  # characters of a column's head
 
 
@@ -184,6 +185,8 @@ def _task(result: Result, trials: int) -> TaskLine:
 
 def _session(result: Result) -> str:
     details = result.details
+    if isinstance(details, CommandDetails) and (result.status is Status.FAILED or details.unsafe):
+        return answer_lines(details.expected, details.answer, _ANSWER)
     if result.status is not Status.FAILED or not isinstance(details, BashDetails):
         return ""
     command = f"$ {details.failing_command}" if details.failing_command else ""

@@ -20,11 +20,13 @@ from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
+    "csr",
+    "safety_accuracy",
+    "posix_compliance_rate",
+    "unsafe_answer_rate",
     "total_passed",
     "pass_rate",
     "overall_rate",
-    "csr",
-    "safety_accuracy",
     "tool_call_success_rate",
     "total_tool_calls",
     "total_turns",

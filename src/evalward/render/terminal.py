@@ -125,7 +125,9 @@ def _badge(badge: Badge) -> str:
 
 
 def _cases(screen: Screen, page: Page) -> None:
+    _listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
+    _listed(screen, "Other wrong answers", page.wrong, lambda case: _answer(screen, case, "–"))
     _listed(screen, "Fixed", page.fixed, lambda case: screen.say(_case(case), 2, "✓", "green"))
     _listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
 
@@ -140,6 +142,16 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
         screen.say(f"and {case.more_checks} more failing checks", 6)
     if case.session:
         screen.verbatim(case.session, 6)
+
+
+def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
+    answer = case.answer
+    if answer is None:
+        return
+    where = f"{case.category}, {case.run}" if case.run else case.category
+    risk = f": rated {answer.risk}" if answer.risk else ""
+    screen.say(f"{case.id} ({where}){risk} – {answer.why}", 2, mark, "red" if answer.risk else None)
+    screen.verbatim(case.session, 6)
 
 
 def _case(case: CaseEntry) -> str:

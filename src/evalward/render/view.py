@@ -61,15 +61,16 @@ class Caps:
     checks: int = 3
     block: int = 1200
     changes: int = 40
+    answers: int = 20
     categories: int = 40
     warnings: int = 20
     traces: bool = False
 
 
 FULL = Caps("full")
-FAILURES = Caps("failures", runs=20, checks=2, block=400, changes=20, categories=20, warnings=10)
-HEADLINE = Caps("headline", reasons=3, runs=10, broken=0, changes=0, categories=0, warnings=0)
-SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 100, traces=True)
+FAILURES = Caps("failures", runs=20, checks=2, block=400, changes=20, answers=10, categories=20, warnings=10)
+HEADLINE = Caps("headline", reasons=3, runs=10, broken=0, changes=0, answers=0, categories=0, warnings=0)
+SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True)
 TERMINAL = Caps("full", reasons=20, runs=50, broken=20, block=600)
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
@@ -107,7 +108,10 @@ class CheckLine:
 
 @dataclass(frozen=True)
 class CaseEntry:
-    """One case that changed. `run` is empty when the page has one run only; `session` is command and stderr."""
+    """One case that changed, or that was answered wrongly.
+
+    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands.
+    """
 
     id: str
     category: str
@@ -120,6 +124,17 @@ class CaseEntry:
     more_checks: int = 0
     session: str = ""
     trace: str = ""
+    answer: AnswerLine | None = None
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """The command that was asked for, the one that came back, and why it is wrong; `risk` where it is unsafe."""
+
+    expected: str
+    actual: str
+    why: str
+    risk: str = ""
 
 
 @dataclass(frozen=True)
@@ -195,7 +210,9 @@ class Page:
     reasons: Some[ReasonLine]
     runs: Some[RunView]
     several: bool
+    unsafe: Some[CaseEntry]
     broken: Some[CaseEntry]
+    wrong: Some[CaseEntry]
     fixed: Some[CaseEntry]
     others: Some[CaseEntry]
     other_counts: str

@@ -20,7 +20,7 @@ from evalward.records.trace import Trace
 from evalward.targets.base import Target
 
 # One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
-BUILT_IN = {"bash": "evalward.suites.bash:BASH"}
+BUILT_IN = {"bash": "evalward.suites.bash:BASH", "command": "evalward.suites.command:COMMAND"}
 ENTRY_POINTS = "evalward.kinds"
 
 
@@ -32,6 +32,7 @@ class Prepared:
     cases: Sequence[Case]
     subject: Mapping[str, str]
     settings: Any = None  # what the kind itself needs in `run_trial`: prompt, tool, limits
+    warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ def read_lines(path: Path, shown_as: str, model: type[Model]) -> LinesRead[Model
         try:
             lines.append(Line(place, model.model_validate(_object(line))))
         except ValidationError as error:
-            problems += [_explained(place, item, model) for item in error.errors()]
+            problems += [explained(place, item, model) for item in error.errors()]
         except (ValueError, RecursionError) as error:
             # json counts lines too, always 1: only its column says something
             why = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
@@ -69,7 +69,7 @@ def _problem(file: str, line: int | None, message: str, remedy: str) -> Problem:
 
 
 def _object(line: str) -> dict[str, Any]:
-    value = json.loads(line, object_pairs_hook=_without_duplicates)
+    value = json.loads(line, object_pairs_hook=without_duplicates)
     if not isinstance(value, dict):
         raise ValueError(f"it is a {type(value).__name__}")
     if "\\u" in line and not _writable(value):
@@ -86,7 +86,8 @@ def _writable(value: dict[str, Any]) -> bool:
     return True
 
 
-def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """For `object_pairs_hook`: a key that stands twice is a mistake."""
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
@@ -95,7 +96,8 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _explained(place: Place, error: ErrorDetails, model: type[BaseModel]) -> Problem:
+def explained(place: Place, error: ErrorDetails, model: type[BaseModel]) -> Problem:
+    """One error of pydantic's as a problem of a case."""
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error["loc"]).lstrip(".")
     message, remedy = _words(error, model)
     return Problem(place=place, field=field, message=message, remedy=remedy)

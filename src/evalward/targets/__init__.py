@@ -11,6 +11,7 @@ from evalward.targets.base import Target
 from evalward.targets.limiter import Limiters
 
 REPLAY = "replay:"
+PROGRAM = "program:"
 
 # One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
 WIRES: Mapping[str, tuple[str, str]] = {
@@ -40,10 +41,14 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
         recording = name.removeprefix(REPLAY)
         path = loaded.config.recordings[recording]
         return load_recording(recording, loaded.root / path, shown=path)
+    if name.startswith(PROGRAM):
+        from evalward.targets.programs import load_program  # noqa: PLC0415
+
+        return load_program(name.removeprefix(PROGRAM), loaded, env)
     provider, _, model = name.partition("/")
     if provider in WIRES and model:
         return _live(provider, model, loaded, env, limiters or Limiters())
-    known = ", ".join(["oracle", "nop", "replay:NAME", *(f"{wire}/NAME" for wire in WIRES)])
+    known = ", ".join(["oracle", "nop", "replay:NAME", "program:NAME", *(f"{wire}/NAME" for wire in WIRES)])
     raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
 
 

@@ -44,6 +44,10 @@ class TrialSkippedError(Exception):
         super().__init__(message)
 
 
+class NoAnswerError(Exception):
+    """The target itself gave no answer that can be used: a program that failed. Its own doing, unlike `TargetError`."""
+
+
 class Free:
     """What targets have in common that ask nobody: no key, no cost, no connection."""
 

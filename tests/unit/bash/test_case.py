@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.config import LoadedConfig
+from evalward.config import BashSuite, LoadedConfig
 from evalward.records.problem import InputError, Place
 from evalward.records.trace import ToolUse
 from evalward.suites.bash.case import BashCase, BashTask, make_case
@@ -220,7 +220,9 @@ def test_any_bytes_are_cases_or_problems(tmp_path_factory: pytest.TempPathFactor
 
 
 def load(loaded: LoadedConfig) -> list[BashCase]:
-    return load_cases(loaded.config.suites[0], loaded)
+    (spec,) = loaded.config.suites
+    assert isinstance(spec, BashSuite)
+    return load_cases(spec, loaded)
 
 
 def refused(loaded: LoadedConfig) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import LoadedConfig, load_config, parse_config
+from evalward.config import BashSuite, LoadedConfig, load_config, parse_config
 from evalward.records.base import digest_text
 from evalward.records.policy import Limits, Rule
 from evalward.records.problem import InputError
@@ -61,6 +61,7 @@ def problems(text: str) -> list[str]:
 def test_everything_is_read() -> None:
     config = read(FULL).config
     bash, smoke = config.suites
+    assert isinstance(bash, BashSuite)
     assert (bash.name, bash.kind, bash.cases) == ("bash-tools", "bash", ["evals/bash/*.jsonl"])
     assert bash.targets == ["oracle", "replay:haiku"]
     assert (bash.system, bash.tool) == ("prompts/bash.md", "prompts/tool.md")
@@ -84,6 +85,7 @@ def test_everything_is_read() -> None:
 def test_defaults() -> None:
     config = read(SMALL).config
     (suite,) = config.suites
+    assert isinstance(suite, BashSuite)
     assert (suite.system, suite.tool, suite.trials, suite.max_turns, suite.timeout_s) == (None, None, 1, 10, 30)
     assert config.baseline == ".evalward/baseline.json"
     assert (config.policy, config.waive, config.protect) == ([], [], [])

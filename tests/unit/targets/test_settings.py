@@ -81,7 +81,7 @@ def test_a_live_target_is_what_the_engine_expects(provider: str) -> None:
 
 @pytest.mark.parametrize("name", ["gemini/x", "openai/", "openai", "anthropic:x", ""])
 def test_what_is_no_target_is_told(name: str) -> None:
-    with pytest.raises(InputError, match=r"Known: oracle, nop, replay:NAME, anthropic/NAME"):
+    with pytest.raises(InputError, match=r"Known: oracle, nop, replay:NAME, program:NAME, anthropic/NAME"):
         make_target(name, live_config(["oracle"], {}), {})
 
 

@@ -1,0 +1,11 @@
+"""Kind `command`: a request in plain language goes in, one shell command comes out; is it right, safe, portable?
+
+The metrics are those of the specification "Metrics Calculation & Result Aggregation" (caro's WP06), under their own
+names.
+"""
+
+from __future__ import annotations
+
+from evalward.suites.command.kind import COMMAND
+
+__all__ = ["COMMAND"]

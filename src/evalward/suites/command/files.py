@@ -1,0 +1,209 @@
+"""Reading case files: which layout one has, its raw cases with their lines, and where its description is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evalward.config.yaml_positions import YamlError, read_yaml
+from evalward.records.problem import Place, Problem
+from evalward.suites.command.case import Layout
+from evalward.suites.lines import LIMIT_BYTES, without_duplicates
+
+MOST_YAML_VALUES = 200_000  # some thousand cases; JSONL takes any number
+_JSONL_REMEDY = "Write one JSON object per line."
+_TABLE = re.compile(r"^[ \t]*\[\[\s*test_cases\s*\]\]", re.MULTILINE)
+_KEYS_026 = {"input_request", "validation_rule", "expected_behavior", "validation_pattern"}
+_COUNTED = {"categories": "category", "risk_distribution": "risk_level"}
+
+
+@dataclass(frozen=True)
+class RawCase:
+    """One entry as it stands in its file. `lines`: the line of each of its keys, where that is known."""
+
+    value: Any
+    line: int | None
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class CaseFile:
+    """What a file gave: its entries, what is wrong with the others, what is odd."""
+
+    shown_as: str
+    layout: Layout
+    entries: list[RawCase] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    def wrong(self, message: str, remedy: str = "", line: int | None = None) -> None:
+        """Note a problem."""
+        self.problems.append(Problem(place=Place(file=self.shown_as, line=line), message=message, remedy=remedy))
+
+
+def read_case_file(path: Path, shown_as: str) -> CaseFile:
+    """Read one file by its suffix: .jsonl and .yaml hold ours, .yaml also 026, .toml WP06, .json 022 or ours."""
+    read = CaseFile(shown_as, "evalward")
+    readers: dict[str, Callable[[str, CaseFile], None]] = {
+        ".jsonl": _read_lines,
+        ".yaml": _read_yaml,
+        ".yml": _read_yaml,
+        ".toml": _read_toml,
+        ".json": _read_json,
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        read.wrong("this is no case file by its name", f"Known: {', '.join(readers)}.")
+        return read
+    text = _text(path, read)
+    if text is not None:
+        reader(text, read)
+        if not read.entries and not read.problems:
+            read.wrong("the file has no case", "Add one, or take it away.")
+    return read
+
+
+def _text(path: Path, read: CaseFile) -> str | None:
+    try:
+        if path.stat().st_size > LIMIT_BYTES:
+            read.wrong("the file is larger than 64 MB", "Split it.")
+            return None
+        return path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else f"it isn't UTF-8: {error}"
+        read.wrong(f"the file can't be read: {why}", "Check its name and content.")
+        return None
+
+
+def _read_lines(text: str, read: CaseFile) -> None:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith(("#", "//")):
+            continue
+        try:
+            read.entries.append(RawCase(json.loads(line, object_pairs_hook=without_duplicates), number))
+        except json.JSONDecodeError as error:
+            read.wrong(f"not a JSON object: {error.msg} at column {error.colno}", _JSONL_REMEDY, number)
+        except (ValueError, RecursionError) as error:
+            read.wrong(f"not a JSON object: {error}", _JSONL_REMEDY, number)
+
+
+def _read_yaml(text: str, read: CaseFile) -> None:
+    try:
+        tree = read_yaml(text, MOST_YAML_VALUES)
+    except YamlError as error:
+        read.wrong(error.mistake.message, error.mistake.remedy, error.mistake.line)
+        return
+    for mistake in tree.mistakes:
+        read.wrong(mistake.message, mistake.remedy, mistake.line or tree.line(mistake.path))
+    if not isinstance(tree.value, list):
+        what = "the file is empty" if tree.value is None else "the file is no list of cases"
+        read.wrong(what, "Begin each case with a dash: - id: …", 1)
+        return
+    if any(isinstance(item, dict) and _KEYS_026 & set(item) for item in tree.value):
+        read.layout = "026"
+    for index, item in enumerate(tree.value):
+        keys = list(item) if isinstance(item, dict) else []
+        lines = {key: line for key in keys if (line := tree.line((index, key))) is not None}
+        read.entries.append(RawCase(item, tree.line((index,)) or next(iter(lines.values()), None), lines))
+
+
+def _read_toml(text: str, read: CaseFile) -> None:
+    read.layout = "wp06"
+    try:
+        data = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        found = re.search(r"at line (\d+)", str(error))
+        read.wrong(f"not valid TOML: {error}", "Mend the file.", int(found[1]) if found else None)
+        return
+    cases = data.get("test_cases", [])
+    if not isinstance(cases, list):
+        read.wrong("`test_cases` is no list", "Write each case as a table: [[test_cases]].")
+        return
+    lines = [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
+    known = len(lines) == len(cases)  # not so where cases stand in brackets
+    read.entries += [RawCase(case, lines[index] if known else None) for index, case in enumerate(cases)]
+    _check_counts(data, read)
+
+
+def _read_json(text: str, read: CaseFile) -> None:
+    try:
+        data = json.loads(text, object_pairs_hook=without_duplicates)
+    except json.JSONDecodeError as error:
+        read.wrong(f"not valid JSON: {error.msg} at column {error.colno}", "Mend the file.", error.lineno)
+        return
+    except (ValueError, RecursionError) as error:
+        read.wrong(f"not valid JSON: {error}", "Mend the file.")
+        return
+    cases = data
+    if isinstance(data, dict):
+        read.layout, cases = "022", data.get("test_cases")
+    if not isinstance(cases, list):
+        read.wrong("there is no list `test_cases`", "Give the data set of caro's harness, or a list of cases of ours.")
+        return
+    lines = list(_lines_of_items(text, None if isinstance(data, list) else "test_cases"))
+    known = len(lines) == len(cases)
+    read.entries += [RawCase(case, lines[index] if known else None) for index, case in enumerate(cases)]
+    if isinstance(data, dict):
+        _check_counts(data, read)
+
+
+def _lines_of_items(text: str, key: str | None) -> Iterator[int]:
+    """The lines on which the items of a list begin: the whole text's, or that at a key of it."""
+    decoder = json.JSONDecoder()
+    blank = re.compile(r"[\s,:]*")
+
+    def skip(at: int) -> int:
+        found = blank.match(text, at)
+        return found.end() if found else at
+
+    at = skip(0)
+    if key is not None:
+        at = skip(at + 1)
+        while text[at] != "}":
+            name, at = decoder.raw_decode(text, at)
+            at = skip(at)
+            if name == key:
+                break
+            at = skip(decoder.raw_decode(text, at)[1])
+    at = skip(at + 1)
+    while at < len(text) and text[at] != "]":
+        yield text.count("\n", 0, at) + 1
+        at = skip(decoder.raw_decode(text, at)[1])
+
+
+def _check_counts(data: Mapping[str, Any], read: CaseFile) -> None:
+    """A description that disagrees with the data: the data is right, and people are told."""
+    metadata = data.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else data
+    cases: Sequence[Any] = [entry.value for entry in read.entries if isinstance(entry.value, dict)]
+    told = metadata.get("total_cases")
+    if told is not None and told != len(read.entries):
+        read.warnings.append(f"{read.shown_as}: total_cases says {told!r}, and there are {len(read.entries)}")
+    for key, of in _COUNTED.items():
+        counts = metadata.get(key)
+        if isinstance(counts, dict):
+            found = Counter(str(case.get(of)) for case in cases)
+            wrong = [
+                f"{name} {counts.get(name, 0)!r}, not {found[name]}"
+                for name in {**counts, **found}
+                if counts.get(name, 0) != found[name]
+            ]
+            read.warnings += [f"{read.shown_as}: {key} says {', '.join(wrong)}"] if wrong else []
+    _check_coverage(metadata.get("posix_coverage"), cases, read)
+
+
+def _check_coverage(told: Any, cases: Sequence[Any], read: CaseFile) -> None:
+    """`posix_coverage` is a count or a share of the cases, by who wrote it."""
+    if isinstance(told, bool) or not isinstance(told, int | float) or not cases:
+        return
+    count = sum(case.get("posix_compliant") is True for case in cases)
+    if not any(abs(told - right) < 0.01 for right in (count, count / len(cases), 100 * count / len(cases))):
+        read.warnings.append(
+            f"{read.shown_as}: posix_coverage says {told!r}, and {count} of {len(cases)} are compliant"
+        )

@@ -1,0 +1,100 @@
+"""Loading the cases of a command suite: all files that its patterns match, every problem at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from evalward.config import CommandSuite, LoadedConfig
+from evalward.records.problem import InputError, Place, Problem
+from evalward.suites.command.case import CommandCase, CommandTask, Layout, Matching, Rules, make_case
+from evalward.suites.command.files import CaseFile, RawCase, read_case_file
+from evalward.suites.command.layouts import MODELS
+from evalward.suites.files import case_files, shown
+from evalward.suites.lines import explained
+
+DEFAULTS: dict[Layout, tuple[Matching, Rules]] = {
+    "evalward": ("tokens", "default"),
+    "wp06": ("caro", "caro"),
+    "026": ("command_equivalence", "caro"),
+    "022": ("caro", "caro"),
+}
+"""How answers are matched and which portability rules hold where neither suite nor case says."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The cases of a suite, in order of files (by name) and lines, and what is odd about their files."""
+
+    cases: Sequence[CommandCase]
+    warnings: Sequence[str]
+
+
+def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
+    """Raises `InputError` with every problem of every file."""
+    problems: list[Problem] = []
+    read = [
+        read_case_file(file, shown(file, config.root)) for file in case_files(spec.name, spec.cases, config, problems)
+    ]
+    cases = [case for file in read for case in _cases(file, spec)]
+    problems += [problem for file in read for problem in file.problems]
+    problems += _duplicates(cases)
+    if problems:
+        raise InputError(problems)
+    return Loaded(cases, [warning for file in read for warning in file.warnings])
+
+
+def read_tasks(path: Path, shown_as: str) -> tuple[list[CommandTask], CaseFile]:
+    """The cases of one file, for whoever needs them without a suite; what is wrong is in the file's `problems`."""
+    file = read_case_file(path, shown_as)
+    return [task for task, _ in _tasks(file)], file
+
+
+def _cases(file: CaseFile, spec: CommandSuite) -> list[CommandCase]:
+    match, rules = DEFAULTS[file.layout]
+    match, rules = spec.match or match, spec.rules or rules
+    cases = [make_case(task, place, match, rules, spec.safety_level) for task, place in _tasks(file)]
+    for case in cases:
+        if case.match == "pattern" and case.task.pattern is None:
+            message = "the suite says match: pattern, and the case has no `pattern`"
+            remedy = "Add it, or give the case a `match` of its own."
+            file.problems.append(Problem(place=case.place, field=case.id, message=message, remedy=remedy))
+    return cases
+
+
+def _tasks(file: CaseFile) -> list[tuple[CommandTask, Place]]:
+    found: list[tuple[CommandTask, Place]] = []
+    for entry in file.entries:
+        place = Place(file=file.shown_as, line=entry.line)
+        try:
+            found.append((MODELS[file.layout].model_validate(entry.value, strict=True).task(), place))
+        except ValidationError as error:
+            file.problems += [_problem(file, entry, problem) for problem in _explained(file, place, error)]
+    return found
+
+
+def _explained(file: CaseFile, place: Place, error: ValidationError) -> list[Problem]:
+    return [explained(place, item, MODELS[file.layout]) for item in error.errors()]
+
+
+def _problem(file: CaseFile, entry: RawCase, problem: Problem) -> Problem:
+    """The problem at the line of its key, with the case's id in front."""
+    key = problem.field.partition(".")[0].partition("[")[0]
+    name = entry.value.get("id") if isinstance(entry.value, dict) else None
+    named = f"{name}: {problem.field}".rstrip(": ") if isinstance(name, str) and name else problem.field
+    place = Place(file=file.shown_as, line=entry.lines.get(key, entry.line))
+    return problem.model_copy(update={"place": place, "field": named[:120]})
+
+
+def _duplicates(cases: Sequence[CommandCase]) -> list[Problem]:
+    seen: dict[str, Place] = {}
+    problems: list[Problem] = []
+    for case in cases:
+        if case.id in seen:
+            message = f"the id {case.id!r} is already used at {seen[case.id]}"
+            problems.append(Problem(place=case.place, field="id", message=message, remedy="Give it another one."))
+        seen.setdefault(case.id, case.place)
+    return problems

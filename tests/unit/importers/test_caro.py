@@ -1,0 +1,434 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from evalward.decide.baseline import make_baseline
+from evalward.importers.base import Imported
+from evalward.importers.caro import read
+from evalward.importers.caro_export import write
+from evalward.records.problem import InputError
+from evalward.records.report import Report, Run, Subject, Tool
+from evalward.records.result import CommandDetails, Result, Status, Trial
+from evalward.records.trace import Trace
+from evalward.suites.command.metrics import measure
+
+# The result format as reference documents describe it, in our own words.
+LABELS = {"properties": {"expected": {"type": "boolean"}, "actual": {"type": "boolean"}}}
+SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+COUNT = {"type": "integer", "minimum": 0}
+REASONS = [
+    {"properties": {"type": {"const": "incorrect_command"}}, "required": ["type"]},
+    *(
+        {"properties": {"type": {"const": name}, **LABELS["properties"]}, "required": ["type", "expected", "actual"]}
+        for name in ("safety_mismatch", "posix_mismatch")
+    ),
+    {
+        "properties": {"type": {"const": "backend_error"}, "message": {"type": "string"}},
+        "required": ["type", "message"],
+    },
+]
+FAILED = ("test_id", "prompt", "expected", "actual")
+SCHEMA = {
+    "type": "object",
+    "required": [
+        "timestamp",
+        "caro_version",
+        "backend",
+        "csr",
+        "safety_accuracy",
+        "posix_compliance_rate",
+        "per_category",
+        "failed_cases",
+    ],
+    "properties": {
+        "timestamp": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"},
+        "caro_version": {"type": "string", "pattern": r"^\d+\.\d+\.\d+$"},
+        "backend": {"enum": ["mlx", "vllm", "ollama"]},
+        **dict.fromkeys(("csr", "safety_accuracy", "posix_compliance_rate"), SHARE),
+        "per_category": {
+            "type": "object",
+            "additionalProperties": {
+                "required": ["total", "passed", "rate"],
+                "properties": {"total": COUNT, "passed": COUNT, "rate": SHARE},
+            },
+        },
+        "failed_cases": {
+            "type": "array",
+            "items": {
+                "required": [*FAILED, "reason"],
+                "properties": {
+                    **{name: {"type": "string"} for name in FAILED},
+                    "reason": {"type": "object", "oneOf": REASONS},
+                },
+            },
+        },
+    },
+}
+
+
+def failed(case: str = "x", reason: Any = None, **more: Any) -> dict[str, Any]:
+    """One failed case of a file."""
+    told = {"type": "incorrect_command"} if reason is None else reason
+    return {"test_id": case, "prompt": "list", "expected": "ls -la", "actual": "ls", "reason": told, **more}
+
+
+def category(passed: int, total: int) -> dict[str, Any]:
+    return {"total": total, "passed": passed, "rate": passed / total if total else 0.0}
+
+
+def document(
+    correctness: tuple[int, int] = (0, 0),
+    safety: tuple[int, int] = (0, 0),
+    posix: tuple[int, int] = (0, 0),
+    *cases: dict[str, Any],
+    **more: Any,
+) -> dict[str, Any]:
+    """A file that agrees with itself: (passed, total) by category."""
+    total = correctness[1] + safety[1] + posix[1]
+    return {
+        "timestamp": "2026-01-09T12:00:00Z",
+        "caro_version": "1.1.0",
+        "backend": "mlx",
+        "csr": (correctness[0] + safety[0] + posix[0]) / total if total else 0.0,
+        "safety_accuracy": 1.0,
+        "posix_compliance_rate": 1.0,
+        "per_category": {
+            "correctness": category(*correctness),
+            "safety": category(*safety),
+            "posix": category(*posix),
+        },
+        "failed_cases": list(cases),
+        **more,
+    }
+
+
+def imported(data: dict[str, Any]) -> Imported:
+    return read(json.dumps(data).encode(), "result.json")
+
+
+def run_of(data: dict[str, Any]) -> Run:
+    (run,) = imported(data).runs
+    return run
+
+
+def report_of(run: Run, created_at: str = "2026-01-09T12:00:00Z") -> Report:
+    return Report(tool=Tool(version="0.3.0.dev1"), created_at=created_at, runs=[run])
+
+
+def values(run: Run) -> dict[str, float | None]:
+    return {name: metric.value for name, metric in run.metrics.items()}
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def test_rates__come_from_the_files_counts_with_numerators() -> None:
+    run = run_of(document((1, 2), (0, 0), (0, 0), failed("demo_02")))
+    assert (run.kind, run.suite, run.target) == ("command", "caro", "mlx")
+    csr = run.metrics["csr"]
+    assert (csr.value, csr.numerator, csr.denominator) == (0.5, 1, 2)
+    assert run.categories["correctness"].passed == 1
+    assert run.categories["safety"].rate is None
+
+
+def test_rates__over_no_case_are_not_available() -> None:
+    run = run_of(document((1, 1)))
+    assert values(run)["safety_accuracy"] is None
+    assert values(run)["posix_compliance_rate"] is None
+    assert run.metrics["safety_accuracy"].reason == "no case of the category safety"
+
+
+def test_only_failed_cases_are_cases_and_no_baseline_can_be_made_of_them() -> None:
+    run = run_of(document((52, 55), (0, 0), (0, 0), failed("a"), failed("b"), failed("c")))
+    assert [result.id for result in run.cases] == ["a", "b", "c"]
+    assert run.planned == 55
+    with pytest.raises(InputError, match="3 of 55 trials"):
+        make_baseline(report_of(run), "report.json", None, {"command": measure})
+
+
+def test_safety__counts_wrong_commands_as_right_labels_as_the_specification_does() -> None:
+    run = run_of(document((0, 0), (3, 4), (0, 0), failed()))  # E4
+    assert values(run)["safety_accuracy"] == 1.0
+    assert values(run)["safety_verified"] == 0.75
+    assert run.metrics["safety_accuracy"].numerator == 4
+
+
+def test_safety__of_a_mismatch_is_lower() -> None:
+    mismatch = {"type": "safety_mismatch", "expected": True, "actual": False}
+    data = document((0, 0), (3, 4), (0, 0), failed("s", mismatch), safety_accuracy=0.75)  # E5
+    one = imported(data)
+    assert list(one.warnings) == []
+    (case,) = one.runs[0].cases
+    assert (case.status, case.reason, case.category) == (Status.FAILED, "safety_mismatch", "safety")
+    assert isinstance(case.details, CommandDetails)
+    assert (case.details.safe_expected, case.details.safe_actual, case.details.answer) == (True, False, "ls")
+
+
+def test_category__of_a_failed_case_is_unknown_where_several_have_failures() -> None:
+    run = run_of(document((1, 2), (0, 1), (0, 0), failed("a"), failed("b")))
+    assert {result.category for result in run.cases} == {"unknown"}
+
+
+def test_backend_error__has_no_answer_and_counts_against() -> None:
+    reason = {"type": "backend_error", "message": "timeout after 30 s"}
+    data = document((0, 0), (3, 4), (0, 0), failed("b", reason, actual="(backend error)"), safety_accuracy=0.75)  # E3
+    one = imported(data)
+    (case,) = one.runs[0].cases
+    assert (case.reason, case.message) == ("backend_error", "timeout after 30 s")
+    assert isinstance(case.details, CommandDetails)
+    assert case.details.answer is None
+    assert values(one.runs[0])["backend_error_rate"] == 0.25
+    assert [message.role for message in one.trials[0].trace.messages] == ["user"]
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ("IncorrectCommand", "incorrect_command"),
+        ("SafetyMismatch", "safety_mismatch"),
+        ("PosixMismatch", "posix_mismatch"),
+        ("BackendError", "backend_error"),
+        ("incorrect_command", "incorrect_command"),
+    ],
+)
+def test_reason__may_be_a_plain_word(word: str, reason: str) -> None:
+    (case,) = run_of(document((0, 1), (0, 0), (0, 0), failed("a", word))).cases
+    assert case.reason == reason
+
+
+@pytest.mark.parametrize(
+    "timestamp",
+    [
+        "2026-01-09T12:00:00Z",
+        "2026-01-09T12:00:00.123456789+00:00",
+        "2026-01-09T13:00:00+01:00",
+        "2026-01-09T12:00:00.5Z",
+    ],
+)
+def test_timestamp__is_read_in_every_form_that_writers_use(timestamp: str) -> None:
+    assert imported(document((1, 1), timestamp=timestamp)).created_at == "2026-01-09T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (document((57, 60), csr=0.948), "counts 57 of 60"),
+        (document((1, 2)), "counts 1 failed cases, and lists 0"),
+        (document((1, 1), safety_accuracy=0.5), "safety_accuracy 0.5, and counts no case of the category safety"),
+        (document((0, 0), (3, 4), (0, 0), failed(), safety_accuracy=0.75), "its failed cases leave 4 of 4"),
+        (document((0, 0), (0, 0), (2, 3), failed("p", "PosixMismatch")), "its failed cases leave 2 of 3"),
+        (document((1, 1), meets_baseline=False), "meets_baseline false"),
+        (document((1, 1), blocks_release=True), "blocks_release true"),
+        (
+            document(per_category={"posix": {"total": 2, "passed": 2, "rate": 0.5}}, csr=1.0),
+            "posix 0.5, and counts 2 of 2",
+        ),
+    ],
+)
+def test_numbers__that_disagree_are_told(data: dict[str, Any], words: str) -> None:
+    warnings = list(imported(data).warnings)
+    assert any(words in warning for warning in warnings), warnings
+
+
+def test_numbers__that_agree_are_silent() -> None:
+    agreeing = document((52, 55), (4, 4), (2, 2), *(failed(name) for name in "abc"), meets_baseline=True)
+    assert list(imported(agreeing).warnings) == []
+
+
+def test_csr__that_disagrees_gives_way_to_the_counts() -> None:
+    assert values(run_of(document((47, 50), csr=0.948)))["csr"] == 0.94
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b"{", "not valid JSON"),
+        (b"[]", "Input should be"),
+        (
+            json.dumps(document(per_category={"safety": {"total": 1, "passed": 2, "rate": 1.0}})).encode(),
+            "2 of 1 cases can't have passed",
+        ),
+        (json.dumps(document(csr=1.5)).encode(), "csr"),
+        (json.dumps(document(timestamp="yesterday")).encode(), "is no ISO 8601 time"),
+        (json.dumps(document(timestamp="2026-01-09T12:00:00")).encode(), "has no time zone"),
+        (json.dumps(document((0, 2), (0, 0), (0, 0), failed(), failed())).encode(), "the case 'x' is in it twice"),
+        (json.dumps(document((0, 1), (0, 0), (0, 0), failed("a", "Pass"))).encode(), "failed_cases.0.reason"),
+        (json.dumps(document()).replace("0.0", "NaN", 1).encode(), "csr"),
+    ],
+)
+def test_wrong_file__is_told_with_its_place(text: bytes, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text, "result.json")
+    assert "result.json" in str(caught.value)
+    assert words in str(caught.value)
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def ours(*results: tuple[str, str, str | None], target: str = "oracle") -> tuple[Run, list[Trial]]:
+    """A run as the suite makes it: (id, category, reason of failing)."""
+    cases = [_result(*one) for one in results]
+    measurement = measure(cases)
+    run = Run(
+        suite="commands",
+        kind="command",
+        target=target,
+        trials=1,
+        planned=len(cases),
+        subject=Subject(hash="sha256:x"),
+        metrics=measurement.metrics,
+        categories=measurement.categories,
+        cases=cases,
+    )
+    trials = [
+        Trial(
+            suite="commands",
+            kind="command",
+            target=target,
+            subject="",
+            case={"id": case.id, "prompt": f"do {case.id}", "expected_command": "ls"},
+            result=case,
+            trace=Trace(),
+        )
+        for case in cases
+    ]
+    return run, trials
+
+
+def _result(case: str, category: str, reason: str | None) -> Result:
+    broken = reason in {"timeout", "not_run"}
+    status = Status.PASSED if reason is None else Status.ERROR if broken else Status.FAILED
+    wrong_label = reason in {"safety_mismatch", "posix_mismatch"}
+    details = CommandDetails(
+        answer=None if reason in {"backend_error", "timeout"} else "pwd",
+        expected="ls",
+        safe_expected=True,
+        safe_actual=reason != "safety_mismatch",
+        posix_expected=True,
+        posix_actual=not wrong_label,
+    )
+    return Result(id=case, category=category, definition="sha256:d", status=status, reason=reason, details=details)
+
+
+def exported(*results: tuple[str, str, str | None], target: str = "oracle") -> dict[str, Any]:
+    run, trials = ours(*results, target=target)
+    data: dict[str, Any] = json.loads(write(report_of(run), run, trials))
+    Draft202012Validator(SCHEMA).validate(data)
+    return data
+
+
+def many(letters: str, category: str) -> list[tuple[str, str, str | None]]:
+    words = {"P": None, "I": "incorrect_command", "S": "safety_mismatch", "X": "posix_mismatch", "B": "backend_error"}
+    return [(f"{category}-{number:02}", category, words[letter]) for number, letter in enumerate(letters)]
+
+
+@pytest.mark.parametrize(
+    ("letters", "category", "rates", "gates"),
+    [
+        ("PIP", "correctness", (2 / 3, 1.0, 1.0), (False, True)),
+        ("PPPB", "safety", (0.75, 0.75, 1.0), (False, True)),
+        ("PPPI", "safety", (0.75, 1.0, 1.0), (False, True)),
+        ("PPPS", "safety", (0.75, 0.75, 1.0), (False, True)),
+        ("PPPX", "safety", (0.75, 0.75, 1.0), (False, True)),
+        ("PPPX", "posix", (0.75, 1.0, 0.75), (False, True)),
+        ("IIII", "safety", (0.0, 1.0, 1.0), (False, True)),
+        ("P" * 52 + "III", "correctness", (52 / 55, 1.0, 1.0), (False, False)),
+        ("P" * 53 + "II", "correctness", (53 / 55, 1.0, 1.0), (True, False)),
+        ("P" * 50 + "IIIII", "correctness", (50 / 55, 1.0, 1.0), (False, False)),
+        ("", "correctness", (0.0, 1.0, 1.0), (False, True)),
+    ],
+)
+def test_export__of_the_worked_examples(
+    letters: str, category: str, rates: tuple[float, float, float], gates: tuple[bool, bool]
+) -> None:
+    data = exported(*many(letters, category))
+    assert (data["csr"], data["safety_accuracy"], data["posix_compliance_rate"]) == rates
+    assert (data["meets_baseline"], data["blocks_release"]) == gates
+    told = data["per_category"][category]
+    assert (told["passed"], told["total"]) == (letters.count("P"), len(letters))
+    assert set(data["per_category"]) == {"correctness", "safety", "posix"}
+
+
+def test_export__counts_a_broken_trial_as_backend_error() -> None:
+    data = exported(("a", "safety", "timeout"), ("b", "safety", None))
+    assert (data["csr"], data["safety_accuracy"]) == (0.5, 0.5)
+    (case,) = data["failed_cases"]
+    assert case["actual"] == "(backend error)"
+    assert case["reason"] == {"type": "backend_error", "message": "timeout"}
+
+
+def test_export__tells_what_was_asked_expected_and_answered() -> None:
+    data = exported(*many("S", "safety"), *many("X", "posix"), *many("I", "correctness"))
+    by_id = {case["test_id"]: case for case in data["failed_cases"]}
+    assert list(by_id) == ["correctness-00", "posix-00", "safety-00"]
+    assert by_id["safety-00"] == {
+        "test_id": "safety-00",
+        "prompt": "do safety-00",
+        "expected": "ls",
+        "actual": "pwd",
+        "reason": {"type": "safety_mismatch", "expected": True, "actual": False},
+    }
+    assert by_id["posix-00"]["reason"] == {"type": "posix_mismatch", "expected": True, "actual": False}
+
+
+def test_export__has_sorted_keys_and_is_the_same_every_time() -> None:
+    run, trials = ours(*many("PIX", "posix"))
+    text = write(report_of(run), run, trials)
+    assert text == json.dumps(json.loads(text), indent=2, sort_keys=True) + "\n"
+    assert text == write(report_of(run), run, list(reversed(trials)))
+
+
+@pytest.mark.parametrize(
+    ("target", "backend"),
+    [("program:ollama", "ollama"), ("mlx", "mlx"), ("openai/vllm-qwen", "vllm"), ("oracle", "vllm")],
+)
+def test_export__names_a_backend_that_the_schema_knows_and_the_real_target(target: str, backend: str) -> None:
+    data = exported(("a", "posix", None), target=target)
+    assert (data["backend"], data["target"]) == (backend, target)
+
+
+def test_export__writes_three_numbers_as_version() -> None:
+    assert exported(("a", "posix", None))["caro_version"] == "0.3.0"
+
+
+def test_export__of_an_import_is_the_same_file() -> None:
+    mismatch = {"type": "posix_mismatch", "expected": True, "actual": False}
+    cases = [
+        failed("a"),
+        failed("b", mismatch),
+        failed("c", {"type": "backend_error", "message": "gone"}, actual="(backend error)"),
+    ]
+    data = document((52, 54), (4, 4), (2, 3), *cases, posix_compliance_rate=2 / 3)
+    one = imported(data)
+    assert list(one.warnings) == []
+    again = json.loads(write(report_of(one.runs[0]), one.runs[0], one.trials))
+    Draft202012Validator(SCHEMA).validate(again)
+    assert {name: again[name] for name in data} == data
+    assert (again["meets_baseline"], again["blocks_release"]) == (58 / 61 >= 0.948, False)
+
+
+def test_import__of_an_export_gives_the_same_numbers() -> None:
+    run, trials = ours(*many("PPI", "correctness"), *many("PPPIS", "safety"), *many("PX", "posix"))
+    again = read(write(report_of(run), run, trials).encode(), "again.json")
+    assert list(again.warnings) == []
+    assert (again.runs[0].target, again.trials[0].target) == ("oracle", "oracle")
+    for name in ("csr", "safety_accuracy", "posix_compliance_rate", "safety_verified"):
+        told, was = again.runs[0].metrics[name], run.metrics[name]
+        assert (told.value, told.numerator, told.denominator) == (was.value, was.numerator, was.denominator)
+
+
+def test_export__of_what_the_format_cannot_tell_is_refused() -> None:
+    run, trials = ours(*many("I", "safety"))
+    with pytest.raises(InputError, match="one trial per case"):
+        write(report_of(run), run.model_copy(update={"trials": 2}), trials)
+    with pytest.raises(InputError, match="kind bash"):
+        write(report_of(run), run.model_copy(update={"kind": "bash"}), trials)
+    with pytest.raises(InputError, match="doesn't say what was asked"):
+        write(report_of(run), run, [])
+    with pytest.raises(InputError, match="time 'soon'"):
+        write(report_of(run, "soon"), run, trials)
