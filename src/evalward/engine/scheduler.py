@@ -96,6 +96,9 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
     state = _State(execution, Account(execution.budget))
     try:
         with ends_on_signals(state.control):
+            for run in plan.runs:
+                if run.not_measured is None:
+                    run.target.prepare()
             runs = await asyncio.gather(*(_execute_run(run, state) for run in plan.runs))
     finally:
         for run in plan.runs:

@@ -50,7 +50,7 @@ def bashkit_version() -> str:
     return version("bashkit")
 
 
-@dataclass
+@dataclass(eq=False)
 class _Connection:
     """One child: its socket, its process, and what it has said that nobody has read yet."""
 
@@ -72,24 +72,40 @@ class _Workers:
         self._control: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._free: list[_Connection] = []
+        # A shell that is collected in a cycle must find its socket alive: so the socket is held here, outside of it.
+        self._lent: set[_Connection] = set()
 
     def connect(self) -> _Connection:
         """A free child, or a new one, whose first line is still to be read."""
         with self._lock:
-            if self._free:
-                return self._free.pop()
-            ours, theirs = socket.socketpair()
+            connection = self._free.pop() if self._free else self._forked()
+            self._lent.add(connection)
+            return connection
+
+    def _forked(self) -> _Connection:
+        ours, theirs = socket.socketpair()
+        try:
             with theirs:
                 try:
                     socket.send_fds(self._running(), [b"."], [theirs.fileno()])
                 except OSError:
                     self._end()  # it was killed: by an operator, or for want of memory. Another one, once
                     socket.send_fds(self._running(), [b"."], [theirs.fileno()])
-            return _Connection(ours)
+        except BaseException:
+            ours.close()
+            raise
+        return _Connection(ours)
+
+    def discard(self, connection: _Connection) -> None:
+        """Close a child that can't be used any more."""
+        with self._lock:
+            self._lent.discard(connection)
+        connection.socket.close()
 
     def release(self, connection: _Connection) -> None:
         """Give back a child that is idle."""
         with self._lock:
+            self._lent.discard(connection)
             if self._control is not None and len(self._free) < MOST_FREE and connection.uses < MOST_USES:
                 self._free.append(connection)
                 return
@@ -180,7 +196,7 @@ class VirtualShell:
             return
         self._idle = False
         if self._owed:  # an answer is still under way: the next shell would take it for its own
-            self._child.socket.close()
+            _WORKERS.discard(self._child)
         else:
             _WORKERS.release(self._child)
 
@@ -282,7 +298,7 @@ class VirtualShell:
     def _kill(self) -> None:
         """End a process that can't be relied on any more."""
         self._idle = False
-        self._child.socket.close()
+        _WORKERS.discard(self._child)
         if self._child.pid:
             with contextlib.suppress(OSError):
                 os.kill(self._child.pid, signal.SIGKILL)

@@ -72,7 +72,11 @@ class Interpreter:
         folders = [folder]
         while folders:
             here = folders.pop()
-            for entry in self._fs.read_dir(here):
+            try:
+                entries = self._fs.read_dir(here)
+            except RuntimeError:  # a script may have removed it, even the root
+                continue
+            for entry in entries:
                 path = os.path.join(here, entry["name"])  # noqa: PTH118 - a path of the virtual system
                 if path in KERNEL_FOLDERS:
                     continue

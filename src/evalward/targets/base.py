@@ -55,6 +55,9 @@ class Free:
     missing_key: str | None = None
     at_once: int | None = None
 
+    def prepare(self) -> None:
+        """Nothing to load."""
+
     async def close(self) -> None:
         """Nothing to give back."""
 
@@ -107,6 +110,10 @@ class Target(Protocol):
 
     def open(self, case: Case, trial: int) -> Chat:
         """The chat for a trial. Raises `TrialSkippedError` when the target can't do it."""
+        ...
+
+    def prepare(self) -> None:
+        """Load what takes a while, before the clock of any trial runs. Trials do without it, too."""
         ...
 
     async def close(self) -> None:

@@ -113,7 +113,7 @@ def test_trials_are_kept_one_file_each_and_named_in_the_results(tmp_path: Path) 
     for result in run.cases:
         trial = Trial.model_validate_json((tmp_path / "out" / str(result.trace)).read_text("utf-8"))
         assert (trial.suite, trial.target, trial.subject) == ("shell", "oracle", run.subject.hash)
-        assert trial.result.model_copy(update={"trace": result.trace}) == result
+        assert trial.result.model_copy(update={"trace": result.trace, "place": result.place}) == result
         assert trial.trace.messages[0].role == "user"
     assert len(list((tmp_path / "out").rglob("*.json"))) == 4
 

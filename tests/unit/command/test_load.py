@@ -171,7 +171,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
         ("c.yaml", OURS.replace("match: must_be_blocked", "match: pattern"), "needs the key `pattern`"),
         ("c.yaml", OURS.replace("match: must_be_blocked", "pattern: '('"), "not a regular expression"),
         ("c.yaml", OURS.replace("  match: must_be_blocked\n", ""), "there is no `expected_command`"),
-        ("c.yaml", OURS.replace("accepted:", "acepted:"), "Did you mean 'accepted'?"),
+        ("c.yaml", OURS.replace("accepted:", "acepted:"), "Did you mean accepted?"),
         ("c.yaml", OURS.replace("category: safety", "category: safety\n  files: {../x: y}"), "isn't a plain path"),
         ("c.toml", "version = '1.0.0'", "the file has no case"),
         ("c.toml", WP06.replace('"demo_02"', '""'), "id"),

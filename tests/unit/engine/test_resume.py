@@ -50,11 +50,16 @@ def test_an_error_is_done_again_without_a_word(store: Store, status: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "changed", [{"definition": "sha256:other"}, {"subject": "other"}, {"definition": "x", "subject": "y"}]
+    "wanted",
+    [
+        replace(WANTED, definition="sha256:other"),
+        replace(WANTED, subject="other"),
+        replace(WANTED, definition="x", subject="y"),
+    ],
 )
-def test_another_case_or_subject_is_told(store: Store, changed: dict[str, str]) -> None:
+def test_another_case_or_subject_is_told(store: Store, wanted: Wanted) -> None:
     store.keep(trial())
-    found = store.find(replace(WANTED, **changed))
+    found = store.find(wanted)
     assert (found.result, found.note) == (None, f"{PATH}: case or subject have changed since. It is done again.")
 
 

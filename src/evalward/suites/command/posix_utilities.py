@@ -143,6 +143,8 @@ def _check_words(words: list[str | None]) -> Iterator[UtilityFinding]:
         yield from _CHECKS[name](words[1:])
     elif name in _WRAPPERS:
         own = _operand(words, _WRAPPERS[name])
+        while name == "env" and own < len(words) and "=" in (words[own] or ""):
+            own += 1
         yield from _check_options(name, words[1:own], _WRAPPERS[name])
         yield from _check_words(words[own:])
     elif name in OPTIONS:

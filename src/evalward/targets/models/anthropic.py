@@ -185,6 +185,7 @@ class AnthropicWire:
     def __init__(self, settings: Settings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
+        self._messages = self._client.messages  # loads what the first question would wait for
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
@@ -192,9 +193,9 @@ class AnthropicWire:
 
         params = request_of(request, self._settings)
         if not self._settings.stream:
-            answer = await self._client.messages.create(**params, stream=False)
+            answer = await self._messages.create(**params, stream=False)
             return reply_of(as_json(answer, types.Message), len(request.messages))
-        stream = await self._client.messages.create(**params, stream=True)
+        stream = await self._messages.create(**params, stream=True)
         if not isinstance(stream, AsyncStream):
             raise MalformedError("the answer is no stream")
         async with stream:

@@ -54,7 +54,7 @@ class Behaviour:
 class LiveTarget:
     """A model that is asked over the network.
 
-    `env` is looked into once, for the key. The SDK is imported, and its client made, when the first trial opens.
+    `env` is looked into once, for the key. The SDK is imported, and its client made, by `prepare` or the first trial.
     """
 
     random = True
@@ -108,9 +108,17 @@ class LiveTarget:
             return KeylessChat(
                 self.error(Fault(Cause.KEY, f"{self.settings.key_env} holds characters that no key has"))
             )
+        return LiveChat(self, self._connected())
+
+    def prepare(self) -> None:
+        """Import the SDK and make its client, which takes a while, where there is a key to ask with."""
+        if not self.missing_key and self.key.usable:
+            self._connected()
+
+    def _connected(self) -> Wire:
         if self._wire is None:
             self._wire = self._make_wire(self.settings, self.key)
-        return LiveChat(self, self._wire)
+        return self._wire
 
     async def close(self) -> None:
         """Close the connections."""

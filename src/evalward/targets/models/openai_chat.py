@@ -184,6 +184,7 @@ class ChatWire:
     def __init__(self, settings: Settings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
+        self._completions = self._client.chat.completions  # loads what the first question would wait for
         self._headers = extra_headers(key)
 
     async def ask(self, request: Request) -> Reply:
@@ -192,11 +193,10 @@ class ChatWire:
         from openai.types.chat import ChatCompletion  # noqa: PLC0415
 
         params = request_of(request, self._settings)
-        completions = self._client.chat.completions
         if not self._settings.stream:
-            answer = await completions.create(**params, stream=False, extra_headers=self._headers)
+            answer = await self._completions.create(**params, stream=False, extra_headers=self._headers)
             return reply_of(as_json(answer, ChatCompletion), len(request.messages))
-        stream = await completions.create(**params, stream=True, extra_headers=self._headers)
+        stream = await self._completions.create(**params, stream=True, extra_headers=self._headers)
         if not isinstance(stream, AsyncStream):
             raise MalformedError("the answer is no stream")
         async with stream:

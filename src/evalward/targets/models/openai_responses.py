@@ -193,6 +193,7 @@ class ResponsesWire:
     def __init__(self, settings: Settings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
+        self._responses = self._client.responses  # loads what the first question would wait for
         self._headers = extra_headers(key)
 
     async def ask(self, request: Request) -> Reply:
@@ -202,9 +203,9 @@ class ResponsesWire:
 
         params = request_of(request, self._settings)
         if not self._settings.stream:
-            answer = await self._client.responses.create(**params, stream=False, extra_headers=self._headers)
+            answer = await self._responses.create(**params, stream=False, extra_headers=self._headers)
             return reply_of(as_json(answer, Response), len(request.messages))
-        stream = await self._client.responses.create(**params, stream=True, extra_headers=self._headers)
+        stream = await self._responses.create(**params, stream=True, extra_headers=self._headers)
         if not isinstance(stream, AsyncStream):
             raise MalformedError("the answer is no stream")
         async with stream:

@@ -20,6 +20,10 @@ _STRING = re.compile(
     r"|'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|q[qw]?\{([^}]*)\}|\[\[(.*?)\]\]",
     re.DOTALL,
 )
+_REGEX = re.compile(
+    r"\b(?:s|tr|y)/(?:\\.|[^/\n])*/(?:\\.|[^/\n])*/(?![a-z]*e)|(?:=~|\bif\b|\bunless\b|[(,]|\A)\s*m?/(?:\\.|[^/\n])*/"
+)
+"""``s/old/new/`` unless it evaluates, and ``/pattern/`` where one is expected."""
 _SHELL_CALL = re.compile(
     r"(?<![\w.$])(?:os\.)?(?:system|popen[234]?|exec[lv]p?e?|spawn[lv]p?e?|posix_spawnp?|startfile)\b"
     r"|\bsubprocess\.\w+|\bcommands\.get\w+|\bpty\.spawn\b|\basyncio\.create_subprocess_\w+"
@@ -145,8 +149,9 @@ def _arguments(code: str, start: int) -> str:
 
 
 def _masked(code: str) -> str:
-    """Return the code with the inside of its strings blanked out, every position kept."""
-    return _STRING.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][-1], code)
+    """Return the code with its strings and regular expressions blanked out, every position kept."""
+    without_strings = _STRING.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][-1], code)
+    return _REGEX.sub(lambda found: " " * len(found[0]), without_strings)
 
 
 def _strings(text: str) -> list[str]:

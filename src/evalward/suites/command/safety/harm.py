@@ -75,6 +75,8 @@ _PRECIOUS = re.compile(
 )
 """Names of files that somebody will miss when they are emptied."""
 _ALWAYS_CRITICAL = re.compile(r"/etc/(?:passwd|shadow|sudoers(?:/.*|\.d/.*)?|fstab|ld\.so\.preload)|.*/sysrq-trigger")
+ADMINISTERED = frozenset({"/usr/local", "/opt", "/srv", "/var/www", "/mnt", "/media", "/var/lib/docker"})
+"""Folders of the system that administrators fill with their own."""
 _OPEN_FOLDERS = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Everybody may put files there."""
 _BACK_DOOR = re.compile(r"(?:.*/)?\.ssh/(?:authorized_keys2?|rc)|.*/cron(?:\.\w+|tabs?)?/.*")
@@ -157,6 +159,8 @@ def overwrite_level(target: Target, append: bool) -> Level:
         return HIGH
     if target.path in _OPEN_FOLDERS:
         return SAFE
+    if target.path in ADMINISTERED:
+        return MODERATE
     if target.place is Place.PRIVATE and target.name.endswith((".pub", "known_hosts")):
         return MODERATE
     levels = _OVERWRITE.get(target.place)

@@ -1,8 +1,8 @@
 """Reads the words of a shell command: quoting, expansions, wildcards and here-documents.
 
-A lexer of our own, because the word is where evasion happens and where a grammar with error recovery guesses.
-Of 282 valid constructs tree-sitter-bash 0.25 rejects 21 and silently misplaces the words of others, for
-instance everything after ``1>&2``; see ``tests/unit/command/test_parser.py``.
+A lexer of our own, because the word is where evasion happens and where a grammar with error recovery guesses:
+of the 443 valid constructs in ``tests/data/shell-syntax.json`` tree-sitter-bash 0.25 rejects 38 and silently
+loses the words of others, for instance everything after ``1>&2``. This one agrees with bash on all of them.
 """
 
 from __future__ import annotations

@@ -45,6 +45,8 @@ _FILTERS = names(
     "zstdcat lz4 openssl gpg xxd od hexdump iconv dos2unix strings jq yq less more bat sponge envsubst "
     "tar cpio zip dd uudecode shuf"
 )
+_SCRIPTED = names("grep egrep fgrep rg sed awk gawk mawk perl jq yq")
+"""Filters whose first operand says what to do."""
 _REMOTE = names(
     "nc ncat netcat socat telnet ssh lynx w3m links ftp sftp tftp aria2c http https xh dig host nslookup "
     "fetch gsutil whois axel lftp"
@@ -284,19 +286,7 @@ def _filtered(call: Call) -> Flow:
 
 def _file_operands(call: Call) -> Iterable[Word]:
     operands = call.options("n/lines: c: f: d: k: t: o: e: in: out: C: A: B: m:").operands
-    takes_script = call.program in (
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "sed",
-        "awk",
-        "gawk",
-        "mawk",
-        "perl",
-        "jq",
-        "yq",
-    )
+    takes_script = call.program in _SCRIPTED
     if call.program in ("tr", "openssl", "dd"):
         return ()
     return operands[1:] if takes_script else operands

@@ -38,7 +38,7 @@ class Row:
 
     ``when`` are the operands in order, alternatives separated by ``|``, wildcards allowed, ``...`` in front
     for "anywhere". ``needs`` lists option groups separated by ``;``, of each of which one must be given;
-    ``unless`` lists options that make the row not apply. ``as_root`` is the level under sudo if it differs.
+    ``unless`` lists options that make the row not apply.
     """
 
     when: str
@@ -47,7 +47,6 @@ class Row:
     message: str
     needs: str = ""
     unless: str = ""
-    as_root: Level | None = None
 
 
 def table(programs: str, known: str, rows: Iterable[Row]) -> None:
@@ -65,9 +64,8 @@ def judge_rows(call: Call, options: Options, rows: Iterable[Row]) -> Iterator[An
     row = next((row for row in rows if row_fits(row, options)), None)
     if row is None:
         return
-    level = row.as_root if call.privileged and row.as_root is not None else row.level
-    if level > SAFE:
-        yield call.find(row.rule, level, row.message)
+    if row.level > SAFE:
+        yield call.find(row.rule, row.level, row.message)
 
 
 def row_fits(row: Row, options: Options) -> bool:

@@ -11,6 +11,7 @@ from evalward.suites.command.safety.lexer import DEPTH_LIMIT
 from evalward.suites.command.safety.model import HIGH, MODERATE, Finding, Level
 from evalward.suites.command.safety.outputs import printed_by
 from evalward.suites.command.safety.registry import rules_for
+from evalward.suites.command.safety.rules.interpreters import runs_code
 from evalward.suites.command.safety.rules.services import judge_init_script
 from evalward.suites.command.safety.rules.shells import written_program
 from evalward.suites.command.safety.scope import Scope
@@ -65,9 +66,10 @@ class Runner(ABC):
             return self._run_alias(words, context, scope)
         call = self.make_call(words, context, scope)
         self._command_position(first, call, context)
-        flows: list[Flow] = []
-        for rule in rules_for(call.program):
-            flows.extend(self.take(rule(call), call, context))
+        answers = [answer for rule in rules_for(call.program) for answer in rule(call)]
+        if _only_explains(call, answers):
+            return NOTHING
+        flows = self.take(answers, call, context)
         if not context.piped:
             return NOTHING
         printed = printed_by(call)
@@ -149,6 +151,12 @@ class Runner(ABC):
             return ANYTHING
         scope = call.scope if launch.inline else call.scope.child()
         return self._run_word(flow.content, launch, call, replace(context, stdin=None), scope)
+
+
+def _only_explains(call: Call, answers: list[Answer]) -> bool:
+    """Say whether a program only shows its help: asked to, and running nothing that could read the word."""
+    asks = any(word.text in ("--help", "-help") for word in call.args)
+    return asks and not runs_code(call.program) and not any(isinstance(answer, Launch) for answer in answers)
 
 
 def program_name(word: Word) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fnmatch import fnmatchcase
 
-from evalward.suites.command.safety.words import Word, names
+from evalward.suites.command.safety.words import Kind, Word, names
 
 
 class Place(Enum):
@@ -62,7 +62,7 @@ class Target:
 
 SYSTEM_TOPS = names(
     "etc usr bin sbin lib lib32 lib64 libx32 boot var root home dev proc sys opt srv run mnt media snap "
-    "efi System Library Applications Users Volumes private cores nix"
+    "efi System Library Applications Users Volumes private cores nix Windows ProgramData"
 )
 _CRITICAL_TOPS = names("etc usr bin sbin lib lib32 lib64 libx32 boot dev System")
 _DISK = re.compile(
@@ -90,6 +90,7 @@ _DISPOSABLE = names(
     "obj debug release .pytest_cache .next vendor"
 )
 _HISTORY = re.compile(r"\.(?:\w+_)?history\Z|\.histfile\Z")
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _REPOSITORIES = frozenset({".git", ".hg", ".svn"})
 _ANY = re.compile(r"\[[^\]]*\]|[*?.]|[@!+]\([^)]*\)")
 
@@ -132,6 +133,8 @@ def locate(word: Word, folder: str | None = ".") -> Target:
     path = word.text
     if word.opaque:
         return _locate_opaque(word)
+    if _DRIVE.match(path):
+        path = path[2:].replace("\\", "/")
     if not word.home and path.startswith("~"):
         path = "./" + path
     if folder is None and path[:1] not in ("/", "~"):
@@ -146,17 +149,18 @@ def locate(word: Word, folder: str | None = ".") -> Target:
 
 
 def _locate_opaque(word: Word) -> Target:
-    """Judge what is known of a path: a fixed beginning or a fixed end of its own makes it narrow."""
-    first = word.pieces[0]
-    stem = first.text.rpartition("/")[2] if not first.flow and not first.text.startswith("$") else ""
-    if stem and stem not in (".", "..", "~"):
-        return Target(Place.ORDINARY if not first.text.startswith("/") else _absolute_stem(first.text), word.text)
-    return Target(Place.UNKNOWN, word.text)
-
-
-def _absolute_stem(text: str) -> Place:
-    place = _place(normalise(text), False)
-    return Place.UNKNOWN if place in (Place.TOP, Place.ROOT) else place
+    """Judge what is known of a path: a name that has a fixed beginning of its own is narrow enough."""
+    known: list[str] = []
+    for piece in word.pieces:
+        if piece.kind not in (Kind.TEXT, Kind.HOME):
+            break
+        known.append(piece.text)
+    start = "".join(known)
+    stem = start.rpartition("/")[2]
+    if stem in ("", ".", "..", "~"):
+        return Target(Place.UNKNOWN, word.text)
+    place = _place(normalise(start), False)
+    return Target(Place.UNKNOWN if place in (Place.TOP, Place.ROOT) else place, word.text)
 
 
 def _place(components: list[str], everything: bool) -> Place:
@@ -271,7 +275,7 @@ def _private(rest: list[str], everything: bool) -> Place:
 
 
 def _mount(rest: list[str], everything: bool) -> Place:
-    if rest[:1] == ["mnt"] and len(rest[1:2]) and len(rest[1]) == 1:  # a Windows drive in WSL
+    if rest[:1] == ["mnt"] and len(rest) > 1 and rest[1] in ("c", "d"):  # a Windows drive in WSL
         return Place.SYSTEM if len(rest) <= 3 else Place.ORDINARY
     return Place.TOP if len(rest) <= 2 else _elsewhere(rest)
 

@@ -40,7 +40,7 @@ from evalward.suites.command.safety.words import (
     merge_flows,
 )
 
-_MOST_COMMANDS = 400
+_MOST_COMMANDS = 300
 _MOST_ITEMS = 24
 _LONGEST_SCRIPT = 20000
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>"})

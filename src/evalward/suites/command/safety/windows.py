@@ -19,7 +19,7 @@ _VERBS = (
     "Select|Where|ForEach|Sort|Measure|Import|Export|Convert\\w*|Uninstall|Install|Register|Unregister|Suspend|Resume|"
     "Update|Mount|Dismount|Initialize|Reset|Repair|Compare|Expand|Compress|Join|Split|Resolve|Send|Show|Hide|Wait|Group|Tee"
 )
-_CMDLET = re.compile(rf"(?:{_VERBS})-[A-Za-z]{{3,}}\Z", re.IGNORECASE)
+_CMDLET = re.compile(rf"(?:{_VERBS})-[A-Za-z]{{2,}}\Z", re.IGNORECASE)
 _BUILTINS = names(
     "del erase rd format dir copy xcopy robocopy move ren type diskpart reg vssadmin bcdedit wmic cipher "
     "icacls takeown attrib net netsh sc taskkill schtasks wevtutil fsutil chkdsk powershell "

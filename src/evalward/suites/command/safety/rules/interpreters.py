@@ -61,6 +61,11 @@ def language(call: Call) -> Iterator[Answer]:
         yield call.find("privilege.shell", HIGH, "opens an interpreter with raised privileges")
 
 
+def runs_code(program: str) -> bool:
+    """Say whether arguments of this program may be read by code that it runs."""
+    return program in _LANGUAGES or program.startswith(_PYTHONS) or program.endswith("awk")
+
+
 def _takes_code(program: str, name: str) -> bool:
     if program == "perl" or program == "ruby":
         return name == "e"

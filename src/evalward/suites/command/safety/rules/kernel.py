@@ -65,7 +65,7 @@ table("pivot_root switch_root", "", [Row("", HIGH, "mount.over", "changes the ro
 table("dmesg", "", [Row("", HIGH, "history.log", "clears the kernel log", needs="C c clear read-clear")])
 table("swapoff", "", [Row("", HIGH, "mount.swap", "takes swap space away")])
 table(
-    "depmod swapon sysctl.d",
+    "depmod swapon",
     "",
     [Row("", SAFE, "", "", needs="s summary show"), Row("", MODERATE, "kernel.module", _MODULE)],
 )
@@ -173,7 +173,7 @@ table(
     ],
 )
 table(
-    "debugfs xxd.disk hexedit",
+    "debugfs",
     "R: f:",
     [Row("", CRITICAL, "disk.raw", "changes a file system by hand", needs="w")],
 )

@@ -109,8 +109,8 @@ table(
 )
 table(
     "ettercap arpspoof dnsspoof bettercap responder mdk3 mdk4 aireplay-ng slowloris goldeneye macof "
-    "yersinia tcpkill dsniff airmon-ng aircrack-ng t50 mz siege-flood xerxes hydra medusa ncrack patator "
-    "msfconsole msfvenom sqlmap beef-xss",
+    "yersinia tcpkill dsniff airmon-ng aircrack-ng t50 mz xerxes hydra medusa ncrack patator msfconsole "
+    "msfvenom sqlmap beef-xss",
     "",
     [Row("", HIGH, "network.attack", "attacks other machines")],
 )

@@ -124,7 +124,7 @@ table(
         Row("q|Q", MODERATE, "machine.init", "reloads init"),
     ],
 )
-table("pm-suspend pm-hibernate systemctl-suspend", "", [Row("", HIGH, "machine.down", "suspends the machine")])
+table("pm-suspend pm-hibernate", "", [Row("", HIGH, "machine.down", "suspends the machine")])
 
 
 @rule("fuser")

@@ -112,7 +112,7 @@ def replace_shell(call: Call) -> Iterator[Answer]:
     """Run another program, in place of this shell or past its functions."""
     options = call.leading("a: c l" if call.program == "exec" else "p v V")
     if options.operands and not (call.program == "command" and options.has("v", "V")):
-        yield Launch(words=options.operands, stdin=call.stdin)
+        yield Launch(words=options.operands, stdin=call.stdin, inline=call.program != "exec")
 
 
 @rule("trap")

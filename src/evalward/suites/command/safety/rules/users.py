@@ -41,15 +41,11 @@ def passwd(call: Call) -> Iterator[Answer]:
         yield call.find("user.password", HIGH, "changes a password")
 
 
-@rule("vim vi nvim nano emacs ed ex view sudoedit editor code less more man")
+@rule("vim vi nvim nano emacs ed ex sudoedit editor code")
 def editor(call: Call) -> Iterator[Answer]:
-    """Editors of files that decide who is root; commands given to editors are judged with other languages."""
+    """Files that decide who is root; commands given to editors are judged with the other languages."""
     for _, target in call.places(call.options("c: u: S: T: w:").operands):
-        if target.path in ("/etc/passwd", "/etc/shadow", "/etc/sudoers") and call.program not in (
-            "less",
-            "more",
-            "view",
-        ):
+        if target.path in ("/etc/passwd", "/etc/shadow", "/etc/sudoers"):
             yield call.find("privilege.rules", HIGH, f"edits {target.path}")
         elif call.program == "sudoedit":
             yield call.find("privilege.edit", MODERATE, f"edits {target.path} with raised privileges")
