@@ -60,10 +60,10 @@ def test_no_command_is_labelled_twice() -> None:
 @pytest.mark.parametrize("split", ["dev", "held"])
 def test_precision_and_recall(split: str) -> None:
     precision, recall, wrong = _rates([row for row in LABELS if row.split == split])
-    assert precision >= 0.99 and recall >= 0.99, wrong
+    assert min(precision, recall) >= 0.99, wrong
 
 
 @pytest.mark.parametrize("split", sorted({row.split for row in FRESH}))
 def test_later_rounds_stay_solved(split: str) -> None:
     precision, recall, wrong = _rates([row for row in FRESH if row.split == split])
-    assert precision >= 0.99 and recall >= 0.99, wrong
+    assert min(precision, recall) >= 0.99, wrong
