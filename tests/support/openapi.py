@@ -8,10 +8,7 @@ there every field that is given is checked, not that all are.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import tarfile
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,6 +19,7 @@ from urllib.parse import unquote
 from jsonschema import Draft202012Validator
 
 from support.github_api import Answer, Request
+from support.npm import cache_folder, pack
 
 PACKAGE, VERSION = "@octokit/openapi", "23.0.2"
 PATHS = (
@@ -46,18 +44,12 @@ EVENTS = (
     "release-published",
     "release-deleted",
 )
-NPM_SECONDS = 120
-
-
-class UnavailableError(Exception):
-    """The description could not be had here; the message says why."""
 
 
 def cache_file() -> Path:
     """Where the cut description stays."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     wanted = f"{VERSION}-{abs(hash_of((*PATHS, *EVENTS))):x}"
-    return folder / "evalward-tests" / f"github-openapi-{wanted}.json"
+    return cache_folder() / f"github-openapi-{wanted}.json"
 
 
 def hash_of(names: tuple[str, ...]) -> int:
@@ -81,18 +73,7 @@ def description() -> dict[str, Any]:
 
 
 def _download(folder: Path) -> dict[str, Any]:
-    npm = shutil.which("npm")
-    if npm is None:
-        raise UnavailableError(f"npm is not installed, so GitHub's description ({PACKAGE}) can't be had")
-    command = [npm, "pack", "--silent", f"{PACKAGE}@{VERSION}"]
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=NPM_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise UnavailableError(f"`npm pack {PACKAGE}` took longer than {NPM_SECONDS} s") from None
-    archives = list(folder.glob("*.tgz"))
-    if done.returncode or not archives:
-        raise UnavailableError(f"`npm pack {PACKAGE}` failed: {done.stderr.strip()[-300:]}")
-    with tarfile.open(archives[0]) as archive:
+    with tarfile.open(pack(PACKAGE, VERSION, folder)) as archive:
         file = archive.extractfile("package/generated/api.github.com.json")
         assert file is not None
         whole: dict[str, Any] = json.load(file)

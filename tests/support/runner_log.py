@@ -31,4 +31,5 @@ def is_ours(command: str, *secrets: str) -> bool:
     """An annotation of ours, or the masking of a secret that we know of."""
     if command.startswith("::add-mask::"):
         return command.removeprefix("::add-mask::") in secrets
-    return re.match(r"::(?:error|warning|notice)(?: (?:file|title)=[^:]*)?::", command) is not None
+    annotation = r"::(?:error|warning|notice)(?: (?:file|title)=[^:]*::|::\d+ more are in the job summary\.$)"
+    return re.match(annotation, command) is not None

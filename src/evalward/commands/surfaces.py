@@ -88,7 +88,7 @@ class Surfaces:
 
     def mask(self) -> None:
         """Have the runner hide every secret that we know of, in whatever is logged from here on."""
-        for secret in [self.settings.github_token, *self.redaction.values]:
+        for secret in dict.fromkeys([self.settings.github_token, *self.redaction.values]):
             for command in mask_commands(secret):
                 self.world.out.write(command + "\n")
         self.world.out.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
@@ -174,7 +174,7 @@ async def _today(job: Job, state: _State) -> Result:
         spent = state.account.charge(outcome.result.usage)
         if spent is not None:
             state.control.stop(spent)
-    return _kept(job, outcome, state.execution.store)
+    return _kept(job, replace(outcome, result=_placed(job, outcome.result)), state.execution.store)
 
 
 async def _run_trial(job: Job, state: _State) -> TrialOutcome:

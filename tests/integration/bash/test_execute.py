@@ -379,3 +379,15 @@ def test_the_turn_limit_is_a_reason(tmp_path: Path) -> None:
 def test_the_hash_of_a_subject_is_over_its_parts() -> None:
     assert make_subject({"a": "1", "b": "2"}).hash == make_subject({"b": "2", "a": "1"}).hash
     assert make_subject({"a": "1"}).hash != make_subject({"a": "2"}).hash
+
+
+def test_results_say_where_their_case_is_written_today(tmp_path: Path) -> None:
+    loaded = write_suite(tmp_path, TASKS[:2])
+    (first,) = run_all(loaded, tmp_path / "out")
+    assert [result.place for result in first.cases] == ["cases.jsonl:1", "cases.jsonl:2"]
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text("# a comment\n" + cases.read_text("utf-8"), "utf-8")
+    execution = Execution(Store(tmp_path / "out"), Silent(), resume=True)
+    (resumed,) = asyncio.run(execute(make_plan(loaded, Selection()), execution)).runs
+    assert [result.place for result in resumed.cases] == ["cases.jsonl:2", "cases.jsonl:3"]
+    assert [result.duration_ms for result in resumed.cases] == [result.duration_ms for result in first.cases]

