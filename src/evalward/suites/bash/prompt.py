@@ -58,7 +58,8 @@ def _read(root: Path, name: str) -> str:
     try:
         return (root / name).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise wrong(name, f"can't be read: {error}", "Name a text file of the repository.") from error
+        why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+        raise wrong(name, f"can't be read: {why}", "Name a text file, relative to the config's folder.") from error
 
 
 def _load_tool(root: Path, name: str) -> ToolSpec:
