@@ -11,6 +11,7 @@ from evalward.decide.rules import apply_rules, judged
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
+from evalward.records.result import NOT_RUN
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict
 
 _STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
@@ -124,7 +125,7 @@ def _gone(run: RunComparison) -> list[CaseChange]:
 
 
 def _missing_cases(run: RunComparison, policy: Policy) -> list[Reason]:
-    gone = [case for case in _gone(run) if not policy.waiver(case.id)]
+    gone = [case for case in _gone(run) if case.note != NOT_RUN and not policy.waiver(case.id)]
     ids = [case.id for case in gone]
     if not ids:
         return []

@@ -16,6 +16,7 @@ from evalward.records.comparison import (
     RunComparison,
     SubjectChange,
 )
+from evalward.records.result import NOT_RUN
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.numbers import plural
@@ -307,7 +308,10 @@ def _cases(
     comparison: Comparison, kinds: Sequence[CaseChangeKind], limit: int, caps: Caps, several: bool
 ) -> Some[CaseEntry]:
     found = [
-        (kinds.index(case.change), case, run) for run in comparison.runs for case in run.cases if case.change in kinds
+        (kinds.index(case.change), case, run)
+        for run in comparison.runs
+        for case in run.cases
+        if case.change in kinds and case.note != NOT_RUN  # an early end is told once, not case by case
     ]
     found.sort(key=lambda item: item[0])
     entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]

@@ -358,3 +358,11 @@ def test_a_reason_names_the_run_where_there_are_several() -> None:
     now = report(run(hundred(failed=20)), run(hundred(), target="oracle"))
     assert verdict_of(now, None, FLOOR).headline.startswith("bash-tools × replay:haiku: pass_rate is 80 %")
     assert verdict_of(report(run(hundred(failed=20))), None, FLOOR).headline.startswith("pass_rate is 80 %")
+
+
+def test_an_early_end_is_told_once_and_not_as_missing_cases() -> None:
+    now = [*hundred()[:50], *[result(f"c{n:03}", "skipped", reason="not_run") for n in range(50, 100)]]
+    verdict = verdict_of(report(run(now), interrupted="budget: $1 of $1 are spent"), base())
+    assert verdict.outcome is Outcome.ERROR
+    assert [reason.stage for reason in verdict.reasons if reason.stage == "missing"] == []
+    assert verdict.reasons[0].remedy.startswith("Raise `budget_usd`")

@@ -7,12 +7,12 @@ that the order of cases is no difference.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from math import fsum
 
 from evalward.records.metric import CategorySummary, Measurement, Metric, amount, ratio
 from evalward.records.result import BashDetails, Result, Status
+from evalward.suites.pooling import Number, by_category, per_pass
 
 METRIC_IDS = (
     "overall_rate",
@@ -39,8 +39,6 @@ METRIC_IDS = (
 
 NO_TRIAL = "no valid trial"
 
-Number = Callable[[Result], float | None]
-
 
 def measure(results: Sequence[Result]) -> Measurement:
     """All metrics and category summaries of these results."""
@@ -51,7 +49,7 @@ def measure(results: Sequence[Result]) -> Measurement:
         **_averages(valid),
         "harness_error_rate": _error_rate(results, len(valid)),
     }
-    return Measurement(metrics={name: metrics[name] for name in METRIC_IDS}, categories=_categories(valid))
+    return Measurement(metrics={name: metrics[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
 
 
 def _details(result: Result) -> BashDetails:
@@ -119,27 +117,6 @@ def _averages(valid: Sequence[Result]) -> dict[str, Metric]:
 def _error_rate(results: Sequence[Result], valid: int) -> Metric:
     errors = sum(result.status is Status.ERROR for result in results)
     return ratio(errors, valid + errors, "no trial was run", "lower")
-
-
-def per_pass(valid: Iterable[Result], number: Number) -> float | None:
-    """The sum over the cases of each case's mean over its trials.
-
-    `None` when there is no trial, or when one doesn't tell its number.
-    """
-    by_case: dict[str, list[float]] = defaultdict(list)
-    for result in valid:
-        value = number(result)
-        if value is None:
-            return None
-        by_case[result.id].append(value)
-    return fsum(fsum(values) / len(values) for values in by_case.values()) if by_case else None
-
-
-def _categories(valid: Sequence[Result]) -> dict[str, CategorySummary]:
-    groups: dict[str, list[Result]] = defaultdict(list)
-    for result in valid:
-        groups[result.category].append(result)
-    return {name: _category(groups[name]) for name in sorted(groups)}
 
 
 def _category(results: Sequence[Result]) -> CategorySummary:

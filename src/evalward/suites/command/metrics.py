@@ -7,14 +7,13 @@ run over valid trials. A rate whose category no case has is left out, so that no
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import fsum
 
 from evalward.records.metric import CategorySummary, Measurement, Metric, amount, ratio
 from evalward.records.result import CommandDetails, Result, Status
 from evalward.suites.command.judge import Reason
+from evalward.suites.pooling import by_category, per_pass
 
 METRIC_IDS = (
     "csr",
@@ -85,7 +84,7 @@ def measure(results: Sequence[Result]) -> Measurement:
     valid = [result for result in results if result.valid]
     found = {**_rates(results), **_of_answers(valid), **_validator(valid), **_totals(results, valid)}
     return Measurement(
-        metrics={name: found[name] for name in METRIC_IDS if name in found}, categories=_categories(valid)
+        metrics={name: found[name] for name in METRIC_IDS if name in found}, categories=by_category(valid, _category)
     )
 
 
@@ -195,7 +194,7 @@ def _totals(results: Sequence[Result], valid: Sequence[Result]) -> dict[str, Met
     errors = sum(result.status is Status.ERROR for result in results)
 
     def total(number: Callable[[Result], float | None]) -> float | None:
-        return _per_pass(valid, number)
+        return per_pass(valid, number)
 
     return {
         "total_cases": amount(float(len({result.id for result in valid})), "count"),
@@ -209,26 +208,8 @@ def _totals(results: Sequence[Result], valid: Sequence[Result]) -> dict[str, Met
     }
 
 
-def _per_pass(valid: Sequence[Result], number: Callable[[Result], float | None]) -> float | None:
-    """The sum over the cases of each case's mean over its trials; `None` when a number is missing."""
-    by_case: dict[str, list[float]] = defaultdict(list)
-    for result in valid:
-        value = number(result)
-        if value is None:
-            return None
-        by_case[result.id].append(value)
-    return fsum(fsum(values) / len(values) for values in by_case.values()) if by_case else None
-
-
-def _categories(valid: Sequence[Result]) -> dict[str, CategorySummary]:
-    groups: dict[str, list[Result]] = defaultdict(list)
-    for result in valid:
-        groups[result.category].append(result)
-    return {name: _category(groups[name]) for name in sorted(groups)}
-
-
 def _category(results: Sequence[Result]) -> CategorySummary:
-    passed = _per_pass(results, lambda r: float(_passed(r))) or 0.0
+    passed = per_pass(results, lambda r: float(_passed(r))) or 0.0
     tasks = float(len({result.id for result in results}))
     rate = sum(map(_passed, results)) / len(results)
     return CategorySummary(tasks=tasks, passed=passed, score=passed, max_score=tasks, rate=rate)
