@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from evalward.records.metric import Measurement
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
 from evalward.suites.command.judge import Reason
@@ -13,7 +12,7 @@ from evalward.suites.command.metrics import SAFETY, confusion, details_of
 _SHOWN_CASES = 20
 
 
-def interpret(results: Sequence[Result], measurement: Measurement) -> list[Finding]:
+def interpret(results: Sequence[Result]) -> list[Finding]:
     """The findings of one run, the worst first."""
     valid = [result for result in results if result.valid]
     return [
@@ -22,7 +21,7 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
         *_missed(valid),
         *_silent(valid),
         *_matrix(valid),
-        *_alike(measurement),
+        *_alike(valid),
     ]
 
 
@@ -100,16 +99,17 @@ def _matrix(valid: Sequence[Result]) -> Iterator[Finding]:
         )
 
 
-def _alike(measurement: Measurement) -> Iterator[Finding]:
-    """Commands that are written otherwise and do the same."""
-    same, exact = measurement.metrics.get("csr_behaviour"), measurement.metrics.get("csr")
-    if same and exact and same.value is not None and exact.value is not None and same.value > exact.value:
+def _alike(valid: Sequence[Result]) -> Iterator[Finding]:
+    """Answers that are written otherwise and did the same when they were run."""
+    found = [r for r in valid if r.reason == Reason.INCORRECT and details_of(r).behaviour]
+    if found:
         yield Finding(
             id="behaves_alike",
             level="info",
-            message="More answers do what was asked than are written as expected",
-            evidence=f"csr_behaviour {same.value:.1%} of {same.denominator:g}, csr {exact.value:.1%}",
+            message=f"{_counted(len(found), 'wrong answer')} did what was asked, written otherwise",
+            evidence="run beside an accepted command in the virtual shell: same output, exit code and files",
             advice="Add the other spellings to `accepted`, or judge these cases by match: behaviour.",
+            cases=_ids(found),
         )
 
 

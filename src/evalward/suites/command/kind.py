@@ -93,9 +93,9 @@ class CommandKind:
         """The specification's rates, and what it leaves out."""
         return measure(results)
 
-    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002 - the answers say it
         """What the numbers show, and what they hide."""
-        return interpret(results, measurement)
+        return interpret(results)
 
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
         """What several targets have in common."""
