@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import ValidationError
 
@@ -45,12 +44,6 @@ def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
     if problems:
         raise InputError(problems)
     return Loaded(cases, [warning for file in read for warning in file.warnings])
-
-
-def read_tasks(path: Path, shown_as: str) -> tuple[list[CommandTask], CaseFile]:
-    """The cases of one file, for whoever needs them without a suite; what is wrong is in the file's `problems`."""
-    file = read_case_file(path, shown_as)
-    return [task for task, _ in _tasks(file)], file
 
 
 def _cases(file: CaseFile, spec: CommandSuite) -> list[CommandCase]:

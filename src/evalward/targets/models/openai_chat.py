@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request, ToolSpec
-from evalward.targets.models.openai_client import extra_headers, make_client, newer
+from evalward.targets.models.openai_client import answered, extra_headers, make_client, newer
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
     arguments_to_send,
-    as_json,
     maybe,
     need,
     need_objects,
     parsed_arguments,
-    plain,
     tokens,
     unique_ids,
     without,
@@ -189,19 +187,12 @@ class ChatWire:
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        from openai import AsyncStream  # noqa: PLC0415
         from openai.types.chat import ChatCompletion  # noqa: PLC0415
 
-        params = request_of(request, self._settings)
-        if not self._settings.stream:
-            answer = await self._completions.create(**params, stream=False, extra_headers=self._headers)
-            return reply_of(as_json(answer, ChatCompletion), len(request.messages))
-        stream = await self._completions.create(**params, stream=True, extra_headers=self._headers)
-        if not isinstance(stream, AsyncStream):
-            raise MalformedError("the answer is no stream")
-        async with stream:
-            chunks = [plain(chunk) async for chunk in stream]
-        return reply_of(folded(chunks), len(request.messages))
+        params = {**request_of(request, self._settings), "extra_headers": self._headers}
+        stream = bool(self._settings.stream)
+        answer = await answered(self._completions.create, params, ChatCompletion, folded, stream=stream)
+        return reply_of(answer, len(request.messages))
 
     async def close(self) -> None:
         """Close the connections."""

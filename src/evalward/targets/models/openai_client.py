@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evalward.targets.models.reading import Json, MalformedError, as_json, plain
 from evalward.targets.models.settings import Secret, Settings
 
 if TYPE_CHECKING:
@@ -53,3 +55,24 @@ def extra_headers(key: Secret) -> dict[str, Any] | None:
     from openai import Omit  # noqa: PLC0415
 
     return None if key else {"Authorization": Omit()}
+
+
+async def answered(
+    create: Callable[..., Awaitable[Any]],
+    params: Mapping[str, Any],
+    model: type[Any],
+    fold: Callable[[Iterable[Json]], Json],
+    *,
+    stream: bool,
+) -> Json:
+    """One attempt: the answer, whole as `model` or folded from its stream's events. Raises what the SDK raises."""
+    from openai import AsyncStream  # noqa: PLC0415
+
+    answer = await create(**params, stream=stream)
+    if not stream:
+        return as_json(answer, model)
+    if not isinstance(answer, AsyncStream):
+        raise MalformedError("the answer is no stream")
+    async with answer:
+        events = [plain(event) async for event in answer]
+    return fold(events)

@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.openai_client import extra_headers, make_client, reasons
+from evalward.targets.models.openai_client import answered, extra_headers, make_client, reasons
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
     ProviderError,
     arguments_to_send,
-    as_json,
     maybe,
     need,
     need_objects,
     parsed_arguments,
-    plain,
     tokens,
     unique_ids,
     without,
@@ -198,19 +196,12 @@ class ResponsesWire:
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        from openai import AsyncStream  # noqa: PLC0415
         from openai.types.responses import Response  # noqa: PLC0415
 
-        params = request_of(request, self._settings)
-        if not self._settings.stream:
-            answer = await self._responses.create(**params, stream=False, extra_headers=self._headers)
-            return reply_of(as_json(answer, Response), len(request.messages))
-        stream = await self._responses.create(**params, stream=True, extra_headers=self._headers)
-        if not isinstance(stream, AsyncStream):
-            raise MalformedError("the answer is no stream")
-        async with stream:
-            events = [plain(event) async for event in stream]
-        return reply_of(folded(events), len(request.messages))
+        params = {**request_of(request, self._settings), "extra_headers": self._headers}
+        stream = bool(self._settings.stream)
+        answer = await answered(self._responses.create, params, Response, folded, stream=stream)
+        return reply_of(answer, len(request.messages))
 
     async def close(self) -> None:
         """Close the connections."""
