@@ -26,7 +26,8 @@ def baseline_path(config: Path, baseline: Path | None) -> Path:
 def update(world: World, report: Path, path: Path) -> int:
     """Write the report's content as the baseline; nothing is written when there is no news."""
     previous = read_baseline_file(path) if path.exists() else None
-    made = make_baseline(read_report(report), str(report), previous, measures())
+    measured = read_report(report)
+    made = make_baseline(measured, str(report), previous, measures(measured))
     text = dump_baseline(made)
     if previous is not None and dump_baseline(previous) == text:
         world.say(f"{path}: no change")

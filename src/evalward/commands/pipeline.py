@@ -25,7 +25,7 @@ from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Finding, Provenance, Report, Run, Tool
 from evalward.records.verdict import Judgement
-from evalward.suites import kind_named, kinds
+from evalward.suites import Kind, kind_named, kinds
 
 REPORT_FILE = "report.json"
 
@@ -155,20 +155,26 @@ def _remeasured_run(run: Run, file: str) -> Run:
     return run.model_copy(update={"metrics": measurement.metrics, "categories": measurement.categories})
 
 
-def measures() -> Mapping[str, Measure]:
-    """For each kind, the function that computes its metrics."""
-    return {name: kind_named(name).measure for name in kinds()}
+def _kinds_of(report: Report) -> dict[str, Kind]:
+    """The kinds that a report has runs of, as far as this version knows them: no other is loaded."""
+    names = dict.fromkeys(run.kind for run in report.runs if run.kind in kinds())
+    return {name: kind_named(name) for name in names}
 
 
-def default_rules() -> Mapping[str, Sequence[Rule]]:
-    """For each kind, its own rules."""
-    return {name: kind_named(name).default_rules for name in kinds()}
+def measures(report: Report) -> Mapping[str, Measure]:
+    """For each kind of the report, the function that computes its metrics."""
+    return {name: kind.measure for name, kind in _kinds_of(report).items()}
+
+
+def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
+    """For each kind of the report, its own rules."""
+    return {name: kind.default_rules for name, kind in _kinds_of(report).items()}
 
 
 def judge_report(report: Report, baseline: Baseline | None, policy: Policy) -> Judgement:
     """Compare and decide."""
-    comparison = compare(report, baseline, measures())
-    return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules()))
+    comparison = compare(report, baseline, measures(report))
+    return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules(report)))
 
 
 def dump_judgement(judgement: Judgement) -> str:

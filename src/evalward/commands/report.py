@@ -28,7 +28,7 @@ def show_reports(world: World, files: Sequence[Path], form: Format, output: Path
     if form == "junit":
         if len(reports) > 1:
             raise wrong(str(files[1]), "--format junit takes one report", "Use markdown or terminal for several.")
-        emit(world, junit(compare(reports[0], None, measures())), output)
+        emit(world, junit(compare(reports[0], None, measures(reports[0]))), output)
         return EXIT_OK
     findings = diagnose([run for report in reports for run in report.runs])
     if form == "markdown":
