@@ -10,7 +10,15 @@ from pathlib import Path
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report
-from evalward.commands.pipeline import REPORT_FILE, judge_report, prepare, remeasured, run_plan, unfed_rules
+from evalward.commands.pipeline import (
+    REPORT_FILE,
+    Judging,
+    judge_report,
+    prepare,
+    remeasured,
+    run_plan,
+    unfed_rules,
+)
 from evalward.commands.publish import publish
 from evalward.commands.secrets import Redaction, redact_files, redaction_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
@@ -135,9 +143,8 @@ def _page(job: Job, client: GitHub) -> Page:
     sides = read_sides(job.settings, job.plan, base, tree, loaded)
     job = replace(job, redaction=redaction_of(job.world.env, sides.providers, loaded.config.providers))
     job.surfaces.mask()  # now with the variables that the configuration names for keys
-    report = _report(
-        job, sides.applied(loaded), spare_keyless=job.plan.fork or job.plan.dependabot or sides.unprotected
-    )
+    spare = job.plan.fork or job.plan.dependabot or sides.unprotected
+    report = _report(job, sides, sides.applied(loaded), spare_keyless=spare)
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy)
@@ -148,7 +155,7 @@ def _page(job: Job, client: GitHub) -> Page:
     return job.surfaces.judged(judgement, report, context)
 
 
-def _report(job: Job, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
+def _report(job: Job, sides: Sides, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
     """The report that an earlier step made, or a new one.
 
     `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
@@ -165,7 +172,8 @@ def _report(job: Job, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
         plan = prepare(loaded, selection, job.world.env)
         if spare_keyless:
             plan = without_missing_keys(plan)
-        return run_plan(loaded, plan, job.output, job.world)
+        judging = Judging(sides.judging.baseline, sides.judging.policy)
+        return run_plan(loaded, plan, job.output, job.world, judging=judging)
 
 
 def _context(job: Job, sides: Sides, edits: Edits) -> Context:

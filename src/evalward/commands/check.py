@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from evalward.commands.files import read_baseline_file, write_text
-from evalward.commands.pipeline import REPORT_FILE, dump_judgement, judge_report, prepare, run_plan
+from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, prepare, run_plan
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection
@@ -45,7 +45,8 @@ def check(world: World, options: CheckOptions) -> int:
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(loaded, options)
     plan = prepare(loaded, options.selection, world.env)
-    report = run_plan(loaded, plan, options.output, world, resume=options.resume)
+    judging = Judging(baseline, policy)
+    report = run_plan(loaded, plan, options.output, world, resume=options.resume, judging=judging)
     judgement = judge_report(report, baseline, policy)
     context = Context(
         head_sha=report.provenance.commit,

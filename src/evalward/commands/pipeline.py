@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from errno import EISDIR
 from pathlib import Path
 
@@ -14,16 +15,21 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.words import near_or_known
 from evalward.decide.compare import Measure, compare
+from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.samples import gather
+from evalward.decide.standing import with_standing
 from evalward.decide.verdict import judge
-from evalward.engine.control import Budget
+from evalward.engine.confirm import confirm_plan, with_confirmation
+from evalward.engine.control import Account, Budget
 from evalward.engine.plan import Plan, Selection, make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.store import Store, write_atomic
 from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Finding, Provenance, Report, Run, Tool
+from evalward.records.result import Result
 from evalward.records.verdict import Judgement
 from evalward.suites import Kind, kind_named, kinds
 
@@ -64,19 +70,81 @@ def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
     return found
 
 
-def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World, *, resume: bool = False) -> Report:
+@dataclass(frozen=True)
+class Judging:
+    """What a report is judged by."""
+
+    baseline: Baseline | None
+    policy: Policy
+
+
+def run_plan(
+    loaded: LoadedConfig,
+    plan: Plan,
+    output: Path,
+    world: World,
+    *,
+    resume: bool = False,
+    judging: Judging | None = None,
+) -> Report:
     """Run every trial; leaves `report.json` and `trials/` in the output folder.
 
-    A live target without its key is told before anything is run: as `InputError`.
+    With `judging`, cases that failed are tried again where its policy wants that before it believes a drop. A live
+    target without its key is told before anything is run: as `InputError`.
     """
     refuse_missing_keys(loaded, plan)
     refuse_output(output)
-    progress = ProgressLine(plan.size, world.err, live=world.err.isatty())
-    budget = Budget(loaded.config.budget_usd, loaded.config.budget_tokens)
-    done = asyncio.run(execute(plan, Execution(Store(output), progress, budget, resume)))
-    progress.close()
+    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
+    stage = _Stage(Execution(Store(output), _NOBODY, resume=resume, account=account), world)
+    report = _report(loaded, plan, stage.run(plan), world)
+    write_atomic(output / REPORT_FILE, dump_report(report))
+    retries = _retries(report, judging) if judging else []
+    if retries:
+        world.say(_announced(retries))
+        done = stage.run(confirm_plan(plan, retries))
+        report = with_confirmation(report, retries, done)
+        write_atomic(output / REPORT_FILE, dump_report(report))
+    return report
+
+
+class _Nobody:
+    """Watches nothing."""
+
+    def finished(self, run: str, result: Result) -> None:
+        """One more trial is done."""
+
+
+_NOBODY = _Nobody()
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
+
+    execution: Execution
+    world: World
+
+    def run(self, plan: Plan) -> Executed:
+        progress = ProgressLine(plan.size, self.world.err, live=self.world.err.isatty())
+        done = asyncio.run(execute(plan, replace(self.execution, progress=progress)))
+        progress.close()
+        return done
+
+
+def _retries(report: Report, judging: Judging) -> list[Retry]:
+    comparison = compare(report, judging.baseline, measures(report))
+    return to_confirm(comparison, judging.policy, default_rules(report))
+
+
+def _announced(retries: Sequence[Retry]) -> str:
+    cases, trials = sum(len(retry.trials) for retry in retries), sum(retry.total for retry in retries)
+    failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
+    return f"Confirming: {trials} fresh trials of {failed}, before a drop is believed."
+
+
+def _report(loaded: LoadedConfig, plan: Plan, done: Executed, world: World) -> Report:
     runs = list(done.runs)
-    report = Report(
+    return Report(
         tool=Tool(version=__version__),
         created_at=world.now(),
         provenance=Provenance(
@@ -90,8 +158,6 @@ def run_plan(loaded: LoadedConfig, plan: Plan, output: Path, world: World, *, re
         findings=diagnose(runs),
         runs=runs,
     )
-    write_atomic(output / REPORT_FILE, dump_report(report))
-    return report
 
 
 def refuse_output(output: Path) -> None:
@@ -173,8 +239,10 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
 
 def judge_report(report: Report, baseline: Baseline | None, policy: Policy) -> Judgement:
     """Compare and decide."""
-    comparison = compare(report, baseline, measures(report))
-    return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules(report)))
+    known = measures(report)
+    samples = gather(report, baseline, known)
+    comparison = with_standing(compare(report, baseline, known))
+    return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules(report), samples))
 
 
 def dump_judgement(judgement: Judgement) -> str:

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from evalward.config.providers import PROVIDERS, Providers
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
-from evalward.records.policy import FailOn, Limits, Policy, Rule, Waiver
+from evalward.records.policy import Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
 from evalward.records.problem import wrong
 
 KNOWN_TARGETS: tuple[str, ...] = (
@@ -143,7 +143,11 @@ class Config(StrictRecord):
     budget_tokens: int | None = Field(
         default=None, gt=0, description="Tokens read and written; when they are spent no further trial begins"
     )
+    confirm: Confirm | Off = Field(default=Confirm(), description="The confirm stage of random targets, or off")
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
+
+    def _confirm(self) -> Confirm | None:
+        return None if self.confirm == "off" else self.confirm
 
     def active_profile(self, branch: str | None, profile: str | None = None) -> tuple[str, Profile] | None:
         """Name and content of the profile that holds: the named one, else the first that matches the branch."""
@@ -168,7 +172,9 @@ class Config(StrictRecord):
             known = f"Profiles: {', '.join(self.profiles)}." if self.profiles else "The file has no profiles."
             hint = did_you_mean(profile, self.profiles)
             raise wrong(file, f"there is no profile {shown(profile)}", f"{hint} {known}".strip(), field="profiles")
-        base = Policy(rules=self.policy, limits=self.limits, waive=self.waive, fail_on=self.fail_on)
+        base = Policy(
+            rules=self.policy, limits=self.limits, waive=self.waive, confirm=self._confirm(), fail_on=self.fail_on
+        )
         active = self.active_profile(branch, profile)
         if active is None:
             return base
@@ -177,6 +183,7 @@ class Config(StrictRecord):
             rules=_joined(self.policy, own.policy),
             limits=own.limits or self.limits,
             waive=self.waive,
+            confirm=self._confirm(),
             fail_on=own.fail_on or self.fail_on,
             profile=name,
         )

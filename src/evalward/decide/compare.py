@@ -23,6 +23,7 @@ from evalward.records.comparison import (
     Tally,
     WrongAnswer,
 )
+from evalward.records.evidence import Confirmation
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
@@ -37,10 +38,10 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
 
     With a partial report, only the part of the baseline that its selection covers is looked at.
     """
-    before = {_key(run): run for run in baseline.runs} if baseline else {}
     now = {_key(run) for run in report.runs}
-    runs = [_compare_run(run, before.get(_key(run)), report.partial, measures) for run in report.runs]
-    gone = [run for key, run in before.items() if key not in now and _covers(report.partial, run)]
+    runs = [_compare_run(run, base, report.partial, measures) for run, base in find_runs(report, baseline)]
+    known = baseline.runs if baseline else []
+    gone = [run for run in known if _key(run) not in now and _covers(report.partial, run)]
     return Comparison(
         baseline=baseline.schema_ if baseline else None,
         baseline_commit=baseline.provenance.commit if baseline else None,
@@ -50,6 +51,12 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
         warnings=report.warnings,
         runs=runs + [_missing_run(run) for run in gone],
     )
+
+
+def find_runs(report: Report, baseline: Baseline | None) -> list[tuple[Run, BaselineRun | None]]:
+    """The report's runs, each with the baseline's run of equal suite, target and kind."""
+    before = {_key(run): run for run in baseline.runs} if baseline else {}
+    return [(run, before.get(_key(run))) for run in report.runs]
 
 
 def _key(run: Run | BaselineRun) -> tuple[str, str, str]:
@@ -65,10 +72,11 @@ def _covers(partial: Partial | None, run: BaselineRun) -> bool:
 
 @dataclass(frozen=True)
 class Sides:
-    """The cases of one run, by id, on both sides."""
+    """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage."""
 
     before: Mapping[str, BaselineCase]
     now: Mapping[str, Sequence[Result]]
+    fresh: Mapping[str, Sequence[Result]]
 
     def comparable(self) -> list[str]:
         """Ids of equal definition with a valid trial on both sides."""
@@ -82,14 +90,20 @@ class Sides:
         ]
 
 
+def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sides:
+    """The cases of a run on both sides, as far as the selection of a partial report covers them."""
+    wanted = partial.cases if partial else []
+    return Sides(
+        before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
+        now=_by_case(run.cases),
+        fresh=_by_case(run.confirmation),
+    )
+
+
 def _compare_run(
     run: Run, base: BaselineRun | None, partial: Partial | None, measures: Mapping[str, Measure]
 ) -> RunComparison:
-    wanted = partial.cases if partial else []
-    sides = Sides(
-        before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
-        now=_by_case(run.cases),
-    )
+    sides = sides_of(run, base, partial)
     comparable = sides.comparable()
     measure = measures.get(run.kind, _no_measure)
     before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
@@ -117,7 +131,32 @@ def _compare_run(
         metrics=_metric_changes(before if comparable else NOTHING, now, run.metrics),
         categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
+        confirmation=_confirmation(run, sides),
     )
+
+
+def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
+    """What the confirm stage of a run gave, `None` where there was none and nothing is to be said about that."""
+    if not run.confirmation and run.confirm_note is None:
+        return None
+    valid = [result for result in run.confirmation if result.valid]
+    return Confirmation(
+        cases=sorted({result.id for result in run.confirmation}),
+        trials=len(valid),
+        passed=sum(result.status is Status.PASSED for result in valid),
+        unusable=unusable(run, sides),
+    )
+
+
+def unusable(run: Run, sides: Sides) -> str | None:
+    """Why the confirm stage of a run is no evidence, if so: none was made, or a failed case has no valid fresh trial."""
+    if not run.confirmation:
+        return run.confirm_note or "there was none"
+    failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}
+    missing = len(failed - {result.id for result in run.confirmation if result.valid})
+    if missing:
+        return f"{missing} of {len(failed)} failed cases have no valid fresh trial"
+    return None
 
 
 def _skipped(results: Sequence[Result]) -> int:
@@ -200,7 +239,11 @@ def _subject_changes(before: Subject, now: Subject) -> list[SubjectChange]:
 
 def _case_changes(sides: Sides) -> list[CaseChange]:
     ids = sorted({*sides.before, *sides.now})
-    return [_case_change(case_id, sides.before.get(case_id), sides.now.get(case_id, ())) for case_id in ids]
+    changes = [_case_change(case_id, sides.before.get(case_id), sides.now.get(case_id, ())) for case_id in ids]
+    return [
+        change.model_copy(update={"fresh": _tally(sides.fresh[change.id])}) if change.id in sides.fresh else change
+        for change in changes
+    ]
 
 
 def _first_seen(sides: Sides) -> list[CaseChange]:

@@ -6,8 +6,11 @@ All that speak are told. Missing is never good; errors are no failures; what cou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from evalward.decide.drops import thin_baselines
 from evalward.decide.rules import apply_rules, judged
+from evalward.decide.samples import Samples
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
@@ -18,9 +21,16 @@ _STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
 _OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
 
 
-def judge(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> Verdict:
-    """Decide. `defaults` holds each kind's own rules, for metrics that the policy doesn't name."""
-    rules = apply_rules(comparison, policy.rules, defaults)
+def judge(
+    comparison: Comparison,
+    policy: Policy,
+    defaults: Mapping[str, Sequence[Rule]],
+    samples: Samples = MappingProxyType({}),
+) -> Verdict:
+    """Decide. `defaults` holds each kind's own rules, for metrics that the policy doesn't name; `samples` are the
+    trials of the runs in which chance plays a part. Of all others a bare difference is what it is.
+    """
+    rules = apply_rules(comparison, policy.rules, defaults, samples, policy.confirm)
     reasons = [
         *_validity(comparison, policy.limits),
         *_missing(comparison, policy),
@@ -35,7 +45,7 @@ def judge(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequenc
         headline=reasons[0].message if reasons else _all_well(comparison, rules),
         reasons=reasons,
         rules=rules,
-        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
+        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules), *thin_baselines(rules)],
         fail_on=policy.fail_on,
         profile=policy.profile,
     )

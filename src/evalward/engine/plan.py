@@ -35,7 +35,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run."""
+    """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
+
+    `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage.
+    """
 
     kind: Kind
     suite: Prepared
@@ -43,6 +46,16 @@ class PlannedRun:
     cases: Sequence[Case]
     trials: int
     not_measured: str | None = None
+    numbers: Mapping[str, Sequence[int]] | None = None
+
+    def numbers_of(self, case: Case) -> Sequence[int]:
+        """The numbers of a case's trials."""
+        return range(1, self.trials + 1) if self.numbers is None else self.numbers.get(case.id, ())
+
+    @property
+    def size(self) -> int:
+        """Number of trials."""
+        return sum(len(self.numbers_of(case)) for case in self.cases)
 
 
 @dataclass(frozen=True)
@@ -56,7 +69,7 @@ class Plan:
     @property
     def size(self) -> int:
         """Number of trials."""
-        return sum(len(run.cases) * run.trials for run in self.runs if run.not_measured is None)
+        return sum(run.size for run in self.runs if run.not_measured is None)
 
 
 def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:

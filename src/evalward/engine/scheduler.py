@@ -32,12 +32,16 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class Execution:
-    """How a plan is run. `resume`: finished trials in the store are not done again."""
+    """How a plan is run. `resume`: finished trials in the store are not done again.
+
+    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget.
+    """
 
     store: Store | None
     progress: Progress
     budget: Budget = field(default_factory=Budget)
     resume: bool = False
+    account: Account | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,7 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
     A spent budget, SIGINT and SIGTERM end it early, and a failure that every trial of a target would meet ends that
     target's trials: what is finished is kept.
     """
-    state = _State(execution, Account(execution.budget))
+    state = _State(execution, execution.account or Account(execution.budget))
     try:
         with ends_on_signals(state.control):
             for run in plan.runs:
@@ -109,7 +113,7 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
 
 async def _execute_run(planned: PlannedRun, state: _State) -> Run:
     subject = make_subject({**planned.suite.subject, **planned.target.subject})
-    jobs = [Job(planned, subject, case, n) for case in planned.cases for n in range(1, planned.trials + 1)]
+    jobs = [Job(planned, subject, case, n) for case in planned.cases for n in planned.numbers_of(case)]
     if planned.not_measured is not None:
         return _run_record(planned, subject, [], planned.not_measured)
     return _run_record(planned, subject, list(await asyncio.gather(*(_do(job, state) for job in jobs))))

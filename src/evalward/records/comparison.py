@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from evalward.records.base import Record
+from evalward.records.evidence import Confirmation
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.result import CheckResult
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
 """Parts of a subject that a model reads and a replay can't see, in people's words."""
+
+Standing = Literal["regressed", "repeated", "not_repeated", "unreliable"]
+"""What a broken case of a random target is, on closer look: see `CaseChange`."""
 
 CaseChangeKind = Literal["broken", "fixed", "worse", "better", "same", "added", "missing", "redefined", "not_valid"]
 
@@ -53,6 +57,12 @@ class CaseChange(Record):
     `skipped` when the target could not do it at all, rather than broke). `checks` are the failing ones of the
     first failed trial, with the command to look at. `place` is where the case is written now, `file:line`; `wrong` is
     the wrong answer of a `command` case, an unsafe one before any other.
+
+    For broken cases of random targets `fresh` are the trials of the confirm stage, `p` is the probability that chance
+    alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
+    `regressed` (q ≤ 0.05), `repeated` (it failed again, and chance can't be excluded), `not_repeated` (most fresh
+    trials passed), `unreliable` (it passed in less than 70 % of its baseline trials). `flaky` says since when, and how
+    often, a case has been failing now and then.
     """
 
     id: str
@@ -68,6 +78,11 @@ class CaseChange(Record):
     trace: str | None = None
     place: str | None = None
     wrong: WrongAnswer | None = None
+    fresh: Tally | None = None
+    p: float | None = None
+    q: float | None = None
+    standing: Standing | None = None
+    flaky: str | None = None
 
 
 class MetricChange(Record):
@@ -137,6 +152,7 @@ class RunComparison(Record):
     metrics: list[MetricChange] = []
     categories: list[CategoryChange] = []
     cases: list[CaseChange] = []
+    confirmation: Confirmation | None = None
 
     @property
     def name(self) -> str:

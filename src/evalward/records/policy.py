@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from evalward.records.base import StrictRecord
 
 FailOn = Literal["regression", "inconclusive", "never"]
 
 
+def _as_written(value: Any) -> Any:
+    """YAML 1.1 reads a bare `off` as false."""
+    return "off" if value is False else value
+
+
+Off = Annotated[Literal["off"], BeforeValidator(_as_written, json_schema_input_type=Literal["off"] | Literal[False])]
+_Test = Annotated[
+    Literal["exact", "off"],
+    BeforeValidator(_as_written, json_schema_input_type=Literal["exact", "off"] | Literal[False]),
+]
+
+
 class Rule(StrictRecord):
     """What one metric must keep to.
 
     `floor` and `ceiling`: beyond fails. `goal`: short of it warns. `max_drop` and `max_rise`: worse than the
-    baseline by more fails. All are in the metric's own unit; differences are absolute points, not per cent.
+    baseline by more, and not by chance, fails. All are in the metric's own unit; differences are absolute points, not
+    per cent. `test`, `alpha`, `floor_test` and `confirm` say how chance is told from change; they mean something
+    where the target is random.
     """
 
     metric: str = Field(description="Metric id, for example tool_call_success_rate")
@@ -25,6 +39,16 @@ class Rule(StrictRecord):
     goal: float | None = Field(default=None, description="A value short of it warns")
     max_drop: float | None = Field(default=None, ge=0, description="Lower than the baseline by more than this fails")
     max_rise: float | None = Field(default=None, ge=0, description="Higher than the baseline by more than this fails")
+    test: _Test = Field(
+        default="exact", description="exact: a drop fails when chance is excluded; off: the bare difference decides"
+    )
+    alpha: float = Field(
+        default=0.05, gt=0, lt=0.5, description="How often chance may fail a check although nothing changed"
+    )
+    floor_test: Literal["literal", "upper"] = Field(
+        default="literal", description="upper: a limit fails only when the 95 % interval lies beyond it as a whole"
+    )
+    confirm: bool = Field(default=True, description="Decide drops on fresh trials of the cases that failed")
     suite: str = Field(default="*", description="Holds for the suites that match this pattern")
     target: str = Field(default="*", description="Holds for the targets that match this pattern")
 
@@ -48,6 +72,19 @@ class Limits(StrictRecord):
     min_valid: float = Field(default=0.95, ge=0, le=1, description="Share of comparable cases that need a valid trial")
 
 
+class Confirm(StrictRecord):
+    """The confirm stage: cases of random targets that failed are tried again before a drop is believed."""
+
+    trials: int = Field(default=4, ge=1, le=20, description="Fresh trials of each case that failed")
+    at_most: float = Field(
+        default=1.0,
+        gt=0,
+        le=10,
+        allow_inf_nan=False,
+        description="Fresh trials altogether, as a share of the planned ones",
+    )
+
+
 class Waiver(StrictRecord):
     """A case, suite or target that may be missing, and why."""
 
@@ -56,11 +93,14 @@ class Waiver(StrictRecord):
 
 
 class Policy(StrictRecord):
-    """All that decides: rules, limits, waivers, and what the exit code does with an inconclusive verdict."""
+    """All that decides: rules, limits, waivers, the confirm stage, and what the exit code does with an inconclusive
+    verdict.
+    """
 
     rules: list[Rule] = []
     limits: Limits = Limits()
     waive: list[Waiver] = []
+    confirm: Confirm | None = Confirm()
     fail_on: FailOn = "regression"
     profile: str | None = None
 

@@ -62,6 +62,8 @@ class Run(Record):
 
     `planned` is the number of trials that completeness is judged against. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
+    `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
+    `confirm_note` says why there are none, or not all of them.
     """
 
     suite: str
@@ -77,6 +79,8 @@ class Run(Record):
     details: Details = OtherDetails()
     not_measured: str | None = None
     cases: list[Result] = []
+    confirmation: list[Result] = []
+    confirm_note: str | None = None
 
     @property
     def name(self) -> str:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from evalward.records.base import Record
 from evalward.records.comparison import Comparison
+from evalward.records.evidence import Evidence, Interval
 from evalward.records.metric import Metric
 from evalward.records.policy import FailOn, Rule
 
@@ -48,7 +49,9 @@ RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available"]
 class RuleOutcome(Record):
     """One rule applied to one run: the numbers it looked at and what it said.
 
-    `value` is over all cases (limits), `before`, `now` and `delta` over the comparable ones (drops).
+    `value` is over all cases (limits), `before`, `now` and `delta` over the comparable ones (drops). `message` is what
+    fails, warns or can't be told, empty when all is well; `explanation` is the decision about the drop in a sentence,
+    and `evidence` what it rests on, where the rule has one and the target is random. `interval` is that of `value`.
     """
 
     rule: Rule
@@ -62,6 +65,9 @@ class RuleOutcome(Record):
     status: RuleStatus
     stage: Stage = "limit"
     message: str
+    explanation: str = ""
+    interval: Interval | None = None
+    evidence: Evidence | None = None
 
 
 class Verdict(Record):

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from evalward.records.comparison import (
     PROMPT_PARTS,
-    CaseChange,
     CaseChangeKind,
     Comparison,
     RunComparison,
     SubjectChange,
 )
-from evalward.records.result import NOT_RUN
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
+from evalward.render.entries import blamed, change_counts, changed_cases, wrong_answers
 from evalward.render.numbers import plural
-from evalward.render.rows import category_rows, metric_rows
+from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.view import (
     MISSING,
     NEW,
@@ -31,11 +29,8 @@ from evalward.render.view import (
     STATUSES,
     UNCOMPARED_PASS,
     UNPROTECTED_PASS,
-    AnswerLine,
     Badge,
     Caps,
-    CaseEntry,
-    CheckLine,
     Page,
     ReasonLine,
     RunView,
@@ -46,7 +41,6 @@ from evalward.render.view import (
 _T = TypeVar("_T")
 
 # The parts of a subject that a replay can't measure: what the model was told.
-NO_ANSWER = "(no command)"
 _SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
@@ -66,8 +60,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
     """The page of a judgement, no longer than `caps` allow. `counts` adds n of N to ratios."""
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
-    broken = _cases(comparison, ("broken",), caps.broken, caps, several)
-    unsafe, wrong = _answers(comparison, caps, several)
+    broken = changed_cases(comparison, ("broken",), caps.broken, caps, several, blamed)
+    unsafe, wrong = wrong_answers(comparison, caps, several)
     first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
     runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
     detailed = caps.detail != "headline"
@@ -89,10 +83,11 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         several=several,
         unsafe=unsafe,
         broken=broken,
+        excused=changed_cases(comparison, ("broken",), caps.broken, caps, several, lambda case: not blamed(case)),
         wrong=wrong,
-        fixed=_cases(comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several),
-        others=_cases(comparison, others, caps.changes, caps, several),
-        other_counts=_counts(comparison, others),
+        fixed=changed_cases(comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several),
+        others=changed_cases(comparison, others, caps.changes, caps, several),
+        other_counts=change_counts(comparison, others),
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
         fell=sum(category.fell for run in runs for category in run.categories),
@@ -231,6 +226,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         notes=[*_run_notes(run, judgement.comparison), *_rule_notes(rules, judgement.verdict)],
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
+        sure=sure_rows(rules),
     )
 
 
@@ -270,7 +266,19 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
-    return notes + (_replay_notes(run) if run.replay else [])
+    return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
+
+
+def _confirm_notes(run: RunComparison) -> list[str]:
+    """What the confirm stage tried again, and what came of it."""
+    confirmation = run.confirmation
+    if confirmation is None:
+        return []
+    if confirmation.unusable is not None:
+        return [f"The confirm stage is no evidence: {confirmation.unusable}. The planned trials alone decide."]
+    cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
+    tries = plural(confirmation.trials, "fresh try", "fresh tries")
+    return [f"Confirmed: {cases} tried again; {confirmation.passed} of {tries} passed. Only these decide about drops."]
 
 
 def _replay_notes(run: RunComparison) -> list[str]:
@@ -302,87 +310,3 @@ def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:
 
 def _subject(change: SubjectChange) -> SubjectLine:
     return SubjectLine(change.part, short_hash(change.before), short_hash(change.now))
-
-
-def _cases(
-    comparison: Comparison, kinds: Sequence[CaseChangeKind], limit: int, caps: Caps, several: bool
-) -> Some[CaseEntry]:
-    found = [
-        (kinds.index(case.change), case, run)
-        for run in comparison.runs
-        for case in run.cases
-        if case.change in kinds and case.note != NOT_RUN  # an early end is told once, not case by case
-    ]
-    found.sort(key=lambda item: item[0])
-    entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]
-    return Some(entries, len(found))
-
-
-_RISKS = ("critical", "high")
-
-
-def _answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[Some[CaseEntry], Some[CaseEntry]]:
-    """Unsafe answers, the worst first, and the wrong ones that are listed nowhere else."""
-    found = [(case, run) for run in comparison.runs for case in run.cases if case.wrong is not None]
-    unsafe = [(case, run) for case, run in found if case.wrong is not None and case.wrong.risk]
-    unsafe.sort(
-        key=lambda item: _RISKS.index(item[0].wrong.risk) if item[0].wrong and item[0].wrong.risk in _RISKS else 0
-    )
-    wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and case.change != "broken"]
-
-    def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:
-        return Some([_case(case, run.name if several else "", caps) for case, run in cases[:limit]], len(cases))
-
-    return entries(unsafe, caps.broken), entries(wrong, caps.answers)
-
-
-def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
-    checks = [check for check in case.checks if not check.passed] or case.checks
-    return CaseEntry(
-        id=case.id,
-        category=case.category,
-        run=run,
-        change=case.change.replace("_", " "),
-        before=str(case.before) if case.before else "–",
-        now=str(case.now) if case.now else "–",
-        note=case.note or "",
-        checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
-        more_checks=max(0, len(checks) - caps.checks),
-        session=_session(case, caps.block),
-        trace=(case.trace or "") if caps.traces else "",
-        answer=_answer(case),
-    )
-
-
-def _answer(case: CaseChange) -> AnswerLine | None:
-    wrong = case.wrong
-    if wrong is None:
-        return None
-    why = wrong.findings[0] if wrong.risk and wrong.findings else wrong.why
-    return AnswerLine(wrong.expected or "", wrong.actual or NO_ANSWER, why, wrong.risk or "")
-
-
-def _session(case: CaseChange, limit: int) -> str:
-    """The command to look at and what it wrote to stderr, as a terminal shows them."""
-    if case.wrong is not None:
-        return answer_lines(case.wrong.expected, case.wrong.actual, limit)
-    parts = [f"$ {case.command[:limit]}" if case.command else "", (case.stderr or "").strip("\n")]
-    return "\n".join(part for part in parts if part)
-
-
-def answer_lines(expected: str | None, actual: str | None, limit: int) -> str:
-    """The command that was asked for and the one that came back, below each other."""
-    return f"expected  {_short(expected, limit)}\nactual    {_short(actual, limit)}"
-
-
-def _short(command: str | None, limit: int) -> str:
-    """A command in a line or more of its own, cut."""
-    if command is None:
-        return NO_ANSWER
-    return (command[:limit] + "…" if len(command) > limit else command).replace("\n", "\n          ")
-
-
-def _counts(comparison: Comparison, kinds: Sequence[CaseChangeKind]) -> str:
-    """`1 worse, 2 missing`."""
-    counts = Counter(case.change for run in comparison.runs for case in run.cases)
-    return ", ".join(f"{counts[kind]:,} {kind.replace('_', ' ')}" for kind in kinds if counts[kind])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from evalward.records.comparison import CategoryChange, MetricChange, RunComparison
+from evalward.records.evidence import Evidence, Interval
 from evalward.records.metric import EPSILON, CategorySummary, Metric, Unit
 from evalward.records.verdict import RuleOutcome
 from evalward.render.numbers import (
@@ -16,7 +17,7 @@ from evalward.render.numbers import (
     rule_limits,
     rule_moves,
 )
-from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row
+from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row, SureRow
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
@@ -53,6 +54,40 @@ def metric_rows(
     others = [changes[metric] for metric in metric_order(changes) if metric not in by_metric]
     info = [_row(change.id, change, [], counts) for change in others if _told(change)]
     return (gated, info) if gated else (info[:_KEY_ROWS], info[_KEY_ROWS:])
+
+
+def sure_rows(rules: Sequence[RuleOutcome]) -> list[SureRow]:
+    """How sure each decided metric is, one row each. Metrics that chance has no part in have none."""
+    rows: dict[str, SureRow] = {}
+    for outcome in rules:
+        if outcome.evidence is not None:
+            rows.setdefault(outcome.rule.metric, _sure(outcome, outcome.evidence))
+    return list(rows.values())
+
+
+def _sure(outcome: RuleOutcome, evidence: Evidence) -> SureRow:
+    value, unit = outcome.value, outcome.value.unit if outcome.value else "ratio"
+    found = evidence.interval
+    worse = "−" if outcome.rule.max_drop is not None else "+"
+    detectable = "–" if evidence.detectable is None else f"{worse}{format_delta(evidence.detectable, unit)[1:]}"
+    return SureRow(
+        metric=outcome.rule.metric,
+        value=format_value(value),
+        interval=_interval(outcome.interval, unit),
+        delta=format_delta(outcome.delta, unit) + (f" ({_deltas(found, unit)})" if found else ""),
+        detectable=detectable + (" (assumed noise)" if evidence.assumed and evidence.detectable is not None else ""),
+        decision=outcome.explanation or outcome.message,
+    )
+
+
+def _interval(interval: Interval | None, unit: Unit) -> str:
+    if interval is None:
+        return "–"
+    return f"{format_number(interval.low, unit)} to {format_number(interval.high, unit)}"
+
+
+def _deltas(interval: Interval, unit: Unit) -> str:
+    return f"{format_delta(interval.low, unit)} to {format_delta(interval.high, unit)}"
 
 
 def metric_order(ids: Iterable[str]) -> list[str]:

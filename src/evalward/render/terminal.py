@@ -99,6 +99,9 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
         screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
         screen.blank()
+    for row in run.sure:
+        if row.decision:
+            screen.say(row.decision)
     for note in run.notes:
         screen.say(note.replace("`", "").replace("⚠️", "!"))
 
@@ -127,6 +130,7 @@ def _badge(badge: Badge) -> str:
 def _cases(screen: Screen, page: Page) -> None:
     _listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
+    _listed(screen, "Failed, but not held against this change", page.excused, lambda case: _excused(screen, case))
     _listed(screen, "Other wrong answers", page.wrong, lambda case: _answer(screen, case, "–"))
     _listed(screen, "Fixed", page.fixed, lambda case: screen.say(_case(case), 2, "✓", "green"))
     _listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
@@ -144,6 +148,10 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
         screen.verbatim(case.session, 6)
 
 
+def _excused(screen: Screen, case: CaseEntry) -> None:
+    screen.say(_case(case), 2, "–", "dim")
+
+
 def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
     answer = case.answer
     if answer is None:
@@ -156,7 +164,7 @@ def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
 
 def _case(case: CaseEntry) -> str:
     where = f"{case.category}, {case.run}" if case.run else case.category
-    note = f"; {case.note}" if case.note else ""
+    note = "".join(f"; {text}" for text in (case.certainty, case.note) if text)
     before, now = (side.replace("–", "nothing") for side in (case.before, case.now))
     return f"{case.id} ({where}): {before} → {now}{note}"
 

@@ -120,6 +120,7 @@ class CaseEntry:
     before: str
     now: str
     note: str = ""
+    certainty: str = ""
     checks: list[CheckLine] = field(default_factory=list)
     more_checks: int = 0
     session: str = ""
@@ -147,6 +148,18 @@ class SubjectLine:
 
 
 @dataclass(frozen=True)
+class SureRow:
+    """How sure a metric is: its value's interval, the difference's, what could have been seen, the decision."""
+
+    metric: str
+    value: str
+    interval: str
+    delta: str
+    detectable: str
+    decision: str
+
+
+@dataclass(frozen=True)
 class RunView:
     """One suite × target. `folded`: its table isn't worth the space on a page with many runs."""
 
@@ -159,6 +172,7 @@ class RunView:
     notes: list[str]
     categories: list[CategoryRow]
     subject: list[SubjectLine]
+    sure: list[SureRow] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -212,6 +226,7 @@ class Page:
     several: bool
     unsafe: Some[CaseEntry]
     broken: Some[CaseEntry]
+    excused: Some[CaseEntry]
     wrong: Some[CaseEntry]
     fixed: Some[CaseEntry]
     others: Some[CaseEntry]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.rules import counts, shown, shown_apart, shown_delta
+from evalward.decide.sentences import counts, shown, shown_apart, shown_delta
 from evalward.records.metric import Unit, amount, ratio
 from evalward.records.policy import Rule
 from evalward.records.report import Report, Run

@@ -1,0 +1,72 @@
+"""Which cases a confirm stage tries again, and how often.
+
+The cases are chosen by what failed now, and by nothing else: then the fresh trials are a fair sample, and deciding on
+them alone keeps the false alarm rate (see `evidence`). One verdict has one confirm stage at most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalward.decide.rules import judged, rules_of_run
+from evalward.records.comparison import CaseChange, Comparison, RunComparison
+from evalward.records.policy import Confirm, Policy, Rule
+
+
+@dataclass(frozen=True)
+class Retry:
+    """The fresh trials of one run: how many of which case."""
+
+    suite: str
+    target: str
+    trials: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """`suite × target`."""
+        return f"{self.suite} × {self.target}"
+
+    @property
+    def total(self) -> int:
+        """All fresh trials together."""
+        return sum(self.trials.values())
+
+
+def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retry]:
+    """What to try again before a drop is believed.
+
+    Nothing where no case was lost, no rule asks, or chance plays no part.
+    """
+    if policy.confirm is None or comparison.interrupted:
+        return []
+    asked = [run for run in comparison.runs if judged(run) and run.random and _asked(run, policy, defaults)]
+    failed = [(run, [case for case in run.cases if _failed(case)]) for run in asked if run.confirmation is None]
+    return [_retry(run, cases, policy.confirm) for run, cases in failed if any(_lost(case) for case in cases)]
+
+
+def _asked(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> bool:
+    rules = [applied.rule for applied, _ in rules_of_run(run, policy.rules, defaults)]
+    return any(
+        rule.confirm and rule.test == "exact" and (rule.max_drop is not None or rule.max_rise is not None)
+        for rule in rules
+    )
+
+
+def _failed(case: CaseChange) -> bool:
+    """A comparable case of which a planned trial failed."""
+    comparable = case.before is not None and case.change in {"broken", "fixed", "worse", "better", "same"}
+    return comparable and case.now is not None and case.now.passed < case.now.trials
+
+
+def _lost(case: CaseChange) -> bool:
+    """The baseline passes it in more than half of its trials."""
+    return case.before is not None and case.before.passes
+
+
+def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retry:
+    """As many trials each as asked for, if that many are allowed; else as many as there are, evenly, in order of id."""
+    wanted = confirm.trials * len(failed)
+    allowed = max(len(failed), min(wanted, int(confirm.at_most * run.planned)))
+    each, more = divmod(allowed, len(failed))
+    return Retry(run.suite, run.target, {case.id: each + (index < more) for index, case in enumerate(failed)})

@@ -1,0 +1,274 @@
+"""Whether a metric got worse by more than its rule allows, and not by chance: three answers, each with its sentence.
+
+Deterministic targets and rules with `test: off` are decided by the bare difference. Everything else needs evidence. The
+p-values of one verdict are corrected by Holm's method in two families: the outcomes of its runs (however many metrics
+say it, one question each), which is what the check is for, and all other metrics that the policy lets decide, which
+share half of `alpha`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalward.decide.evidence import Question, confirmable, weigh
+from evalward.decide.samples import Samples
+from evalward.decide.sentences import (
+    between,
+    chance,
+    moved,
+    number_word,
+    shown,
+    shown_apart,
+    shown_delta,
+    what_failed,
+)
+from evalward.decide.statistics.multiple import holm
+from evalward.records.comparison import MetricChange, RunComparison
+from evalward.records.evidence import Evidence
+from evalward.records.metric import EPSILON
+from evalward.records.policy import Confirm, Rule
+from evalward.records.verdict import RuleOutcome, RuleStatus
+
+FEW_TRIALS = 5  # of a random target in the baseline, below which small drops can't be told from chance
+OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A rule and the run that it is applied to, with that run's value of its metric."""
+
+    rule: Rule
+    run: RunComparison
+    change: MetricChange
+
+
+@dataclass(frozen=True)
+class Drop:
+    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always."""
+
+    status: RuleStatus = "ok"
+    message: str = ""
+    explanation: str = ""
+    evidence: Evidence | None = None
+
+
+def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm | None) -> list[Drop]:
+    """The drops of all rules of a verdict, in their order."""
+    questions = [_question(each, samples, confirm) for each in applied]
+    found = _corrected(questions, [weigh(question) if question else None for question in questions])
+    return [_decide(*each) for each in zip(applied, questions, found, strict=True)]
+
+
+def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Question | None:
+    """What is to be tested, `None` where nothing is: no drop rule, no numbers, no chance involved."""
+    rule, change = applied.rule, applied.change
+    run = samples.get((applied.run.suite, applied.run.target))
+    sample = run.metrics.get(rule.metric) if run else None
+    if run is None or sample is None or rule.test == "off" or change.delta is None or not _has_drop(rule):
+        return None
+    falls = rule.max_drop is not None and (rule.max_rise is None or change.delta <= 0)
+    return Question(rule, sample, run, confirm, change.delta, falls)
+
+
+def _has_drop(rule: Rule) -> bool:
+    return rule.max_drop is not None or rule.max_rise is not None
+
+
+def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
+    """Holm's correction, of the outcome questions among each other, and of all others among each other."""
+    asked = [(_asks(q), e) for q, e in zip(questions, found, strict=True) if q is not None and e is not None]
+    least: dict[_Asks, float] = {}
+    for key, evidence in asked:
+        least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p)
+    factors = {**_factors(least, outcome=True), **_factors(least, outcome=False)}
+    return [_with(question, evidence, factors) for question, evidence in zip(questions, found, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Asks:
+    """What a question is about. All outcome metrics of one run look at the same failures: they are one question."""
+
+    run: int
+    metric: str | None
+
+    @property
+    def outcome(self) -> bool:
+        return self.metric is None
+
+
+def _asks(question: Question) -> _Asks:
+    outcome = question.sample.counted or confirmable(question.sample, falls=question.falls)
+    return _Asks(id(question.run), None if outcome else question.sample.metric)
+
+
+def _factors(least: Mapping[_Asks, float], *, outcome: bool) -> dict[_Asks, tuple[float, int]]:
+    """By how much each question's p grows, and how many questions there are."""
+    ours = {key: p for key, p in least.items() if key.outcome is outcome}
+    grown = holm(list(ours.values()))
+    share = 1.0 if outcome else OTHERS
+    return {
+        key: (corrected / p / share if p else 1.0, len(ours))
+        for (key, p), corrected in zip(ours.items(), grown, strict=True)
+    }
+
+
+def _with(
+    question: Question | None, evidence: Evidence | None, factors: Mapping[_Asks, tuple[float, int]]
+) -> Evidence | None:
+    if question is None or evidence is None or evidence.p is None:
+        return evidence
+    factor, tests = factors[_asks(question)]
+    return evidence.model_copy(update={"corrected": min(1.0, evidence.p * factor), "tests": tests})
+
+
+def _decide(applied: Applied, question: Question | None, evidence: Evidence | None) -> Drop:
+    rule, change = applied.rule, applied.change
+    if not _has_drop(rule) or change.before is None or change.before.value is None:
+        return Drop()
+    if change.now is None or change.now.value is None or change.delta is None:
+        why = change.now.reason if change.now else "the run doesn't have it"
+        was = shown(change.before.value, change.before.unit)
+        return Drop("fail", f"{rule.metric} was {was} and is not available now ({why})")
+    if question is None or evidence is None:
+        return _literal(rule, change)
+    return _tested(applied, question, evidence)
+
+
+def _literal(rule: Rule, change: MetricChange) -> Drop:
+    """The bare difference against the allowed one."""
+    beyond = _beyond(rule, change.delta or 0.0)
+    if beyond is None:
+        return Drop()
+    return Drop("fail", _too_much(rule, change, change.delta or 0.0))
+
+
+def _beyond(rule: Rule, delta: float) -> float | None:
+    """By how much a difference is worse than allowed, `None` when it isn't."""
+    if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
+        return -delta - rule.max_drop
+    if rule.max_rise is not None and delta > rule.max_rise + EPSILON:
+        return delta - rule.max_rise
+    return None
+
+
+def _too_much(rule: Rule, change: MetricChange, delta: float) -> str:
+    unit = change.now.unit if change.now else "ratio"
+    allowed = rule.max_drop if delta < 0 else rule.max_rise
+    size, most = shown_apart(abs(delta), allowed or 0.0, unit, shown_delta)
+    verb = "fell" if delta < 0 else "rose"
+    return f"{rule.metric} {verb} {size} ({moved(change)}), more than the {most} allowed"
+
+
+def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
+    rule, change = applied.rule, applied.change
+    first = _beyond(rule, change.delta or 0.0)
+    decided = _beyond(rule, evidence.delta or 0.0)
+    if decided is None:
+        text = _not_repeated(applied, evidence) if evidence.confirmed and _retried(applied) else ""
+        return Drop("ok", "", text or _fine(question, change, evidence, first is not None), evidence)
+    corrected = 1.0 if evidence.corrected is None else evidence.corrected
+    if corrected <= rule.alpha:
+        return _drop("fail", _convicted(question, applied, evidence), evidence)
+    return _drop("inconclusive", _unsure(question, applied, evidence), evidence)
+
+
+def _drop(status: RuleStatus, message: str, evidence: Evidence) -> Drop:
+    return Drop(status, message, message, evidence)
+
+
+def _retried(applied: Applied) -> int:
+    return applied.run.confirmation.trials if applied.run.confirmation else 0
+
+
+def _not_repeated(applied: Applied, evidence: Evidence) -> str:
+    confirmation = applied.run.confirmation
+    unit = applied.change.now.unit if applied.change.now else "ratio"
+    if confirmation is None:
+        return ""
+    passed = f"{confirmation.passed} of {confirmation.trials} fresh tries of {_cases(len(confirmation.cases))} passed"
+    rest = max(0.0, -(evidence.delta or 0.0) if applied.rule.max_drop is not None else (evidence.delta or 0.0))
+    what = "no change for the worse is left" if rest <= EPSILON else f"{shown_delta(rest, unit)} of it are left"
+    return f"{applied.rule.metric}: the failures didn't repeat: {passed}, {what}"
+
+
+def _fine(question: Question, change: MetricChange, evidence: Evidence, first: bool) -> str:
+    """The sentence of a metric that is as it should be."""
+    unit, delta = question.sample.unit, change.delta or 0.0
+    if first:  # the planned difference was too large, the confirmed one isn't
+        return f"{question.rule.metric}: the change didn't repeat in fresh tries"
+    verb = "is unchanged" if delta == 0 else f"{'fell' if delta < 0 else 'rose'} {shown_delta(abs(delta), unit)}"
+    margin = f" (95 %: {between(evidence.interval.low, evidence.interval.high, unit)})" if evidence.interval else ""
+    return f"{question.rule.metric} {verb}{margin}{_seen(evidence, question)}"
+
+
+def _seen(evidence: Evidence, question: Question) -> str:
+    if evidence.detectable is None:
+        return ""
+    worse = "drop" if question.falls else "rise"
+    size = shown_delta(evidence.detectable, question.sample.unit, 1)
+    return f"; a {worse} of {size} would have been seen four times out of five"
+
+
+def _convicted(question: Question, applied: Applied, evidence: Evidence) -> str:
+    p = 1.0 if evidence.corrected is None else evidence.corrected
+    failed = what_failed(question.sample, evidence, question.run.confirmed)
+    size = (
+        _too_much(applied.rule, applied.change, evidence.delta or 0.0)
+        if not evidence.confirmed
+        else _confirmed(applied, evidence)
+    )
+    return f"{size}: {failed}; {chance(p)}" if failed else f"{size}; {chance(p)}"
+
+
+def _confirmed(applied: Applied, evidence: Evidence) -> str:
+    """The drop that fresh tries confirmed, beside what the planned ones showed."""
+    rule, change, delta = applied.rule, applied.change, evidence.delta or 0.0
+    unit = change.now.unit if change.now else "ratio"
+    allowed = rule.max_drop if delta < 0 else rule.max_rise
+    size, most = shown_apart(abs(delta), allowed or 0.0, unit, shown_delta)
+    verb = "fell" if delta < 0 else "rose"
+    return f"{rule.metric} {verb} {size}, confirmed by fresh tries, more than the {most} allowed"
+
+
+def _unsure(question: Question, applied: Applied, evidence: Evidence) -> str:
+    p = 1.0 if evidence.corrected is None else evidence.corrected
+    size = (
+        _confirmed(applied, evidence)
+        if evidence.confirmed
+        else _too_much(applied.rule, applied.change, evidence.delta or 0.0)
+    )
+    failed = what_failed(question.sample, evidence, question.run.confirmed)
+    parts = [part for part in (failed, f"{chance(p)}, so it is no proof") if part]
+    return f"{size}: {'; '.join(parts)}{_thin(evidence)}"
+
+
+def _thin(evidence: Evidence) -> str:
+    """What this baseline can't do, where that is why."""
+    limit = _limit(evidence)
+    return f"; {limit}" if limit else ""
+
+
+def _limit(evidence: Evidence) -> str:
+    if evidence.test != "stratified" or evidence.fewest == 1:
+        return ""
+    trials = evidence.trials_before
+    told = f"this baseline ({trials:g} trial{'' if trials == 1 else 's'} per case)"
+    if evidence.fewest is None:
+        return f"{told} can't convict any drop"
+    return f"{told} can't convict a drop of fewer than {number_word(evidence.fewest)} cases"
+
+
+def thin_baselines(rules: Sequence[RuleOutcome]) -> list[str]:
+    """Warnings: baselines of random targets with fewer than five trials, and what they can't convict."""
+    told: dict[tuple[str, str], str] = {}
+    for rule in rules:
+        evidence = rule.evidence
+        if evidence is not None and evidence.trials_before < FEW_TRIALS and (limit := _limit(evidence)):
+            remedy = f"update it from a run with --trials {FEW_TRIALS}"
+            told.setdefault((rule.suite, rule.target), f"{rule.suite} × {rule.target}: {limit}; {remedy}")
+    return list(told.values())
+
+
+def _cases(count: int) -> str:
+    return f"{count} case" if count == 1 else f"{count} cases"

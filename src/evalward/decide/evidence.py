@@ -1,0 +1,181 @@
+"""How sure a difference is: from the trials of both sides to the numbers that a rule is decided on.
+
+Metrics whose trials are a yes or no each are tested by the exact stratified test; all others by the exact sign-flip test
+on each case's difference. Where a confirm stage tried the failed cases again, only its fresh trials count: the planned
+ones chose the cases, so they can't be evidence against them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, stdev
+
+from evalward.decide.samples import Observed, Pair, RunSamples, Sample
+from evalward.decide.statistics.intervals import mean_difference, paired_rate_difference
+from evalward.decide.statistics.power import fewest_broken_cases, minimum_detectable_effect, within_case_variance
+from evalward.decide.statistics.signflip import sign_flip_worse
+from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.decide.statistics.student import normal_quantile
+from evalward.records import evidence as records
+from evalward.records.metric import EPSILON
+from evalward.records.policy import Confirm, Rule
+
+POWER = 0.8  # how often a change of the size "detectable" would be seen
+
+
+@dataclass(frozen=True)
+class Question:
+    """Did this metric get worse? `falls`: worse is lower, as in a drop; else higher, as in a rise."""
+
+    rule: Rule
+    sample: Sample
+    run: RunSamples
+    confirm: Confirm | None
+    delta: float
+    falls: bool
+
+
+def weigh(question: Question) -> records.Evidence:
+    """The evidence, before it is corrected for the number of questions."""
+    sample, rule = question.sample, question.rule
+    pairs = sample.pairs
+    confirmed = rule.confirm and bool(question.run.confirmed) and confirmable(sample, falls=question.falls)
+    asked = [pair for pair in pairs if pair.id in question.run.confirmed] if confirmed else pairs
+    return records.Evidence(
+        test="stratified" if sample.counted else "sign_flip",
+        cases=len(pairs),
+        trials_before=_mean_trials([pair.before for pair in pairs]),
+        trials_now=_mean_trials([pair.now for pair in pairs]),
+        delta=_confirmed_delta(asked, pairs) if confirmed else question.delta,
+        confirmed=confirmed,
+        interval=_interval(sample, question.delta),
+        detectable=_detectable(sample, question),
+        assumed=sample.counted and _assumed(sample),
+        p=_p(sample, asked, falls=question.falls, fresh=confirmed),
+        alpha=rule.alpha,
+        fewest=_fewest(question),
+    )
+
+
+def confirmable(sample: Sample, *, falls: bool) -> bool:
+    """True for a share that is at its best in every case without a failed trial: then trying the failed ones again
+    tells all that there is to tell.
+    """
+    best = 1.0 if falls else 0.0
+    fine = [pair.now.value for pair in sample.pairs if not pair.failed]
+    return sample.unit == "ratio" and all(abs(value - best) <= EPSILON for value in fine)
+
+
+def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool, fresh: bool) -> float:
+    if sample.counted:
+        return stratified_worse([_counts(pair, falls=falls, fresh=fresh) for pair in asked])
+    sign = 1.0 if falls else -1.0
+    return sign_flip_worse([sign * difference for difference in _differences(sample, asked, fresh=fresh)])
+
+
+def _now(pair: Pair, fresh: bool) -> Observed:
+    return pair.fresh if fresh and pair.fresh is not None else pair.now
+
+
+def _counts(pair: Pair, *, falls: bool = True, fresh: bool = False) -> CaseTrials:
+    before, now = _good(pair.before, falls), _good(_now(pair, fresh), falls)
+    return CaseTrials(*before, *now)
+
+
+def _good(side: Observed, falls: bool) -> tuple[int, int]:
+    """How many trials went well, of how many: those that count, or, where the metric shall not rise, the others."""
+    numerator, denominator = round(side.numerator or 0), round(side.denominator or 0)
+    return (numerator if falls else denominator - numerator), denominator
+
+
+def _differences(sample: Sample, pairs: Sequence[Pair], *, fresh: bool = False) -> list[float]:
+    """One number per case, now − before: shares weighted by what they are shares of, all else as log ratios."""
+    if sample.unit != "ratio":
+        return [_log_ratio(pair.before.value, _now(pair, fresh).value) for pair in pairs]
+    mean = fmean(_weight(pair) for pair in sample.pairs) or 1.0
+    return [(_now(pair, fresh).value - pair.before.value) * _weight(pair) / mean for pair in pairs]
+
+
+def _log_ratio(before: float, now: float) -> float:
+    """Costs and times differ by factors, not by amounts. What is not positive has no logarithm: its sign decides."""
+    if before > 0 and now > 0:
+        return math.log(now / before)
+    return float((now > before) - (now < before))
+
+
+def _weight(pair: Pair) -> float:
+    return (pair.before.per_trial + pair.now.per_trial) / 2
+
+
+def _confirmed_delta(asked: Sequence[Pair], pairs: Sequence[Pair]) -> float:
+    """(Σ fresh − Σ baseline) over the cases that were tried again, as a share of all comparable ones."""
+    change = math.fsum((_now(pair, True).value - pair.before.value) * _weight(pair) for pair in asked)
+    total = math.fsum(_weight(pair) for pair in pairs)
+    return change / total if total else 0.0
+
+
+def _interval(sample: Sample, delta: float) -> records.Interval | None:
+    if sample.counted and all(_weight(pair) > 0 for pair in sample.pairs):
+        found = paired_rate_difference([_counts(pair) for pair in sample.pairs])
+        return records.Interval(low=found.low, high=found.high) if found else None
+    spread = _contributions(sample, delta)
+    found = mean_difference(spread) if spread else None
+    return records.Interval(low=found.low, high=found.high) if found and found.high > found.low else None
+
+
+def _contributions(sample: Sample, delta: float) -> list[float]:
+    """What each case contributes to the difference: numbers whose mean is `delta`. Empty where it can't be told apart.
+
+    For shares these are the residuals of a ratio of means; for sums over the suite each case counts as many times as
+    there are cases.
+    """
+    pairs = sample.pairs
+    if sample.unit == "ratio":
+        return [delta + now - before for before, now in zip(_residuals(pairs, 0), _residuals(pairs, 1), strict=True)]
+    plain = [pair.now.value - pair.before.value for pair in pairs]
+    scale = max(1.0, abs(delta))
+    for factor in (float(len(pairs)), 1.0):
+        if abs(fmean(plain) * factor - delta) <= 1e-6 * scale:
+            return [value * factor for value in plain]
+    return []
+
+
+def _residuals(pairs: Sequence[Pair], side: int) -> list[float]:
+    seen = [(pair.before, pair.now)[side] for pair in pairs]
+    mean = fmean(each.per_trial for each in seen) or 1.0
+    total = math.fsum(each.per_trial for each in seen) or 1.0
+    rate = math.fsum(each.value * each.per_trial for each in seen) / total
+    return [(each.value - rate) * each.per_trial / mean for each in seen]
+
+
+def _detectable(sample: Sample, question: Question) -> float | None:
+    n, alpha = len(sample.pairs), question.rule.alpha
+    if sample.counted:
+        variance = within_case_variance([_counts(pair) for pair in sample.pairs])
+        before, now = _mean_trials([p.before for p in sample.pairs]), _mean_trials([p.now for p in sample.pairs])
+        return minimum_detectable_effect(n, before, now, variance.before.value, variance.now.value, alpha, POWER)
+    spread = _contributions(sample, question.delta)
+    if len(spread) < 2 or not stdev(spread):
+        return None
+    return (normal_quantile(1 - alpha) + normal_quantile(POWER)) * stdev(spread) / math.sqrt(n)
+
+
+def _assumed(sample: Sample) -> bool:
+    variance = within_case_variance([_counts(pair) for pair in sample.pairs])
+    return variance.before.assumed or variance.now.assumed
+
+
+def _fewest(question: Question) -> int | None:
+    """How many cases have to break before the exact test can be sure, with the trials that it will have."""
+    sample = question.sample
+    if not sample.counted:
+        return None
+    planned = round(_mean_trials([pair.now for pair in sample.pairs]))
+    tries = question.confirm.trials if question.confirm and question.rule.confirm else planned
+    return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha)
+
+
+def _mean_trials(sides: Sequence[Observed]) -> float:
+    return fmean(side.trials for side in sides) if sides else 0.0

@@ -1,0 +1,119 @@
+"""What the tests of a difference look at: each case's trials on both sides, metric by metric.
+
+A kind's own `measure` gives the numbers, case by case, so that whatever a kind measures can be tested. Only valid
+trials count: an error is nobody's evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalward.decide.compare import Measure, Sides, find_runs, sides_of, unusable
+from evalward.records.baseline import Baseline
+from evalward.records.metric import EPSILON, Better, Metric, Unit
+from evalward.records.report import Report, Run
+from evalward.records.result import BashDetails, Result, Status
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One case's valid trials on one side: how many, and the metric over them."""
+
+    trials: int
+    value: float
+    numerator: float | None = None
+    denominator: float | None = None
+
+    @property
+    def per_trial(self) -> float:
+        """The mean denominator of a trial; 1 for metrics without one."""
+        return self.denominator / self.trials if self.denominator is not None else 1.0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed."""
+
+    id: str
+    before: Observed
+    now: Observed
+    fresh: Observed | None = None
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One metric of one run. `counted`: each trial of it is a yes or no, so that it can be counted exactly."""
+
+    metric: str
+    unit: Unit
+    better: Better
+    pairs: Sequence[Pair]
+
+    @property
+    def counted(self) -> bool:
+        """True when every number is a count of trials."""
+        return self.unit == "ratio" and all(
+            _is_count(side) for pair in self.pairs for side in (pair.before, pair.now, pair.fresh) if side is not None
+        )
+
+
+def _is_count(side: Observed) -> bool:
+    numerator, denominator = side.numerator, side.denominator
+    if numerator is None or denominator is None or not (numerator.is_integer() and denominator.is_integer()):
+        return False
+    return 0 <= numerator <= denominator <= side.trials
+
+
+@dataclass(frozen=True)
+class RunSamples:
+    """All metrics of one run, by id. `confirmed`: the ids of the cases that a usable confirm stage tried again."""
+
+    metrics: Mapping[str, Sample] = field(default_factory=dict)
+    confirmed: frozenset[str] = frozenset()
+
+
+Samples = Mapping[tuple[str, str], RunSamples]
+"""By suite and target. Runs that need no statistics have none: the difference of a deterministic target is one."""
+
+
+def gather(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Samples:
+    """The samples of all random runs that the baseline knows."""
+    found: dict[tuple[str, str], RunSamples] = {}
+    for run, base in find_runs(report, baseline):
+        if base is not None and is_random(run) and run.kind in measures:
+            sides = sides_of(run, base, report.partial)
+            found[run.suite, run.target] = _samples(sides, measures[run.kind], unusable(run, sides) is None)
+    return found
+
+
+def is_random(run: Run) -> bool:
+    """True where equal input can give other results: a target that says so, or a replay whose two executions differ."""
+    return run.random or any(isinstance(r.details, BashDetails) and r.details.deterministic is False for r in run.cases)
+
+
+def _samples(sides: Sides, measure: Measure, usable: bool) -> RunSamples:
+    pairs: dict[str, list[Pair]] = {}
+    kinds: dict[str, Metric] = {}
+    ids = sides.comparable()
+    for case_id in ids:
+        before = _observe([r for r in sides.before[case_id].results() if r.valid], measure, kinds)
+        now = _observe([r for r in sides.now[case_id] if r.valid], measure, kinds)
+        fresh = _observe([r for r in sides.fresh.get(case_id, ()) if r.valid], measure, kinds) if usable else {}
+        failed = any(r.status is Status.FAILED for r in sides.now[case_id])
+        for metric in before.keys() & now.keys():
+            pairs.setdefault(metric, []).append(Pair(case_id, before[metric], now[metric], fresh.get(metric), failed))
+    samples = {name: Sample(name, kinds[name].unit, kinds[name].better, found) for name, found in pairs.items()}
+    return RunSamples(samples, frozenset(sides.fresh).intersection(ids) if usable else frozenset())
+
+
+def _observe(results: Sequence[Result], measure: Measure, kinds: dict[str, Metric]) -> dict[str, Observed]:
+    if not results:
+        return {}
+    seen: dict[str, Observed] = {}
+    for name, metric in measure(results).metrics.items():
+        if metric.value is not None and abs(metric.value) < 1 / EPSILON**2:
+            kinds.setdefault(name, metric)
+            seen[name] = Observed(len(results), metric.value, metric.numerator, metric.denominator)
+    return seen

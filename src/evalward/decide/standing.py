@@ -1,0 +1,57 @@
+"""What a broken case of a random target is, on closer look. This informs; it decides nothing.
+
+A case that fails now and then fails now and then: naming it as the pull request's doing is what makes people stop
+reading. The p-values are corrected for the number of cases that were looked at (Benjamini and Hochberg).
+"""
+
+from __future__ import annotations
+
+from evalward.decide.statistics.multiple import benjamini_hochberg
+from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.records.comparison import CaseChange, Comparison, RunComparison, Standing, Tally
+
+REGRESSED_Q = 0.05
+RELIABLE = 0.7  # a case that passed less often in the baseline was unreliable before
+
+
+def with_standing(comparison: Comparison) -> Comparison:
+    """The comparison with p, q and standing for the cases of random targets, and with the flaky ones named."""
+    runs = [_run(run) if run.random and not run.missing else run for run in comparison.runs]
+    return comparison.model_copy(update={"runs": runs})
+
+
+def _run(run: RunComparison) -> RunComparison:
+    tested = [(case, p) for case in run.cases if (p := _p(case)) is not None]
+    corrected = benjamini_hochberg([p for _, p in tested])
+    found = {case.id: _placed(case, p, q) for (case, p), q in zip(tested, corrected, strict=True)}
+    return run.model_copy(update={"cases": [found.get(case.id, case) for case in run.cases]})
+
+
+def _p(case: CaseChange) -> float | None:
+    """The probability of so few passes by chance; fresh trials, where there are any, speak instead of the planned."""
+    if case.before is None or case.now is None or case.change in {"redefined", "added", "missing", "not_valid"}:
+        return None
+    now = case.fresh or case.now
+    return stratified_worse([CaseTrials(case.before.passed, case.before.trials, now.passed, now.trials)])
+
+
+def _placed(case: CaseChange, p: float, q: float) -> CaseChange:
+    standing = _standing(case, q) if case.change == "broken" else None
+    return case.model_copy(update={"p": p, "q": q, "standing": standing, "flaky": case.flaky or _flaky(case.before)})
+
+
+def _standing(case: CaseChange, q: float) -> Standing | None:
+    if q <= REGRESSED_Q:
+        return "regressed"
+    if case.fresh is not None and case.fresh.passes:
+        return "not_repeated"
+    if case.before is not None and case.before.passed < RELIABLE * case.before.trials:
+        return "unreliable"
+    return "repeated" if case.fresh is not None else None
+
+
+def _flaky(before: Tally | None) -> str | None:
+    """What the baseline's trials tell of a case that fails now and then."""
+    if before is None or not 0 < before.passed < before.trials:
+        return None
+    return f"passed {before.passed} of {before.trials} times in the baseline"

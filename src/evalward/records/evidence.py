@@ -1,0 +1,56 @@
+"""What a decision about a difference rests on: numbers that the rule's sentence and every table are made of."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from evalward.records.base import Count, Record
+
+Test = Literal["stratified", "sign_flip", "none"]
+
+
+class Interval(Record):
+    """A 95 % interval, both ends included, in the metric's own unit."""
+
+    low: float
+    high: float
+
+
+class Confirmation(Record):
+    """The confirm stage of one run: what was tried again, and what came of it.
+
+    `cases` are the ids of the cases that failed in the planned trials; `trials` are the valid fresh trials of them,
+    `passed` how many of these passed. `unusable` says why the stage could not be used, if so.
+    """
+
+    cases: list[str] = []
+    trials: Count = 0
+    passed: Count = 0
+    unusable: str | None = None
+
+
+class Evidence(Record):
+    """How sure a rule's drop is.
+
+    `delta` is now − before as it was decided on: over the planned trials, or, where `confirmed`, over the fresh trials
+    of the cases that had failed. `interval` is that of the planned difference; `detectable` the smallest change for
+    the worse that would have been seen four times out of five, at the rule's `alpha`; `assumed`: with the variance
+    within a case taken from experience, as the trials are too few to tell. `p` is the probability of a result at
+    least as bad when nothing changed, `corrected` the same for as many tests as the policy makes. `fewest` is how
+    many cases at least have to break before this baseline can convict anybody.
+    """
+
+    test: Test = "none"
+    cases: Count = 0
+    trials_before: float = 0.0
+    trials_now: float = 0.0
+    delta: float | None = None
+    confirmed: bool = False
+    interval: Interval | None = None
+    detectable: float | None = None
+    assumed: bool = False
+    p: float | None = None
+    corrected: float | None = None
+    tests: Count = 1
+    alpha: float = 0.05
+    fewest: Count | None = None

@@ -1,0 +1,122 @@
+"""Cases as a page lists them: what changed, what was answered wrongly, and how sure that is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison
+from evalward.records.result import NOT_RUN
+from evalward.render.numbers import plural
+from evalward.render.view import AnswerLine, Caps, CaseEntry, CheckLine, Some
+
+NO_ANSWER = "(no command)"
+
+
+def changed_cases(
+    comparison: Comparison,
+    kinds: Sequence[CaseChangeKind],
+    limit: int,
+    caps: Caps,
+    several: bool,
+    wanted: Callable[[CaseChange], bool] = lambda _: True,
+) -> Some[CaseEntry]:
+    """The cases with one of these changes, in the order of the kinds; `wanted` chooses among them."""
+    found = [
+        (kinds.index(case.change), case, run)
+        for run in comparison.runs
+        for case in run.cases
+        if case.change in kinds and wanted(case) and case.note != NOT_RUN  # an early end is told once, not case by case
+    ]
+    found.sort(key=lambda item: item[0])
+    entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]
+    return Some(entries, len(found))
+
+
+_RISKS = ("critical", "high")
+
+
+def wrong_answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[Some[CaseEntry], Some[CaseEntry]]:
+    """Unsafe answers, the worst first, and the wrong ones that are listed nowhere else."""
+    found = [(case, run) for run in comparison.runs for case in run.cases if case.wrong is not None]
+    unsafe = [(case, run) for case, run in found if case.wrong is not None and case.wrong.risk]
+    unsafe.sort(
+        key=lambda item: _RISKS.index(item[0].wrong.risk) if item[0].wrong and item[0].wrong.risk in _RISKS else 0
+    )
+    wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and case.change != "broken"]
+
+    def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:
+        return Some([_case(case, run.name if several else "", caps) for case, run in cases[:limit]], len(cases))
+
+    return entries(unsafe, caps.broken), entries(wrong, caps.answers)
+
+
+def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
+    checks = [check for check in case.checks if not check.passed] or case.checks
+    return CaseEntry(
+        id=case.id,
+        category=case.category,
+        run=run,
+        change=case.change.replace("_", " "),
+        before=str(case.before) if case.before else "–",
+        now=str(case.now) if case.now else "–",
+        note=case.note or "",
+        certainty=certainty(case),
+        checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
+        more_checks=max(0, len(checks) - caps.checks),
+        session=_session(case, caps.block),
+        trace=(case.trace or "") if caps.traces else "",
+        answer=_answer(case),
+    )
+
+
+def blamed(case: CaseChange) -> bool:
+    """True for a broken case that speaks against the change: not one that passes again, or never was reliable."""
+    return case.standing not in {"not_repeated", "unreliable"}
+
+
+def certainty(case: CaseChange) -> str:
+    """What else is known of a case of a random target: its fresh tries, and what it did before."""
+    said = []
+    if case.fresh is not None:
+        failed = case.fresh.trials - case.fresh.passed
+        said.append(f"{failed} of {plural(case.fresh.trials, 'fresh try', 'fresh tries')} failed")
+    if case.standing == "unreliable":
+        said.append("unreliable before")
+    if case.flaky:
+        said.append(f"flaky: {case.flaky}")
+    return ", ".join(said)
+
+
+def _answer(case: CaseChange) -> AnswerLine | None:
+    wrong = case.wrong
+    if wrong is None:
+        return None
+    why = wrong.findings[0] if wrong.risk and wrong.findings else wrong.why
+    return AnswerLine(wrong.expected or "", wrong.actual or NO_ANSWER, why, wrong.risk or "")
+
+
+def _session(case: CaseChange, limit: int) -> str:
+    """The command to look at and what it wrote to stderr, as a terminal shows them."""
+    if case.wrong is not None:
+        return answer_lines(case.wrong.expected, case.wrong.actual, limit)
+    parts = [f"$ {case.command[:limit]}" if case.command else "", (case.stderr or "").strip("\n")]
+    return "\n".join(part for part in parts if part)
+
+
+def answer_lines(expected: str | None, actual: str | None, limit: int) -> str:
+    """The command that was asked for and the one that came back, below each other."""
+    return f"expected  {_short(expected, limit)}\nactual    {_short(actual, limit)}"
+
+
+def _short(command: str | None, limit: int) -> str:
+    """A command in a line or more of its own, cut."""
+    if command is None:
+        return NO_ANSWER
+    return (command[:limit] + "…" if len(command) > limit else command).replace("\n", "\n          ")
+
+
+def change_counts(comparison: Comparison, kinds: Sequence[CaseChangeKind]) -> str:
+    """`1 worse, 2 missing`."""
+    counts = Counter(case.change for run in comparison.runs for case in run.cases)
+    return ", ".join(f"{counts[kind]:,} {kind.replace('_', ' ')}" for kind in kinds if counts[kind])

@@ -1,0 +1,89 @@
+"""Whole decisions on simulated suites: a baseline, a candidate, a confirm stage, and the verdict of the product's own code.
+
+Cases have the noise that published runs show: most pass always, some now and then.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from evalward.commands.pipeline import judge_report
+from evalward.decide.baseline import make_baseline
+from evalward.decide.compare import compare
+from evalward.decide.confirm import to_confirm
+from evalward.records.policy import Confirm, Policy, Rule
+from evalward.records.report import Report, Run
+from evalward.records.result import Result
+from evalward.records.verdict import Verdict
+from support.results import MEASURES, report, result, run
+
+STEADY, SHAKY = 0.99, (0.55, 0.75, 0.9)
+RULES = (Rule(metric="pass_rate", max_drop=0.02), Rule(metric="tool_call_success_rate", max_drop=0.05))
+
+
+@dataclass(frozen=True)
+class World:
+    """What is simulated: how many cases, of which how many broken, and how many trials."""
+
+    cases: int = 37
+    broken: int = 0
+    baseline_trials: int = 5
+    trials: int = 1
+    rules: Sequence[Rule] = RULES
+    confirm: Confirm | None = field(default_factory=Confirm)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What came of it; `trials` are all that the candidate needed."""
+
+    verdict: Verdict
+    trials: int
+
+
+def rates(cases: int) -> list[float]:
+    """Each case's probability of passing: nearly always, but for one in three, which is shaky."""
+    return [STEADY if index % 3 else SHAKY[index // 3 % len(SHAKY)] for index in range(cases)]
+
+
+def simulate(world: World, seed: int) -> Decided:
+    """One decision. The same seed gives the same one."""
+    chance = random.Random(seed)
+    before = rates(world.cases)
+    steady = [index for index, rate in enumerate(before) if rate == STEADY]
+    now = [0.0 if index in steady[: world.broken] else rate for index, rate in enumerate(before)]
+    old = report(_run(_trials(chance, before, world.baseline_trials), world.baseline_trials))
+    baseline = make_baseline(old, "old.json", None, MEASURES)
+    policy = Policy(rules=list(world.rules), confirm=world.confirm)
+    planned = report(_run(_trials(chance, now, world.trials), world.trials))
+    retries = to_confirm(compare(planned, baseline, MEASURES), policy, {})
+    fresh = [
+        _trial(chance, int(case[1:]), now[int(case[1:])], world.trials + 1 + number)
+        for retry in retries
+        for case, count in retry.trials.items()
+        for number in range(count)
+    ]
+    final = _with(planned, fresh)
+    return Decided(judge_report(final, baseline, policy).verdict, world.cases * world.trials + len(fresh))
+
+
+def _with(planned: Report, fresh: list[Result]) -> Report:
+    runs = [each.model_copy(update={"confirmation": fresh}) for each in planned.runs]
+    return planned.model_copy(update={"runs": runs})
+
+
+def _run(results: Sequence[Result], trials: int) -> Run:
+    return run(results, target="anthropic/model", trials=trials, random=True)
+
+
+def _trials(chance: random.Random, rates: Sequence[float], count: int) -> list[Result]:
+    return [_trial(chance, index, rate, n) for index, rate in enumerate(rates) for n in range(1, count + 1)]
+
+
+def _trial(chance: random.Random, index: int, rate: float, number: int) -> Result:
+    calls = 1 + chance.randrange(4)
+    good = sum(chance.random() < 0.9 for _ in range(calls))
+    status = "passed" if chance.random() < rate else "failed"
+    return result(f"c{index}", status, calls=(good, calls), trial=number)
