@@ -1,0 +1,95 @@
+"""The test of the verdict: did the cases pass less often than before, each held against itself?
+
+Given how often a case passed in all, its passes fall on the two sides by chance alone when nothing changed:
+hypergeometric. The sum over the cases is compared with the observed one (Cochran-Mantel-Haenszel, conditional, exact).
+With one trial a side this is McNemar's exact test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalward.decide.statistics.counting import Weights, convolved, power
+
+
+@dataclass(frozen=True)
+class CaseTrials:
+    """How often one case passed, of how many valid trials, before and now."""
+
+    passed_before: int
+    trials_before: int
+    passed_now: int
+    trials_now: int
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.passed_before <= self.trials_before and 0 <= self.passed_now <= self.trials_now):
+            raise ValueError(f"more passes than trials, or fewer than none: {self}")
+
+    @property
+    def comparable(self) -> bool:
+        """True when there are trials on both sides."""
+        return self.trials_before > 0 and self.trials_now > 0
+
+    @property
+    def difference(self) -> float:
+        """Pass rate now minus pass rate before; only of a comparable case."""
+        return self.passed_now / self.trials_now - self.passed_before / self.trials_before
+
+
+def stratified_worse(cases: Sequence[CaseTrials]) -> float:
+    """p_worse = P[S ≤ observed], S = ΣX_i, X_i ~ Hypergeometric(n_b + n_c, t_i, n_c).
+
+    n_b and n_c are a case's trials before and now, t_i its passes in all. Cases without trials on one side, and those
+    that always or never passed, say nothing; where no case says anything p is 1. Source: Agresti, Categorical Data
+    Analysis, exact conditional tests for 2 × 2 × K tables.
+    """
+    return _null(cases).at_most(sum(case.passed_now for case in cases if _speaks(case)))
+
+
+def stratified_better(cases: Sequence[CaseTrials]) -> float:
+    """The other side: P[S ≥ observed]."""
+    return _null(cases).at_least(sum(case.passed_now for case in cases if _speaks(case)))
+
+
+def mcnemar_worse(lost: int, gained: int) -> float:
+    """p_worse = P[Bin(lost + gained, ½) ≤ gained]: McNemar's exact test of paired single trials."""
+    return _half(lost + gained, gained)
+
+
+def mcnemar_two_sided(lost: int, gained: int) -> float:
+    """2·P[Bin(lost + gained, ½) ≤ min(lost, gained)], at most 1."""
+    return min(1.0, 2 * _half(lost + gained, min(lost, gained)))
+
+
+def _speaks(case: CaseTrials) -> bool:
+    passed = case.passed_before + case.passed_now
+    return case.comparable and 0 < passed < case.trials_before + case.trials_now
+
+
+def _null(cases: Sequence[CaseTrials]) -> Weights:
+    """The distribution of S if nothing changed; cases of equal margins are convolved together."""
+    margins = Counter(
+        (case.trials_before, case.trials_now, case.passed_before + case.passed_now) for case in cases if _speaks(case)
+    )
+    return convolved(power(_hypergeometric(*margin), count) for margin, count in sorted(margins.items()))
+
+
+def _hypergeometric(before: int, now: int, passed: int) -> Weights:
+    """The weights C(now, x)·C(before, passed − x), each made from its neighbour."""
+    first, last = max(0, passed - before), min(now, passed)
+    weights = [math.comb(now, first) * math.comb(before, passed - first)]
+    for x in range(first, last):
+        weights.append(weights[-1] * (now - x) * (passed - x) // ((x + 1) * (before - passed + x + 1)))
+    return Weights(first, weights)
+
+
+def _half(n: int, at_most: int) -> float:
+    """P[Bin(n, ½) ≤ at_most], in whole numbers."""
+    ways, total = 1, 0
+    for k in range(at_most + 1):
+        total += ways
+        ways = ways * (n - k) // (k + 1)
+    return total / (1 << n)
