@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
@@ -19,7 +20,9 @@ Adjust = Callable[[Sequence[float]], list[float]]
 @given(ps=st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.02, 0.05]), min_size=1, max_size=40))
 def test_adjusted__equals_statsmodels(ps: list[float], adjust: Adjust, name: str) -> None:
     adjusted = adjust(ps)
-    assert adjusted == pytest.approx(list(multipletests(ps, method=name)[1]), abs=1e-9)
+    with patch("gc.collect"):  # statsmodels' Holm collects the whole process's garbage on every call
+        oracle = list(multipletests(ps, method=name)[1])
+    assert adjusted == pytest.approx(oracle, abs=1e-9)
     assert all(p <= q <= 1 for p, q in zip(ps, adjusted, strict=True))
 
 

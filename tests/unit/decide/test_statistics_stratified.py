@@ -129,6 +129,13 @@ def test_stratified__everything_broken_keeps_its_tiny_probability() -> None:
     assert stratified_worse([CaseTrials(5, 5, 0, 5)] * 1000) < 1e-27
 
 
+@pytest.mark.parametrize(("lost", "gained"), [(340, 160), (355, 145)])
+def test_stratified__cut_weights_are_right_far_out_too(lost: int, gained: int) -> None:
+    cases = [CaseTrials(1, 1, 0, 1)] * lost + [CaseTrials(0, 1, 1, 1)] * gained
+    assert mcnemar_worse(lost, gained) < 1e-15
+    assert stratified_worse(cases) == pytest.approx(mcnemar_worse(lost, gained), rel=1e-9)
+
+
 @pytest.mark.parametrize("wrong", [(2, 1, 0, 1), (-1, 1, 0, 1), (0, 1, 2, 1), (0, 1, -1, 1)])
 def test_case_trials__cannot_pass_more_often_than_tried(wrong: tuple[int, int, int, int]) -> None:
     with pytest.raises(ValueError, match="more passes than trials"):
