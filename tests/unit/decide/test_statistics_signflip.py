@@ -27,7 +27,7 @@ def enumerated(differences: list[float]) -> float:
 
 @given(THOUSANDTHS)
 def test_sign_flip__equals_enumeration(differences: list[float]) -> None:
-    assert sign_flip_worse(differences) == pytest.approx(enumerated(differences), rel=1e-12)
+    assert sign_flip_worse(differences) == pytest.approx(enumerated(differences), rel=1e-12, abs=0)
 
 
 @settings(deadline=None, max_examples=25)
@@ -40,13 +40,13 @@ def test_sign_flip__equals_scipys_permutation_test(differences: list[float]) -> 
         alternative="less",
         n_resamples=np.inf,
     )
-    assert sign_flip_worse(differences) == pytest.approx(oracle.pvalue, rel=1e-9)
+    assert sign_flip_worse(differences) == pytest.approx(oracle.pvalue, rel=1e-9, abs=0)
 
 
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0]), max_size=60))
 def test_sign_flip__of_single_trials_is_mcnemars(differences: list[float]) -> None:
     lost, gained = differences.count(-1.0), differences.count(1.0)
-    assert sign_flip_worse(differences) == pytest.approx(mcnemar_worse(lost, gained), rel=1e-12)
+    assert sign_flip_worse(differences) == pytest.approx(mcnemar_worse(lost, gained), rel=1e-12, abs=0)
 
 
 @given(st.lists(st.floats(-2, 2), max_size=30), st.randoms())
@@ -73,7 +73,7 @@ def test_sign_flip__what_rounds_to_nothing_is_nothing() -> None:
 def test_sign_flip__counts_cut_to_128_bits_equal_the_binomial(count: int) -> None:
     lost = count // 2 + 12
     differences = [-0.25] * lost + [0.25] * (count - lost)
-    assert sign_flip_worse(differences) == pytest.approx(mcnemar_worse(lost, count - lost), rel=1e-12)
+    assert sign_flip_worse(differences) == pytest.approx(mcnemar_worse(lost, count - lost), rel=1e-12, abs=0)
 
 
 def test_sign_flip__a_table_cut_several_times_keeps_neighbours_apart() -> None:
@@ -87,7 +87,7 @@ def test_sign_flip__a_table_cut_several_times_keeps_neighbours_apart() -> None:
                 grown[reached] = grown.get(reached, 0) + count
         ways = grown
     exact = sum(count for value, count in ways.items() if value <= sum(units)) / 2**400
-    assert sign_flip_worse([unit / 1000 for unit in units]) == pytest.approx(exact, rel=1e-12)
+    assert sign_flip_worse([unit / 1000 for unit in units]) == pytest.approx(exact, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e9])

@@ -60,21 +60,21 @@ def by_scipy(cases: list[CaseTrials]) -> tuple[float, float]:
 @given(st.lists(case_trials(), max_size=12))
 def test_stratified__equals_scipys_hypergeometric_distributions_convolved(cases: list[CaseTrials]) -> None:
     worse, better = by_scipy(cases)
-    assert stratified_worse(cases) == pytest.approx(worse, rel=1e-9)
-    assert stratified_better(cases) == pytest.approx(better, rel=1e-9)
+    assert stratified_worse(cases) == pytest.approx(worse, rel=1e-9, abs=0)
+    assert stratified_better(cases) == pytest.approx(better, rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize(("before", "now"), [(5, 5), (10, 5), (1, 4)])
 def test_stratified__equals_scipy_where_the_weights_have_to_be_cut(before: int, now: int) -> None:
     cases = many(300, before, now)
     worse, better = by_scipy(cases)
-    assert stratified_worse(cases) == pytest.approx(worse, rel=1e-9)
-    assert stratified_better(cases) == pytest.approx(better, rel=1e-9)
+    assert stratified_worse(cases) == pytest.approx(worse, rel=1e-9, abs=0)
+    assert stratified_better(cases) == pytest.approx(better, rel=1e-9, abs=0)
 
 
 def test_stratified__many_trials_of_one_case_equal_scipy() -> None:
     cases = [CaseTrials(1200, 2000, 1100, 2000)]
-    assert stratified_worse(cases) == pytest.approx(hypergeom.cdf(1100, 4000, 2300, 2000), rel=1e-9)
+    assert stratified_worse(cases) == pytest.approx(hypergeom.cdf(1100, 4000, 2300, 2000), rel=1e-9, abs=0)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
@@ -89,7 +89,7 @@ def test_stratified__with_one_trial_a_side_is_mcnemars(pairs: list[tuple[bool, b
 @given(st.lists(case_trials(), max_size=12), st.randoms())
 def test_stratified__is_symmetric_and_takes_cases_in_any_order(cases: list[CaseTrials], dice: random.Random) -> None:
     turned = [CaseTrials(c.passed_now, c.trials_now, c.passed_before, c.trials_before) for c in cases]
-    assert stratified_better(turned) == pytest.approx(stratified_worse(cases), rel=1e-12)
+    assert stratified_better(turned) == pytest.approx(stratified_worse(cases), rel=1e-12, abs=0)
     shuffled = dice.sample(cases, len(cases))
     assert stratified_worse(shuffled) == stratified_worse(cases)
     assert 0 < stratified_worse(cases) <= 1
@@ -125,7 +125,7 @@ def test_stratified__a_case_broken_after_one_trial_and_after_five() -> None:
 
 
 def test_stratified__everything_broken_keeps_its_tiny_probability() -> None:
-    assert stratified_worse([CaseTrials(5, 5, 0, 5)] * 37) == pytest.approx(252.0**-37, rel=1e-12)
+    assert stratified_worse([CaseTrials(5, 5, 0, 5)] * 37) == pytest.approx(252.0**-37, rel=1e-12, abs=0)
     assert stratified_worse([CaseTrials(5, 5, 0, 5)] * 1000) < 1e-27
 
 
@@ -133,7 +133,7 @@ def test_stratified__everything_broken_keeps_its_tiny_probability() -> None:
 def test_stratified__cut_weights_are_right_far_out_too(lost: int, gained: int) -> None:
     cases = [CaseTrials(1, 1, 0, 1)] * lost + [CaseTrials(0, 1, 1, 1)] * gained
     assert mcnemar_worse(lost, gained) < 1e-15
-    assert stratified_worse(cases) == pytest.approx(mcnemar_worse(lost, gained), rel=1e-9)
+    assert stratified_worse(cases) == pytest.approx(mcnemar_worse(lost, gained), rel=1e-9, abs=0)
 
 
 @pytest.mark.parametrize("wrong", [(2, 1, 0, 1), (-1, 1, 0, 1), (0, 1, 2, 1), (0, 1, -1, 1)])
@@ -151,9 +151,9 @@ def test_mcnemar__is_significant_from_here(lost: int, gained: int) -> None:
 def test_mcnemar__equals_scipy_and_statsmodels(lost: int, gained: int) -> None:
     if lost + gained:
         oracle = binomtest(gained, lost + gained, 0.5, alternative="less").pvalue
-        assert mcnemar_worse(lost, gained) == pytest.approx(oracle, rel=1e-9)
+        assert mcnemar_worse(lost, gained) == pytest.approx(oracle, rel=1e-9, abs=0)
     oracle = mcnemar([[0, lost], [gained, 0]], exact=True).pvalue if lost + gained else 1.0
-    assert mcnemar_two_sided(lost, gained) == pytest.approx(oracle, rel=1e-9)
+    assert mcnemar_two_sided(lost, gained) == pytest.approx(oracle, rel=1e-9, abs=0)
     assert mcnemar_two_sided(lost, gained) == mcnemar_two_sided(gained, lost)
 
 
