@@ -12,7 +12,7 @@ def benjamini_hochberg(ps: Sequence[float]) -> list[float]:
     q_(i) = min over j ≥ i of p_(j)·m/j, at most 1. Source: Benjamini and Hochberg 1995.
     """
     order = sorted(range(len(ps)), key=ps.__getitem__, reverse=True)
-    raised = [ps[place] * len(ps) / (len(ps) - number) for number, place in enumerate(order)]
+    raised = [ps[place] * (len(ps) / (len(ps) - number)) for number, place in enumerate(order)]
     return _placed(order, accumulate(raised, min, initial=1.0))
 
 

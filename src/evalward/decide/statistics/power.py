@@ -34,6 +34,7 @@ def minimum_detectable_effect(
     trials_now: float,
     variance_before: float,
     variance_now: float,
+    *,
     alpha: float = 0.05,
     power: float = 0.8,
 ) -> float | None:

@@ -19,7 +19,7 @@ def sign_flip_worse(differences: Sequence[float], step: float = STEP) -> float:
 
     The table has one cell per step up to Σ|d_i|, after a common divisor is taken out. Where cells × differences
     would exceed 50 million, the step is made 2, 5, 10, 20, 50, … times as wide, the smallest that fits. That costs
-    resolution, not validity: it is the exact test of the differences so rounded. Above 192 differences the weights are
+    resolution, not validity: it is the exact test of the differences so rounded. From 192 differences on the counts are
     cut to 128 bits (error below 1e-30). ValueError for a difference that is no finite number.
     """
     units = _units(differences, step)

@@ -92,4 +92,4 @@ def _half(n: int, at_most: int) -> float:
     for k in range(at_most + 1):
         total += ways
         ways = ways * (n - k) // (k + 1)
-    return total / 2**n
+    return total / (1 << n)

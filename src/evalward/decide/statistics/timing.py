@@ -17,7 +17,7 @@ FEWEST_SAMPLES = 6  # a side: with five the smallest p is 1/252
 
 @dataclass(frozen=True)
 class MannWhitney:
-    """`u`: pairs in which the sample of now is larger, ties half; `ratio`: median now to median before, if that isn't 0.
+    """`u`: pairs in which now is larger, ties half; `ratio`: median now to median before, None if that is 0.
 
     `p_slower` is one-sided (now larger), `p_two_sided` for either direction.
     """
@@ -91,7 +91,7 @@ def _u(before: Sequence[float], now: Sequence[float]) -> float:
 
 
 def _exact(u: int, m: int, n: int) -> float:
-    """P[U ≥ u]: the orderings by U are the coefficients of the Gaussian binomial Π(1 − q^(m+i))/(1 − q^i), i = 1 … n."""
+    """P[U ≥ u]: orderings by U are the coefficients of the Gaussian binomial Π(1 − q^(m+i))/(1 − q^i), i = 1 … n."""
     ways = [1] + [0] * (m * n)
     for i in range(1, n + 1):
         for at in range(m * n, m + i - 1, -1):

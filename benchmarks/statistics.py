@@ -1,0 +1,43 @@
+"""What the tests of the verdict take: 1,000 cases, against the 37 of a usual suite."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+
+from benchmarks.measure import Row, middle, ms, spent
+from evalward.decide.statistics.signflip import sign_flip_worse
+from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+
+ROUNDS = 7
+
+
+def measure_statistics() -> list[Row]:
+    """The exact stratified test with five trials a side, and the exact sign-flip test of scores."""
+    few, many = 37, 1000
+    return [
+        _row(f"stratified test, {many} cases × (5 + 5)", few, _stratified(many), _stratified(few), "≤ 100 ms"),
+        _row(f"sign-flip test, {many} differences", few, _sign_flip(many), _sign_flip(few)),
+    ]
+
+
+def _row(what: str, few: int, large: Callable[[], float], small: Callable[[], float], aim: str = "–") -> Row:
+    took, held = (middle([spent(work) for _ in range(ROUNDS)]).wall for work in (large, small))
+    return Row(what, ms(took), f"{ms(held)} ({few})", took / held, aim)
+
+
+def _stratified(count: int) -> Callable[[], float]:
+    """Cases that pass with a chance of their own, the same before and now."""
+    dice = random.Random(count)
+
+    def passed(chance: float) -> int:
+        return sum(dice.random() < chance for _ in range(5))
+
+    chances = [dice.random() for _ in range(count)]
+    return partial(stratified_worse, [CaseTrials(passed(chance), 5, passed(chance), 5) for chance in chances])
+
+
+def _sign_flip(count: int) -> Callable[[], float]:
+    dice = random.Random(count)
+    return partial(sign_flip_worse, [dice.uniform(-1, 1) for _ in range(count)])
