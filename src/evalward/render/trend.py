@@ -45,7 +45,7 @@ _AXIS: dict[Unit, str] = {
 }
 
 
-def sparkline(values: Sequence[float | None], ascii: bool = False) -> str:  # noqa: A002 - what it is called everywhere
+def sparkline(values: Sequence[float | None], ascii: bool = False) -> str:
     """One character per value, from the lowest block for the lowest value to the highest for the highest.
 
     A value that is not available is a gap (`·`, in ASCII `?`); values that are all equal are a line at half height.
@@ -96,13 +96,13 @@ class TrendRow:
     line: str
 
 
-def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:  # noqa: A002 - as in `sparkline`
+def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:
     """First → last, lowest and highest value, and the sparkline. First and last are told apart by their decimals."""
     known = trend.known
     if not known:
         return TrendRow(trend.metric, NOT_AVAILABLE, NOT_AVAILABLE, NOT_AVAILABLE, sparkline(trend.values, ascii))
     ends = [value if value is not None else NOT_AVAILABLE for value in (trend.values[0], trend.values[-1])]
-    others = [value for value in (*known[:1], *known[-1:], min(known), max(known))]
+    others = [known[0], known[-1], min(known), max(known)]
     first, last, low, high = (
         value if isinstance(value, str) else format_number(value, trend.unit, [o for o in others if o != value])
         for value in (*ends, min(known), max(known))
