@@ -91,10 +91,10 @@ def flaky(
     known, with the first known failure.
     """
     runs = _of(entries, suite, target)
-    seen = _sightings(runs, case_lists(entries))
     based = _based(baseline, suite, target, runs)
+    seen = _sightings(runs, case_lists(entries), based)
     found = []
-    for case in sorted(seen.keys() | based.keys()):
+    for case in sorted(seen if runs else based):
         past, known = seen.get(case), based.get(case)
         if past and known and known.definition != past.definition:
             known = None
@@ -230,8 +230,10 @@ def _of(entries: Iterable[HistoryEntry], suite: str, target: str) -> list[Histor
     return sorted(chosen, key=lambda entry: (entry.at, entry.attempt))
 
 
-def _sightings(runs: Sequence[HistoryEntry], lists: Mapping[str, dict[str, str]]) -> dict[str, _Past]:
-    """The cases of the newest whole run that ever failed, each with its past.
+def _sightings(
+    runs: Sequence[HistoryEntry], lists: Mapping[str, dict[str, str]], also: Iterable[str] = ()
+) -> dict[str, _Past]:
+    """The cases of the newest whole run that ever failed, and of `also`, each with its past.
 
     Entries whose list of cases is lost say nothing about cases.
     """
@@ -240,7 +242,7 @@ def _sightings(runs: Sequence[HistoryEntry], lists: Mapping[str, dict[str, str]]
         return {}
     whole = [cases for entry, cases in listed if not entry.partial] or [cases for _, cases in listed]
     failed = {case for entry, _ in listed for case, count in entry.others.items() if count.failed}
-    return {case: _past(case, whole[-1][case], listed) for case in failed & whole[-1].keys()}
+    return {case: _past(case, whole[-1][case], listed) for case in failed.union(also) & whole[-1].keys()}
 
 
 def _past(case: str, definition: str, listed: Iterable[tuple[HistoryEntry, Mapping[str, str]]]) -> _Past:

@@ -111,7 +111,7 @@ def entries_of(report: Report, judgement: Judgement | None = None, ref: str | No
 
     `judgement` adds the verdict, and says which metrics have rules: those are kept before any other.
     """
-    identity = short_digest(digest_text(report.model_dump_json(by_alias=True)))
+    identity = short_digest(digest(report.model_dump(mode="json", by_alias=True)))
     return [_entry(report, run, identity, judgement, ref) for run in report.runs if run.cases]
 
 
