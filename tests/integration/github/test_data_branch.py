@@ -31,6 +31,11 @@ def write(folder: Path, text: bytes, name: str = NAME) -> str | None:
     return branch(folder, name).change("history.jsonl", lambda old: (old or b"") + text, "history", AT)
 
 
+def state(folder: Path) -> list[str]:
+    questions = (["status", "--porcelain"], ["rev-parse", "HEAD"], ["symbolic-ref", "HEAD"], ["diff", "--cached"])
+    return [git(folder, *question) for question in questions]
+
+
 def test_change__makes_the_branch_and_continues_it(repo: Path) -> None:
     first, second = write(repo, b"one\n"), write(repo, b"two\n")
     assert branch(repo).read("history.jsonl") == b"one\ntwo\n"
@@ -44,13 +49,9 @@ def test_change__leaves_working_tree_index_and_head_alone(repo: Path) -> None:
     (repo / "README.md").write_text("changed\n", "utf-8")
     (repo / "new.txt").write_text("new\n", "utf-8")
     git(repo, "add", "new.txt")
-    before = git(repo, "status", "--porcelain"), git(repo, "rev-parse", "HEAD"), git(repo, "symbolic-ref", "HEAD")
+    before = state(repo)
     write(repo, b"one\n")
-    assert (
-        git(repo, "status", "--porcelain"),
-        git(repo, "rev-parse", "HEAD"),
-        git(repo, "symbolic-ref", "HEAD"),
-    ) == before
+    assert state(repo) == before
 
 
 def test_change__keeps_the_other_files_of_the_branch(repo: Path) -> None:
