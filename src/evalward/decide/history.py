@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
+from typing import NamedTuple
 
 from evalward.decide.history_file import History, case_lists, short_digest
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
@@ -36,19 +37,22 @@ POINTS = 20
 """So many measurements make a trend."""
 
 
-@dataclass(frozen=True)
-class _Seen:
-    """One case in one measurement; `same` is equal where nothing that the history knows of had changed."""
+class _Seen(NamedTuple):
+    """One case in one measurement; `same` is equal where nothing that the history knows of had changed.
 
-    at: str
-    commit: str | None
+    A tuple, because there are a hundred thousand of them in a year of a large suite.
+    """
+
+    entry: HistoryEntry
     count: CaseCount
-    same: tuple[str | None, str]
-    random: bool
+
+    @property
+    def same(self) -> tuple[str | None, str]:
+        return self.entry.ref, self.entry.subject
 
     @property
     def mark(self) -> Mark:
-        return Mark(at=self.at, commit=self.commit)
+        return Mark(at=self.entry.at, commit=self.entry.commit)
 
     @property
     def passes(self) -> bool:
@@ -128,7 +132,7 @@ def _came_back(past: Iterable[_Seen]) -> bool:
     """A random target's case changed at least twice on one branch with one subject."""
     by_same: dict[tuple[str | None, str], list[bool]] = {}
     for seen in past:
-        if seen.random:
+        if seen.entry.random:
             by_same.setdefault(seen.same, []).append(seen.passes)
     return any(sum(a != b for a, b in pairwise(row)) > 1 for row in by_same.values())
 
@@ -137,8 +141,8 @@ def _disagree(past: Iterable[_Seen]) -> bool:
     """Two measurements of one commit with one subject say different things."""
     by_commit: dict[tuple[str, str], set[bool]] = {}
     for seen in past:
-        if seen.commit:
-            by_commit.setdefault((seen.commit, seen.same[1]), set()).add(seen.passes)
+        if seen.entry.commit:
+            by_commit.setdefault((seen.entry.commit, seen.entry.subject), set()).add(seen.passes)
     return any(len(said) > 1 for said in by_commit.values())
 
 
@@ -247,13 +251,7 @@ def _sightings(
 
 def _past(case: str, definition: str, listed: Iterable[tuple[HistoryEntry, Mapping[str, str]]]) -> _Past:
     past = [
-        _Seen(
-            at=entry.at,
-            commit=entry.commit,
-            count=entry.others.get(case, CaseCount(entry.trials)),
-            same=(entry.ref, entry.subject),
-            random=entry.random,
-        )
+        _Seen(entry, entry.others.get(case) or CaseCount(entry.trials))
         for entry, cases in listed
         if cases.get(case) == definition
     ]

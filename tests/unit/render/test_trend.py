@@ -137,9 +137,13 @@ def test_section__without_values_is_none() -> None:
     assert trend_section([]) == trend_section([a_trend(None)]) == ""
 
 
+def html_lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.startswith("<")]
+
+
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_section__hostile_names(name: str) -> None:
     text = trend_section([a_trend(0.5, 0.6, metric=name, target=name), a_trend(0.5, target="x")])
-    assert text.count("<details>") == text.count("</details>") == 1
-    assert "<script" not in text
+    plain = trend_section([a_trend(0.5, 0.6, metric="m", target="t"), a_trend(0.5, target="x")])
+    assert html_lines(text) == html_lines(plain)  # nothing opens or closes what ours doesn't
     assert len(re.findall("^```", text, re.MULTILINE)) == 4
