@@ -63,7 +63,7 @@ def test_history__ascii_where_the_terminal_knows_no_more(evalward: Call) -> None
     for day in (1, 2, 3):
         evalward("history", "append", "--report", f"r{day}.json")
     shown = evalward("history", "show", "--metric", "pass_rate", LC_ALL="C")
-    assert "#_:" in shown.stdout
+    assert "#_-" in shown.stdout
     assert "█" not in shown.stdout
 
 

@@ -44,7 +44,7 @@ class _Seen(NamedTuple):
     """
 
     entry: HistoryEntry
-    count: CaseCount
+    ends: CaseCount
 
     @property
     def same(self) -> tuple[str | None, str]:
@@ -57,11 +57,11 @@ class _Seen(NamedTuple):
     @property
     def passes(self) -> bool:
         """As everywhere: more than half of the trials."""
-        return 2 * self.count.passed > self.count.valid
+        return 2 * self.ends.passed > self.ends.valid
 
     @property
     def clean(self) -> bool:
-        return self.count.failed == 0
+        return self.ends.failed == 0
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ def flaky(
 
 def _flaky_case(case: str, past: Sequence[_Seen], known: CaseCount | None, window: int) -> FlakyCase | None:
     recent = past[-window:]
-    counts = [seen.count for seen in recent] + ([known] if known else [])
+    counts = [seen.ends for seen in recent] + ([known] if known else [])
     if not (any(0 < count.passed < count.valid for count in counts) or _came_back(recent) or _disagree(recent)):
         return None
-    if len(recent) >= STREAK and not any(seen.count.passed for seen in recent[-STREAK:]):
+    if len(recent) >= STREAK and not any(seen.ends.passed for seen in recent[-STREAK:]):
         return None
     failures = [seen for seen in past if not seen.clean]
     began, from_start = _began(past)
@@ -255,7 +255,7 @@ def _past(case: str, definition: str, listed: Iterable[tuple[HistoryEntry, Mappi
         for entry, cases in listed
         if cases.get(case) == definition
     ]
-    return _Past(definition, [seen for seen in past if seen.count.valid])
+    return _Past(definition, [seen for seen in past if seen.ends.valid])
 
 
 def _based(baseline: Baseline | None, suite: str, target: str, runs: Iterable[HistoryEntry]) -> dict[str, _Known]:
