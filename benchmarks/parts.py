@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import raw
+from benchmarks.history import history
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
 from benchmarks.statistics import measure_statistics
 from benchmarks.suites import ENV, MODELS, TURNS, check_passed, run_here, server_settings, write_suite
@@ -211,6 +212,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "latency": ("Fifty trials at once (n = 200), against the latency bound", latency),
     "resume": ("Killed and resumed (n = 200)", resume),
     "replay": ("Replay of the example, against `compare` alone", replay),
+    "history": ("A year of daily runs in the history, against the limits", history),
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
     "statistics": ("The tests of the verdict for 1,000 cases, against 37", measure_statistics),
 }

@@ -187,9 +187,9 @@ class GitTree:
         """Exit code and output of one git command; bounded, as objects are asked for only when their size is known."""
         try:
             done = subprocess.run(  # noqa: S603 - no shell, a fixed program, names that can be no options
-                ["git", *_CONFIG, *args],  # noqa: S607 - looked up in the search path that we were given
+                ["git", *GIT_CONFIG, *args],  # noqa: S607 - looked up in the search path that we were given
                 cwd=self._folder,
-                env={**_ENVIRONMENT, "PATH": self._search_path},
+                env={**GIT_ENVIRONMENT, "PATH": self._search_path},
                 input=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -205,7 +205,7 @@ class GitTree:
 
 # The workspace belongs to another user than the container's root; that is all that `safe.directory` would ask about.
 # Nothing of the repository's own configuration may start a program or a transfer.
-_CONFIG = (
+GIT_CONFIG = (
     "--no-replace-objects",
     "-c",
     "safe.directory=*",
@@ -216,7 +216,7 @@ _CONFIG = (
     "-c",
     "protocol.allow=never",
 )
-_ENVIRONMENT = {
+GIT_ENVIRONMENT = {
     "LC_ALL": "C",
     "HOME": "/nonexistent",
     "GIT_CONFIG_NOSYSTEM": "1",

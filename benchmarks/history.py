@@ -1,0 +1,49 @@
+"""The history: how large a year of daily runs is, and how long it takes to read and to sum up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from benchmarks.measure import Row, middle, ms, spent
+from evalward.decide.history import summarize
+from evalward.decide.history_file import appended_text, read_history
+from evalward.records.report import Provenance
+from support.results import report, result, run
+
+DAYS = 365
+FAILS = 0.08  # about what published runs of live models fail
+BYTES, SECONDS = 1_000_000, 0.1
+
+
+def history() -> list[Row]:
+    """Suites of 37 and of 233 cases with one target, every case failing now and then."""
+    rows = []
+    for cases in (37, 233):
+        text = year(cases)
+        size = len(text.encode())
+        found = read_history(text)
+        assert len(found.entries) == DAYS
+        reading = middle([spent(lambda text=text: read_history(text)) for _ in range(5)])  # type: ignore[misc]
+        summing = middle([spent(lambda found=found: summarize(found)) for _ in range(3)])  # type: ignore[misc]
+        rows += [
+            Row(f"{cases} cases: size", f"{size / 1000:.0f} kB", f"{BYTES / 1000:.0f} kB", size / BYTES, "≤ 1"),
+            Row(f"{cases} cases: read", ms(reading.wall), ms(SECONDS), reading.wall / SECONDS, "≤ 1"),
+            Row(f"{cases} cases: read and summed up", ms(reading.wall + summing.wall), ms(reading.wall),
+                (reading.wall + summing.wall) / reading.wall),
+        ]  # fmt: skip
+    return rows
+
+
+def year(cases: int) -> str:
+    """The history of a year."""
+    chance, text = Random(cases), ""
+    for day in range(DAYS):
+        results = [
+            result(f"json_processing_{n:03d}", "failed" if chance.random() < FAILS else "passed") for n in range(cases)
+        ]
+        measured = run(results, target="anthropic/claude-haiku-4-5", random=True)
+        at = (datetime(2026, 1, 1, 6, tzinfo=UTC) + timedelta(days=day)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        made = report(measured, created_at=at, provenance=Provenance(commit=f"{day:040x}"))
+        text = appended_text(text, made, ref="main")
+    return text
