@@ -29,6 +29,7 @@ def trial(case: str, number: int, letter: str) -> dict[str, object]:
         "status": status,
         "score": 1.0 if letter == "P" else 0.0,
         "max_score": 1.0 if valid else 0.0,
+        "checks": [{"check": "exit_code:0", "passed": False, "detail": "exit code 1"}] if letter == "F" else [],
         "reason": None if letter == "P" else "checks_failed" if letter == "F" else "overloaded",
         "details": {"kind": "bash", "tool_calls": 2, "tool_calls_ok": 2, "turns": 3, "natural_stop": True},
     }
@@ -37,7 +38,9 @@ def trial(case: str, number: int, letter: str) -> dict[str, object]:
 def trials(outcomes: dict[str, str], first: int = 1) -> list[dict[str, object]]:
     """The results of cases, one for each letter."""
     return [
-        trial(case, number, letter) for case, letters in outcomes.items() for number, letter in enumerate(letters, first)
+        trial(case, number, letter)
+        for case, letters in outcomes.items()
+        for number, letter in enumerate(letters, first)
     ]
 
 
@@ -75,7 +78,15 @@ def main(wanted: list[str]) -> int:
         print(f"\n=== {name}: {scene['says']}\n", flush=True)
         baseline = OUTPUT / f"{name}-baseline.json"
         baseline.unlink(missing_ok=True)
-        update = ["evalward", "baseline", "update", "--report", f"{OUTPUT / name}-before.json", "--baseline", str(baseline)]
+        update = [
+            "evalward",
+            "baseline",
+            "update",
+            "--report",
+            f"{OUTPUT / name}-before.json",
+            "--baseline",
+            str(baseline),
+        ]
         subprocess.run(update, check=True, capture_output=True)
         compare = ["evalward", "compare", "--report", f"{OUTPUT / name}.json", "--baseline", str(baseline)]
         done = subprocess.run([*compare, "--policy", str(HERE / "evalward.yml")], check=False)

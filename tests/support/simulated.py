@@ -1,4 +1,4 @@
-"""Whole decisions on simulated suites: a baseline, a candidate, a confirm stage, and the verdict of the product's own code.
+"""Whole decisions on simulated suites: baseline, candidate, confirm stage, and the verdict of the product's own code.
 
 Cases have the noise that published runs show: most pass always, some now and then.
 """

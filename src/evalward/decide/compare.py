@@ -149,7 +149,7 @@ def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
 
 
 def unusable(run: Run, sides: Sides) -> str | None:
-    """Why the confirm stage of a run is no evidence, if so: none was made, or a failed case has no valid fresh trial."""
+    """Why the confirm stage of a run is no evidence: none was made, or a failed case has no valid fresh trial."""
     if not run.confirmation:
         return run.confirm_note or "there was none"
     failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}

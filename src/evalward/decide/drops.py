@@ -156,50 +156,69 @@ def _too_much(rule: Rule, change: MetricChange, delta: float) -> str:
     unit = change.now.unit if change.now else "ratio"
     allowed = rule.max_drop if delta < 0 else rule.max_rise
     size, most = shown_apart(abs(delta), allowed or 0.0, unit, shown_delta)
-    verb = "fell" if delta < 0 else "rose"
-    return f"{rule.metric} {verb} {size} ({moved(change)}), more than the {most} allowed"
+    return f"{rule.metric} {_verb(delta)} {size} ({moved(change)}), more than the {most} allowed"
 
 
 def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
-    rule, change = applied.rule, applied.change
-    first = _beyond(rule, change.delta or 0.0)
-    decided = _beyond(rule, evidence.delta or 0.0)
-    if decided is None:
-        text = _not_repeated(applied, evidence) if evidence.confirmed and _retried(applied) else ""
-        return Drop("ok", "", text or _fine(question, change, evidence, first is not None), evidence)
+    rule = applied.rule
+    if _beyond(rule, evidence.delta or 0.0) is None:
+        return Drop("ok", "", _fine(applied, question, evidence), evidence)
     corrected = 1.0 if evidence.corrected is None else evidence.corrected
-    if corrected <= rule.alpha:
-        return _drop("fail", _convicted(question, applied, evidence), evidence)
-    return _drop("inconclusive", _unsure(question, applied, evidence), evidence)
+    convicted = corrected <= rule.alpha
+    parts = [what_failed(question.sample, evidence, question.run.confirmed), chance(corrected)]
+    if not convicted:
+        parts[-1] += ", so it is no proof"
+    text = f"{_size(applied, evidence)}: {'; '.join(part for part in parts if part)}"
+    text += "" if convicted else _thin(evidence)
+    return Drop("fail" if convicted else "inconclusive", text, text, evidence)
 
 
-def _drop(status: RuleStatus, message: str, evidence: Evidence) -> Drop:
-    return Drop(status, message, message, evidence)
+def _size(applied: Applied, evidence: Evidence) -> str:
+    """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones."""
+    if not evidence.confirmed:
+        return _too_much(applied.rule, applied.change, evidence.delta or 0.0)
+    return f"{_confirmed(applied, evidence)}, more than the {_allowed(applied, evidence)} allowed"
 
 
-def _retried(applied: Applied) -> int:
-    return applied.run.confirmation.trials if applied.run.confirmation else 0
+def _confirmed(applied: Applied, evidence: Evidence) -> str:
+    delta = evidence.delta or 0.0
+    return f"{applied.rule.metric} {_verb(delta)} {_apart(applied, delta)[0]}, confirmed by fresh tries"
 
 
-def _not_repeated(applied: Applied, evidence: Evidence) -> str:
-    confirmation = applied.run.confirmation
+def _allowed(applied: Applied, evidence: Evidence) -> str:
+    return _apart(applied, evidence.delta or 0.0)[1]
+
+
+def _apart(applied: Applied, delta: float) -> tuple[str, str]:
+    """A difference and what of it is allowed, with as many digits as tell them apart."""
     unit = applied.change.now.unit if applied.change.now else "ratio"
-    if confirmation is None:
-        return ""
-    passed = f"{confirmation.passed} of {confirmation.trials} fresh tries of {_cases(len(confirmation.cases))} passed"
-    rest = max(0.0, -(evidence.delta or 0.0) if applied.rule.max_drop is not None else (evidence.delta or 0.0))
-    what = "no change for the worse is left" if rest <= EPSILON else f"{shown_delta(rest, unit)} of it are left"
-    return f"{applied.rule.metric}: the failures didn't repeat: {passed}, {what}"
+    allowed = applied.rule.max_drop if delta < 0 else applied.rule.max_rise
+    return shown_apart(abs(delta), allowed or 0.0, unit, shown_delta)
 
 
-def _fine(question: Question, change: MetricChange, evidence: Evidence, first: bool) -> str:
+def _verb(delta: float) -> str:
+    return "fell" if delta < 0 else "rose"
+
+
+def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     """The sentence of a metric that is as it should be."""
-    unit, delta = question.sample.unit, change.delta or 0.0
-    if first:  # the planned difference was too large, the confirmed one isn't
-        return f"{question.rule.metric}: the change didn't repeat in fresh tries"
-    verb = "is unchanged" if delta == 0 else f"{'fell' if delta < 0 else 'rose'} {shown_delta(abs(delta), unit)}"
+    rule, unit, delta = applied.rule, question.sample.unit, applied.change.delta or 0.0
+    left = evidence.delta or 0.0
+    if evidence.confirmed and left * (-1 if question.falls else 1) > EPSILON:
+        return f"{_confirmed(applied, evidence)}, within the {_allowed(applied, evidence)} allowed"
+    if evidence.confirmed and _beyond(rule, delta) is not None:
+        return f"{rule.metric} {_verb(delta)} {shown_delta(abs(delta), unit)} at first: {_not_repeated(applied)}"
+    what = "is unchanged" if delta == 0 else f"{_verb(delta)} {shown_delta(abs(delta), unit)}"
     margin = f" (95 %: {between(evidence.interval.low, evidence.interval.high, unit)})" if evidence.interval else ""
-    return f"{question.rule.metric} {verb}{margin}{_seen(evidence, question)}"
+    return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
+
+
+def _not_repeated(applied: Applied) -> str:
+    confirmation = applied.run.confirmation
+    if confirmation is None:
+        return "it didn't repeat"
+    cases = "the failed case" if len(confirmation.cases) == 1 else f"the {len(confirmation.cases)} failed cases"
+    return f"the failures didn't repeat ({confirmation.passed} of {confirmation.trials} fresh tries of {cases} passed)"
 
 
 def _seen(evidence: Evidence, question: Question) -> str:
@@ -208,39 +227,6 @@ def _seen(evidence: Evidence, question: Question) -> str:
     worse = "drop" if question.falls else "rise"
     size = shown_delta(evidence.detectable, question.sample.unit, 1)
     return f"; a {worse} of {size} would have been seen four times out of five"
-
-
-def _convicted(question: Question, applied: Applied, evidence: Evidence) -> str:
-    p = 1.0 if evidence.corrected is None else evidence.corrected
-    failed = what_failed(question.sample, evidence, question.run.confirmed)
-    size = (
-        _too_much(applied.rule, applied.change, evidence.delta or 0.0)
-        if not evidence.confirmed
-        else _confirmed(applied, evidence)
-    )
-    return f"{size}: {failed}; {chance(p)}" if failed else f"{size}; {chance(p)}"
-
-
-def _confirmed(applied: Applied, evidence: Evidence) -> str:
-    """The drop that fresh tries confirmed, beside what the planned ones showed."""
-    rule, change, delta = applied.rule, applied.change, evidence.delta or 0.0
-    unit = change.now.unit if change.now else "ratio"
-    allowed = rule.max_drop if delta < 0 else rule.max_rise
-    size, most = shown_apart(abs(delta), allowed or 0.0, unit, shown_delta)
-    verb = "fell" if delta < 0 else "rose"
-    return f"{rule.metric} {verb} {size}, confirmed by fresh tries, more than the {most} allowed"
-
-
-def _unsure(question: Question, applied: Applied, evidence: Evidence) -> str:
-    p = 1.0 if evidence.corrected is None else evidence.corrected
-    size = (
-        _confirmed(applied, evidence)
-        if evidence.confirmed
-        else _too_much(applied.rule, applied.change, evidence.delta or 0.0)
-    )
-    failed = what_failed(question.sample, evidence, question.run.confirmed)
-    parts = [part for part in (failed, f"{chance(p)}, so it is no proof") if part]
-    return f"{size}: {'; '.join(parts)}{_thin(evidence)}"
 
 
 def _thin(evidence: Evidence) -> str:
@@ -268,7 +254,3 @@ def thin_baselines(rules: Sequence[RuleOutcome]) -> list[str]:
             remedy = f"update it from a run with --trials {FEW_TRIALS}"
             told.setdefault((rule.suite, rule.target), f"{rule.suite} × {rule.target}: {limit}; {remedy}")
     return list(told.values())
-
-
-def _cases(count: int) -> str:
-    return f"{count} case" if count == 1 else f"{count} cases"

@@ -1,7 +1,7 @@
 """How sure a difference is: from the trials of both sides to the numbers that a rule is decided on.
 
-Metrics whose trials are a yes or no each are tested by the exact stratified test; all others by the exact sign-flip test
-on each case's difference. Where a confirm stage tried the failed cases again, only its fresh trials count: the planned
+Metrics whose trials are a yes or no each are tested by the exact stratified test; all others by the exact sign-flip
+test on each case's difference. Where a confirm stage tried the failed cases again, only its fresh trials count: the planned
 ones chose the cases, so they can't be evidence against them.
 """
 
@@ -155,7 +155,9 @@ def _detectable(sample: Sample, question: Question) -> float | None:
     if sample.counted:
         variance = within_case_variance([_counts(pair) for pair in sample.pairs])
         before, now = _mean_trials([p.before for p in sample.pairs]), _mean_trials([p.now for p in sample.pairs])
-        return minimum_detectable_effect(n, before, now, variance.before.value, variance.now.value, alpha, POWER)
+        return minimum_detectable_effect(
+            n, before, now, variance.before.value, variance.now.value, alpha=alpha, power=POWER
+        )
     spread = _contributions(sample, question.delta)
     if len(spread) < 2 or not stdev(spread):
         return None

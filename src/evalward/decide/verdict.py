@@ -291,12 +291,15 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
 def _all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> str:
     if comparison.baseline is None:
         return "only floors and ceilings could speak: there is no baseline yet"
-    said = [
-        f"{_cases(number)} {verb}"
-        for change, verb in (("broken", "broke"), ("worse", "got worse"), ("fixed", "got fixed"))
-        if (number := sum(case.change == change for run in comparison.runs for case in run.cases))
-    ]
-    if any(run.of("broken", "worse") for run in comparison.runs):
+    cases = [case for run in comparison.runs for case in run.cases]
+    counted = {
+        "broke": sum(case.change == "broken" and not case.excused for case in cases),
+        "got worse": sum(case.change == "worse" for case in cases),
+        "got fixed": sum(case.change == "fixed" for case in cases),
+        "failed by chance": sum(case.excused for case in cases),
+    }
+    said = [f"{_cases(number)} {verb}" for verb, number in counted.items() if number]
+    if counted["broke"] or counted["got worse"]:
         return f"{' and '.join(said)}, within what the policy allows"
     ruled = {(rule.suite, rule.target, rule.rule.metric) for rule in rules}
     sank = any(

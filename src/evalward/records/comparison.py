@@ -84,6 +84,11 @@ class CaseChange(Record):
     standing: Standing | None = None
     flaky: str | None = None
 
+    @property
+    def excused(self) -> bool:
+        """True for a broken case that is not held against the change."""
+        return self.standing in {"not_repeated", "unreliable"}
+
 
 class MetricChange(Record):
     """One metric on both sides.

@@ -18,6 +18,7 @@ def changed_cases(
     kinds: Sequence[CaseChangeKind],
     limit: int,
     caps: Caps,
+    *,
     several: bool,
     wanted: Callable[[CaseChange], bool] = lambda _: True,
 ) -> Some[CaseEntry]:
@@ -71,16 +72,26 @@ def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
 
 
 def blamed(case: CaseChange) -> bool:
-    """True for a broken case that speaks against the change: not one that passes again, or never was reliable."""
-    return case.standing not in {"not_repeated", "unreliable"}
+    """True for a broken case that speaks against the change."""
+    return not case.excused
+
+
+def excused(case: CaseChange) -> bool:
+    """True for a broken case that passed again when it was tried, or that never was reliable."""
+    return case.excused
 
 
 def certainty(case: CaseChange) -> str:
     """What else is known of a case of a random target: its fresh tries, and what it did before."""
     said = []
     if case.fresh is not None:
-        failed = case.fresh.trials - case.fresh.passed
-        said.append(f"{failed} of {plural(case.fresh.trials, 'fresh try', 'fresh tries')} failed")
+        passed, tries = case.fresh.passed, plural(case.fresh.trials, "fresh try", "fresh tries")
+        again = (
+            f"{passed} of {tries} passed" if case.fresh.passes else f"{case.fresh.trials - passed} of {tries} failed"
+        )
+        said.append(again)
+    if case.standing == "regressed":
+        said.append("beyond chance")
     if case.standing == "unreliable":
         said.append("unreliable before")
     if case.flaky:

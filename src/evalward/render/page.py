@@ -16,7 +16,7 @@ from evalward.records.comparison import (
 )
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
-from evalward.render.entries import blamed, change_counts, changed_cases, wrong_answers
+from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
 from evalward.render.numbers import plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.view import (
@@ -60,7 +60,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
     """The page of a judgement, no longer than `caps` allow. `counts` adds n of N to ratios."""
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
-    broken = changed_cases(comparison, ("broken",), caps.broken, caps, several, blamed)
+    broken = changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=blamed)
     unsafe, wrong = wrong_answers(comparison, caps, several)
     first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
     runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
@@ -83,10 +83,12 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         several=several,
         unsafe=unsafe,
         broken=broken,
-        excused=changed_cases(comparison, ("broken",), caps.broken, caps, several, lambda case: not blamed(case)),
+        excused=changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=excused),
         wrong=wrong,
-        fixed=changed_cases(comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several),
-        others=changed_cases(comparison, others, caps.changes, caps, several),
+        fixed=changed_cases(
+            comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several=several
+        ),
+        others=changed_cases(comparison, others, caps.changes, caps, several=several),
         other_counts=change_counts(comparison, others),
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
