@@ -217,8 +217,18 @@ def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
         suite=rule.suite,
         target=rule.target,
         metric=rule.rule.metric,
-        remedy="Look at the broken cases; mend them, or accept the change by updating the baseline.",
+        remedy=_remedy(rule),
     )
+
+
+def _remedy(rule: RuleOutcome) -> str:
+    if rule.status == "fail":
+        return "Look at the broken cases; mend them, or accept the change by updating the baseline."
+    if rule.evidence is not None and not rule.evidence.confirmed:
+        return (
+            "Look at the broken cases. More trials tell more: `--trials 5`, here or in the run that the baseline is of."
+        )
+    return "Look at the broken cases. A baseline of more trials (`--trials 5`) tells more."
 
 
 # --- what a pass may not hide ---------------------------------------------------------------------------------------

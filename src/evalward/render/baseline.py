@@ -5,8 +5,8 @@ from __future__ import annotations
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.result import Status
 from evalward.render.console import Screen
+from evalward.render.names import short_hash
 from evalward.render.numbers import format_value, plural
-from evalward.render.page import short_hash
 from evalward.render.rows import format_category, metric_order
 
 

@@ -11,8 +11,8 @@ from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
 from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
 from evalward.render.entries import answer_lines
+from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
-from evalward.render.page import quoted, short_hash
 from evalward.render.rows import format_category, metric_order
 from evalward.render.view import Badge, CheckLine
 
