@@ -112,7 +112,7 @@ class Program(StrictRecord):
 
 
 class HistoryPlace(StrictRecord):
-    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and draws trends, and decides nothing."""
+    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and draws trends, no more."""
 
     folder: Text | None = Field(default=None, description="A folder of the repository")
     branch: Text | None = Field(default=None, description="A branch that holds nothing else, such as evalward-data")
