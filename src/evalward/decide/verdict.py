@@ -205,7 +205,21 @@ def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
 
 def _from_rules(rules: Sequence[RuleOutcome]) -> list[Reason]:
     several = len({(rule.suite, rule.target) for rule in rules}) > 1
-    return [_from_rule(rule, several) for rule in rules if rule.status in {"fail", "inconclusive"}]
+    reasons = [_from_rule(rule, several) for rule in rules if rule.status in {"fail", "inconclusive"}]
+    return _told_once(reasons)
+
+
+def _told_once(reasons: Sequence[Reason]) -> list[Reason]:
+    """Metrics that fell by the same failures tell these once."""
+    told: set[tuple[str | None, str | None, str]] = set()
+    found = []
+    for reason in reasons:
+        head, _, why = reason.message.partition(" allowed: ")
+        key = (reason.suite, reason.target, why)
+        shorter = {"message": f"{head} allowed, by the same failures"} if why and key in told else {}
+        told.add(key)
+        found.append(reason.model_copy(update=shorter))
+    return found
 
 
 def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
