@@ -14,6 +14,7 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.words import near_or_known
 from evalward.decide.compare import Measure, compare
+from evalward.decide.staleness import with_staleness
 from evalward.decide.verdict import judge
 from evalward.engine.control import Budget
 from evalward.engine.plan import Plan, Selection, make_plan
@@ -173,7 +174,7 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
 
 def judge_report(report: Report, baseline: Baseline | None, policy: Policy) -> Judgement:
     """Compare and decide."""
-    comparison = compare(report, baseline, measures(report))
+    comparison = with_staleness(compare(report, baseline, measures(report)), report, baseline)
     return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules(report)))
 
 
