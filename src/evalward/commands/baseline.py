@@ -12,7 +12,7 @@ from evalward.commands.files import emit, read_baseline_file, read_report, write
 from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
 from evalward.config import load_config
-from evalward.decide.baseline import dump_baseline, update_baseline, with_acceptance
+from evalward.decide.baseline import NO_POLICY, dump_baseline, update_baseline, with_acceptance
 from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import Measured, report_digest
 from evalward.decide.staleness import age_days, few_trials, stale
@@ -43,7 +43,7 @@ class UpdateOptions:
 
     also: tuple[Path, ...] = ()
     pool: bool = False
-    policy: Policy = Policy()
+    policy: Policy = NO_POLICY
     accept: str | None = None
     by: str | None = None
     verified: bool = False
@@ -61,7 +61,7 @@ def baseline_path(config: Path, baseline: Path | None, profile: str | None = Non
 def update_policy(config: Path, baseline: Path | None, profile: str | None = None) -> Policy:
     """What judges an update: the config's policy; the kinds' own rules where a baseline is named and no config is."""
     if baseline is not None and profile is None and not config.exists():
-        return Policy()
+        return NO_POLICY
     return policy_of(load_config(config), profile, None)
 
 
@@ -85,14 +85,27 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     if done.report is None or done.baseline is previous:
         world.say(f"{path}: no change")
         return EXIT_OK
-    blocking, unsure, outcome = _judged(done.report, previous, options.policy, str(report))
-    if outcome is Outcome.ERROR or (previous and blocking and reason is None):
-        return _refuse(world, path, blocking, outcome)
+    said = _judged(done.report, previous, options.policy, str(report))
+    if said.outcome is Outcome.ERROR or (said.blocking and reason is None):
+        return _refuse(world, path, said)
     made = done.baseline
-    if previous and blocking and reason:
-        made = with_acceptance(made, _acceptance(world, done.report, reason, blocking, options))
-    _warn(world, made, previous, blocking, unsure, options)
+    if said.blocking and reason:
+        made = with_acceptance(made, _acceptance(world, done.report, reason, said, options))
+    _warn(world, made, said, options)
     return _finish(world, path, previous, made, options)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the gate says of a report: `blocking` has to be accepted; `limits` will fail whatever the baseline is.
+
+    `unsure` looks worse, but chance could explain it. Without an old baseline nothing blocks.
+    """
+
+    outcome: Outcome
+    blocking: Sequence[Reason]
+    limits: Sequence[Reason]
+    unsure: Sequence[Reason]
 
 
 def _clean_reason(text: str | None) -> str | None:
@@ -107,29 +120,31 @@ def _clean_reason(text: str | None) -> str | None:
     return reason
 
 
-def _judged(
-    report: Report, previous: Baseline | None, policy: Policy, file: str
-) -> tuple[list[Reason], list[Reason], Outcome]:
-    """Why the report fails against the old baseline, what chance alone could explain, and the verdict."""
+def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> Said:
     verdict = judge_report(remeasured(report, file), previous, policy).verdict
-    blocking = [reason for reason in verdict.reasons if reason.outcome in {Outcome.FAIL, Outcome.ERROR}]
-    unsure = [r for r in verdict.reasons if r.outcome is Outcome.INCONCLUSIVE and r.stage == "drop"]
-    return blocking, unsure, verdict.outcome
+    worse = [reason for reason in verdict.reasons if reason.outcome in {Outcome.FAIL, Outcome.ERROR}]
+    return Said(
+        outcome=verdict.outcome,
+        blocking=worse if previous or verdict.outcome is Outcome.ERROR else [],
+        limits=[reason for reason in worse if reason.stage == "limit"],
+        unsure=[r for r in verdict.reasons if r.outcome is Outcome.INCONCLUSIVE and r.stage == "drop"],
+    )
 
 
-def _refuse(world: World, path: Path, blocking: Sequence[Reason], outcome: Outcome) -> int:
-    world.say(f"{path}: not updated, because what was measured is worse than it:")
-    for reason in blocking:
+def _refuse(world: World, path: Path, said: Said) -> int:
+    if said.outcome is Outcome.ERROR:
+        world.say(f"{path}: not updated, because what was measured can't be judged:")
+    else:
+        world.say(f"{path}: not updated, because the gate fails for what was measured:")
+    for reason in said.blocking:
         _tell(world, f"  ✗ {reason.message}")
-    if outcome is Outcome.ERROR:
+    if said.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
     world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
     return EXIT_FAILED
 
 
-def _acceptance(
-    world: World, report: Report, reason: str, blocking: Sequence[Reason], options: UpdateOptions
-) -> Acceptance:
+def _acceptance(world: World, report: Report, reason: str, said: Said, options: UpdateOptions) -> Acceptance:
     return Acceptance(
         at=world.now(),
         commit=report.provenance.commit,
@@ -137,25 +152,17 @@ def _acceptance(
         by=one_line(options.by, _LONGEST_SENTENCE) if options.by else None,
         verified=options.verified,
         report=report_digest(report),
-        what=[one_line(one.message, _LONGEST_SENTENCE) for one in blocking[:_MOST_SENTENCES]],
+        what=[one_line(one.message, _LONGEST_SENTENCE) for one in said.blocking[:_MOST_SENTENCES]],
     )
 
 
-def _warn(
-    world: World,
-    made: Baseline,
-    previous: Baseline | None,
-    blocking: Sequence[Reason],
-    unsure: Sequence[Reason],
-    options: UpdateOptions,
-) -> None:
-    for reason in blocking:
-        if reason.stage == "limit":
-            _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
-    for reason in unsure:
+def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> None:
+    for reason in said.limits:
+        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
+    for reason in said.unsure:
         advice = "" if options.pool else "; --pool would keep the earlier trials beside the new ones"
         _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}{advice}")
-    if options.accept and not (previous and blocking):
+    if options.accept and not said.blocking:
         world.say("warning: nothing had to be accepted: the reason is not written down.")
     for few in filter(None, map(few_trials, made.runs)):
         _tell(world, f"warning: {few}.")
@@ -203,5 +210,3 @@ def diff(world: World, old: Path, new: Path, form: DiffFormat = "terminal", outp
         text = difference_text(difference, colour=output is None and world.colour(world.out), width=world.width)
     emit(world, text, output)
     return EXIT_OK
-
-

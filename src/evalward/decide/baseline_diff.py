@@ -59,7 +59,11 @@ def _subject(old: BaselineRun, new: BaselineRun) -> list[SubjectChange]:
 def _metrics(before: dict[str, Metric], now: dict[str, Metric]) -> list[MetricChange]:
     names = [*now, *(name for name in before if name not in now)]
     changes = [_metric(name, before.get(name), now.get(name)) for name in names]
-    return [change for change in changes if change.delta != 0 and (_value(change.before), _value(change.now)) != (None, None)]
+    return [
+        change
+        for change in changes
+        if change.delta != 0 and (_value(change.before), _value(change.now)) != (None, None)
+    ]
 
 
 def _metric(name: str, before: Metric | None, now: Metric | None) -> MetricChange:
@@ -108,4 +112,3 @@ def _share(counted: Tally | None) -> tuple[float, float] | None:
     if counted is None:
         return None
     return round(counted.passed / counted.trials, 9), round(counted.score or 0.0, 9)
-

@@ -40,7 +40,11 @@ def run_key(run: Run | BaselineRun) -> Key:
 def report_digest(report: Report) -> str:
     """What identifies a report's trials: all that was measured, and nothing of when or how the file was written."""
     runs = [
-        [*run_key(run), run.subject.hash, [_identity(result) for result in sorted(run.cases, key=_order) if result.valid]]
+        [
+            *run_key(run),
+            run.subject.hash,
+            [_identity(result) for result in sorted(run.cases, key=_order) if result.valid],
+        ]
         for run in sorted(report.runs, key=run_key)
     ]
     return digest(runs)

@@ -115,5 +115,7 @@ def _definitions(run: BaselineRun, now: Run, limits: StaleLimits) -> list[str]:
     if known and redefined > limits.redefined * len(known):
         told.append(f"{run.name}: {redefined} of the baseline's {len(known)} cases ask something else now: update it")
     if there and unknown > limits.unknown * len(there):
-        told.append(f"{run.name}: the baseline lacks {unknown} of {len(there)} cases, which nothing protects: update it")
+        told.append(
+            f"{run.name}: the baseline lacks {unknown} of {len(there)} cases, which nothing protects: update it"
+        )
     return told

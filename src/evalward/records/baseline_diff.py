@@ -16,7 +16,7 @@ CaseDifferenceKind = Literal["added", "removed", "redefined", "changed"]
 
 
 class CaseDifference(Record):
-    """One case that isn't the same: `redefined` asks something else now, `changed` has another share of passes or score."""
+    """One case that isn't the same: `redefined` asks something else now, `changed` has other results."""
 
     id: str
     category: str

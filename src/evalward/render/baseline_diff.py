@@ -145,7 +145,9 @@ def _trials(counts: tuple[int, int] | None) -> str:
 
 def _metric(change: MetricChange) -> list[str]:
     sides = [side for side in (change.now, change.before) if side is not None]
-    apart = [[side.value] if side is not None and side.value is not None else [] for side in (change.before, change.now)]
+    apart = [
+        [side.value] if side is not None and side.value is not None else [] for side in (change.before, change.now)
+    ]
     return [
         change.id,
         format_value(change.before, apart[1]),
