@@ -18,6 +18,7 @@ from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, to_confirm
 from evalward.decide.history import trend
 from evalward.decide.samples import gather
+from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.verdict import judge
 from evalward.engine.confirm import confirm_plan, with_confirmation
@@ -246,7 +247,8 @@ def judge_report(
     """Compare and decide. `history` names what is flaky and shows trends; it decides nothing."""
     known = measures(report)
     samples = gather(report, baseline, known)
-    comparison = with_standing(compare(report, baseline, known), baseline, history)
+    comparison = with_staleness(compare(report, baseline, known), report, baseline)
+    comparison = with_standing(comparison, baseline, history)
     verdict = judge(comparison, policy, default_rules(report), samples)
     return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from evalward.decide.drops import thin_baselines
 from evalward.decide.rules import apply_rules, judged
 from evalward.decide.samples import Samples
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
@@ -45,7 +44,7 @@ def judge(
         headline=reasons[0].message if reasons else _all_well(comparison, rules),
         reasons=reasons,
         rules=rules,
-        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules), *thin_baselines(rules)],
+        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
         fail_on=policy.fail_on,
         profile=policy.profile,
     )

@@ -131,13 +131,13 @@ def build_reports(
 
 
 def _facts(report: Report) -> list[str]:
-    facts = [_when(report.created_at), f"{report.tool.name} {report.tool.version}"]
+    facts = [when(report.created_at), f"{report.tool.name} {report.tool.version}"]
     if report.provenance.commit:
         facts.append(f"commit {quoted(short_hash(report.provenance.commit))}")
     return facts
 
 
-def _when(time: str) -> str:
+def when(time: str) -> str:
     """`2026-11-21 08:00 UTC`; other text as it is."""
     match = _TIME.fullmatch(time)
     return f"{match[1]} {match[2]} UTC" if match else time
