@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward import __version__
+from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_release
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -52,6 +53,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_baseline(commands)
     _add_validate(commands)
     _add_publish(commands)
+    add_accept(commands, _command)
+    add_release(commands, _command)
     _add_action(commands)
     return parser
 
@@ -149,6 +152,8 @@ def _add_baseline(commands: Commands[argparse.ArgumentParser]) -> None:
         if name == "update":
             report = DEFAULT_OUTPUT / "report.json"
             action.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
+
+    add_baseline_commit(actions, _command)
 
 
 def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
