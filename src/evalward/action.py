@@ -14,6 +14,7 @@ from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report
 from evalward.commands.pipeline import REPORT_FILE, judge_report, prepare, remeasured, run_plan, unfed_rules
 from evalward.commands.publish import publish
+from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.secrets import Redaction, redact_files, redaction_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
@@ -31,6 +32,7 @@ from evalward.github.repository import Repository
 from evalward.github.runner_files import Annotation, Level, Outputs, append_summary, write_outputs
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
+from evalward.github.status import status_state
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.report import Report
@@ -243,6 +245,8 @@ def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> 
     """What is done after judging, checked before anything is measured. Raises `_IdleError` if there is no need."""
     if job.settings.mode == "check":
         return lambda _, page: page
+    if job.settings.mode == "release":
+        return lambda measured, page: _released(job, loaded, measured, page)
     needs_token(job.settings.github_token)
     if job.settings.mode == "accept":
         case, code = label_case(job.surfaces, client, job.plan)
@@ -250,6 +254,25 @@ def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> 
             raise _IdleError(code)
         return lambda measured, page: _accepted(case, measured, page)
     return _updater(job, client, tree, loaded)
+
+
+def _released(job: Job, loaded: LoadedConfig, measured: Measured, page: Page) -> Page:
+    """The page of a release check: both verdicts, the worse of which counts."""
+    settings = job.settings
+    options = ReleaseOptions(
+        report=job.output / REPORT_FILE,
+        config=job.folder / settings.config,
+        output=job.output,
+        branch=job.plan.branch,
+        profile=settings.profile,
+        fail_on=settings.fail_on,
+    )
+    found = job.redaction.record(judge_release(loaded, measured.report, options, job.runner.search_path))
+    text = leave_release(found, job.output, f"evalward release --config {settings.config}")
+    code = found.exit_code
+    verdict = found.worse.verdict
+    outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
+    return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=verdict.headline)
 
 
 def _accepted(case: Case, measured: Measured, page: Page) -> Page:

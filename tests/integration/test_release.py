@@ -179,7 +179,7 @@ def test_release__a_tag_without_a_baseline_is_told(repo: Path) -> None:
     [
         ({"v1.9.0": "a", "v1.10.0": "b"}, "v1.10.0"),
         ({"1.0": "a", "v2.0-rc.1": "b"}, "1.0"),
-        ({"v2.0-rc.1": "b", "v2.0-rc.2": "c"}, "v2.0-rc.2"),
+        ({"v2.0-rc.9": "b", "v2.0-rc.10": "c"}, "v2.0-rc.10"),
         ({"v1.0": "a", "v2.0": "head"}, "v1.0"),
         ({"nightly": "a"}, None),
         ({}, None),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
 from evalward.records.release import ReleaseReport
+from evalward.records.report import Report
 from evalward.render.context import Context
 from evalward.render.release import release_markdown
 from evalward.render.terminal import judgement_text
@@ -48,20 +50,22 @@ def release(world: World, options: ReleaseOptions) -> int:
     problems = unfed_rules(loaded)
     if problems:
         raise InputError(problems)
-    tree = GitTree(loaded.root, search_path=world.env.get("PATH", ""))
-    branch = options.branch or branch_of(world.env) or tree.branch()
-    found = _judged(loaded, tree, replace(options, branch=branch))
-    context = Context(
-        title="Evalward",
-        head_sha=found.commit,
-        report_path=str(options.report),
-        command=f"evalward release --report {options.report} --config {options.config}",
-    )
-    write_text(options.output / REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
-    write_text(options.output / REPORT_MD, release_markdown(found, context))
+    report = remeasured(read_report(options.report), str(options.report))
+    search_path = world.env.get("PATH", "")
+    branch = options.branch or branch_of(world.env) or GitTree(loaded.root, search_path=search_path).branch()
+    found = judge_release(loaded, report, replace(options, branch=branch), search_path)
+    leave_release(found, options.output, f"evalward release --report {options.report} --config {options.config}")
     _say(world, found)
     world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")
     return found.exit_code
+
+
+def leave_release(found: ReleaseReport, output: Path, command: str) -> str:
+    """Write both files; the Markdown's text. `command` reproduces the check."""
+    text = release_markdown(found, Context(head_sha=found.commit, command=command))
+    write_text(output / REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    write_text(output / REPORT_MD, text)
+    return text
 
 
 def branch_of(env: Mapping[str, str]) -> str | None:
@@ -76,7 +80,7 @@ def last_release(tags: Mapping[str, str], head: str | None) -> str | None:
     return max(versions, key=lambda name: (versions[name], name), default=None)
 
 
-def version_of(tag: str) -> tuple[bool, tuple[int, ...], str] | None:
+def version_of(tag: str) -> tuple[bool, tuple[int, ...], str, int] | None:
     """What orders versions: final ones above all others, then the numbers; `None` for a tag that is no version."""
     match = _VERSION.fullmatch(tag)
     if match is None:
@@ -84,11 +88,19 @@ def version_of(tag: str) -> tuple[bool, tuple[int, ...], str] | None:
     numbers = [int(part) for part in match["numbers"].split(".")]
     while numbers and numbers[-1] == 0:
         numbers.pop()
-    return match["pre"] is None, tuple(numbers), match["pre"] or ""
+    pre = match["pre"] or ""
+    word = pre.rstrip("0123456789")
+    return not pre, tuple(numbers), word, int(pre.removeprefix(word) or 0)
 
 
-def _judged(loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> ReleaseReport:
-    report = remeasured(read_report(options.report), str(options.report))
+def judge_release(
+    loaded: LoadedConfig, report: Report, options: ReleaseOptions, search_path: str = os.defpath
+) -> ReleaseReport:
+    """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
+
+    Raises `InputError` for a shallow clone, which hides the releases, and for a tag that isn't there.
+    """
+    tree = GitTree(loaded.root, search_path=search_path)
     config = loaded.config
     policy = config.policy_for(options.branch, options.profile, file=loaded.file)
     policy = policy.model_copy(update={"fail_on": options.fail_on}) if options.fail_on else policy

@@ -18,7 +18,7 @@ MAX_COMMENT_ID = 64
 MAX_STATUS = 100
 MAX_BRANCH = 200
 
-Mode = Literal["check", "update-baseline", "accept"]
+Mode = Literal["check", "update-baseline", "accept", "release"]
 BaselineTo = Literal["push", "pull-request"]
 
 BRANCH = re.compile(r"[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*")

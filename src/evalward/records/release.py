@@ -26,7 +26,12 @@ class ReleaseReport(Record):
     against_tag: Judgement | None = None
 
     @property
+    def worse(self) -> Judgement:
+        """The judgement whose exit code is the higher one."""
+        both = [self.against_branch, *([self.against_tag] if self.against_tag else [])]
+        return max(both, key=lambda judgement: judgement.verdict.exit_code)
+
+    @property
     def exit_code(self) -> int:
         """The worse of both verdicts'."""
-        second = self.against_tag.verdict.exit_code if self.against_tag else 0
-        return max(self.against_branch.verdict.exit_code, second)
+        return self.worse.verdict.exit_code

@@ -437,3 +437,18 @@ def test_accept__earlier_acceptances_stay_on_record(site: Site) -> None:
     assert accept(site, "/evalward accept second").code == 0
     told = acceptances(read_baseline(site.api.text(BASELINE, "topic"), "b"))
     assert [("slower" in line, "second" in line) for line in told] == [(True, False), (False, True)]
+
+
+# --- releases -------------------------------------------------------------------------------------------------------
+
+
+def test_release__is_judged_against_the_last_tag_too(site: Site) -> None:
+    site.update(site.push({"README.md": "x"}))
+    git(site.api.repo, "tag", "v1.0", "main")
+    _, head = site.push({"evals/a.jsonl": cases("one", "two", "three")}, "release/2")
+    git(site.workspace, "fetch", "--quiet", "--tags", "origin")
+    seen = site.act("workflow_dispatch", {"ref": "refs/heads/release/2"}, head, mode="release")
+    report = (site.workspace / "evalward-out" / "release-report.md").read_text("utf-8")
+    assert seen.code == 1
+    assert seen.summary.startswith("# Release report: blocked")
+    assert "Against the release `v1.0`" in report
