@@ -49,13 +49,15 @@ def call(tmp_path: Path, api: RepositoryGitHub, *args: str, **env: str) -> tuple
     return code, err.getvalue()
 
 
-def commit(tmp_path: Path, api: RepositoryGitHub, *more: str, good: bool = True, **env: str) -> tuple[int, str]:
+def commit(
+    tmp_path: Path, api: RepositoryGitHub, *more: str, good: bool = True, env: dict[str, str] | None = None
+) -> tuple[int, str]:
     cases = passes(*"abcdefghij") if good else [result(case, "failed") for case in "abcdefghij"]
     text = report(run(cases, target="oracle")).model_dump_json(by_alias=True)
     write_files(tmp_path, {"r.json": text})
     config = str(tmp_path / "workspace" / "sub" / "evalward.yml")
     options = ("--config", config, "--report", str(tmp_path / "r.json"), *more)
-    return call(tmp_path, api, "baseline", "commit", *options, **env)
+    return call(tmp_path, api, "baseline", "commit", *options, **(env or {}))
 
 
 def test_commit__by_push(tmp_path: Path, api: RepositoryGitHub) -> None:
@@ -80,19 +82,20 @@ def test_commit__dry_run(tmp_path: Path, api: RepositoryGitHub) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "env", "code", "why"),
+    ("more", "env", "expected"),
     [
-        (("--branch", "gone"), {}, 3, "no branch 'gone'"),
-        ((), {"GITHUB_REF": "refs/tags/v1"}, 2, "no branch to write to"),
-        ((), {"GITHUB_REPOSITORY": ""}, 2, "GITHUB_REPOSITORY is not set"),
-        ((), {"GITHUB_TOKEN": ""}, 3, "no token"),
-        (("--pull-branch", "../x"), {}, 2, "can't be a branch's name"),
+        (("--branch", "gone"), {}, (3, "no branch 'gone'")),
+        ((), {"GITHUB_REF": "refs/tags/v1"}, (2, "no branch to write to")),
+        ((), {"GITHUB_REPOSITORY": ""}, (2, "GITHUB_REPOSITORY is not set")),
+        ((), {"GITHUB_TOKEN": ""}, (3, "no token")),
+        (("--pull-branch", "../x"), {}, (2, "can't be a branch's name")),
     ],
 )
 def test_commit__what_is_wrong_is_told(
-    tmp_path: Path, api: RepositoryGitHub, more: tuple[str, ...], env: dict[str, str], code: int, why: str
+    tmp_path: Path, api: RepositoryGitHub, more: tuple[str, ...], env: dict[str, str], expected: tuple[int, str]
 ) -> None:
-    found, told = commit(tmp_path, api, "--to", "push", *more, **env)
+    code, why = expected
+    found, told = commit(tmp_path, api, "--to", "push", *more, env=env)
     assert (found, why in told) == (code, True), told
 
 
