@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward import __version__
+from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_release
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -54,6 +55,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_history(commands)
     _add_validate(commands)
     _add_publish(commands)
+    add_accept(commands, _command)
+    add_release(commands, _command)
     _add_action(commands)
     return parser
 
@@ -190,6 +193,8 @@ def _add_history(commands: Commands[argparse.ArgumentParser]) -> None:
         places = action.add_mutually_exclusive_group()
         places.add_argument("--folder", type=Path, default=DEFAULT_HISTORY, metavar="DIR", help="default: .evalward")
         places.add_argument("--branch", metavar="NAME", help="a branch for data, which is not checked out")
+
+    add_baseline_commit(actions, _command)
 
 
 def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
