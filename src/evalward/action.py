@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
+from evalward.commands.ci_history import keep_history, read_branch_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report
@@ -42,10 +43,11 @@ from evalward.github.runner_files import Annotation, Level, Outputs, append_summ
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
 from evalward.github.status import status_state
+from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.report import Report
-from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
+from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.render.context import Context
 from evalward.render.escape import log_text, md_prose
 from evalward.render.problems import problems_markdown
@@ -171,7 +173,7 @@ def _page(job: Job, client: GitHub) -> Page:
     report = _report(job, sides, sides.applied(loaded), spare_keyless=spare)
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
-    history = history_of(loaded, job.world)
+    history = _history(job, client, loaded)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
@@ -179,7 +181,41 @@ def _page(job: Job, client: GitHub) -> Page:
     job.surfaces.show(judgement, annotate_cases=True)
     digest = _digest(job)
     page = job.surfaces.judged(judgement, report, context, digest)
+    _keep_history(job, client, loaded, report, judgement)
     return finish(Measured(report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
+
+
+def _history(job: Job, client: GitHub, loaded: LoadedConfig) -> list[HistoryEntry]:
+    """What earlier runs measured: of the data branch through the API, of a folder from the checkout."""
+    place = loaded.config.history
+    if place is None or place.branch is None or not job.settings.github_token:
+        return history_of(loaded, job.world)
+    try:
+        return read_branch_history(Repository(client, job.plan.repository), place.branch)
+    except (GitHubError, InputError) as error:
+        job.tell(Annotation("notice", f"The history was not read: {error}", title="Evalward").command())
+        return []
+
+
+def _keep_history(job: Job, client: GitHub, loaded: LoadedConfig, report: Report, judgement: Judgement) -> None:
+    """What a push to a branch measured goes into the history, whatever the verdict; that it can't is no failure."""
+    place, plan = loaded.config.history, job.plan
+    if place is None or place.branch is None or job.settings.mode != "update-baseline":
+        return
+    repository = Repository(client, plan.repository)
+    try:
+        told = keep_history(
+            repository,
+            place.branch,
+            report,
+            judgement,
+            ref=plan.branch,
+            head=plan.head_sha,
+            dry_run=job.settings.dry_run,
+        )
+        job.tell(log_text(told))
+    except (GitHubError, InputError) as error:
+        job.tell(Annotation("notice", f"The history was not kept: {error}", title="Evalward").command())
 
 
 def _digest(job: Job) -> str:

@@ -57,7 +57,13 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 
 
 def baseline(right: int, accepted: str = "") -> str:
-    acceptance = Acceptance("2026-11-20T08:00:00Z", "d" * 40, accepted, "mona", True, "e" * 64) if accepted else None
+    acceptance = (
+        Acceptance(
+            at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
+        )
+        if accepted
+        else None
+    )
     return new_baseline_text(None, report(right, "2026-11-20T08:00:00Z"), "replace", acceptance)
 
 

@@ -218,8 +218,9 @@ def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
     )
     at = f" as {md_code(done.sha[:12])}" if done.sha else ""
     lines = [
-        f"Accepted by {md_code(acceptance.by or "somebody")}: {md_prose(acceptance.reason)}",
-        f"The baseline of the report {_short(acceptance.report)} on {_short(acceptance.commit)} is committed{at}; {how}.",
+        f"Accepted by {md_code(acceptance.by or 'somebody')}: {md_prose(acceptance.reason)}",
+        f"The baseline of the report {_short(acceptance.report)} on {_short(acceptance.commit)} is committed{at}; "
+        f"{how}.",
         f"Compared with it, by the base's policy, the verdict is **{verdict.outcome}**: {md_prose(verdict.headline)}",
         change_markdown(done.old, done.new or ""),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
+
 from evalward.commands.pipeline import judge_report, measures
 from evalward.decide.baseline import dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import update_baseline as update_reports
