@@ -107,12 +107,10 @@ def resolve(document: Any, steps: tuple[Step, ...]) -> Any:
     """The value at a path, or `MISSING`."""
     here = document
     for step in steps:
-        if isinstance(step, str) and isinstance(here, dict) and step in here:
-            here = here[step]
-        elif isinstance(step, int) and isinstance(here, list) and step < len(here):
-            here = here[step]
-        else:
+        there = isinstance(step, str) and isinstance(here, dict) and step in here
+        if not there and not (isinstance(step, int) and isinstance(here, list) and step < len(here)):
             return MISSING
+        here = here[step]
     return here
 
 

@@ -310,7 +310,7 @@ class Cost(Record):
 class Scenario(Record):
     """The whole file. The keys from `category` on are ours.
 
-    `guidance`: patterns of fixture files that are under evaluation beside those that every agent reads.
+    `under_test`: patterns of fixture files that are under evaluation, beside the binary and what agents read anyway.
     `solution`: shell commands that solve the task, for the target `oracle`. `variants` is kept as it is written.
     """
 
@@ -328,7 +328,7 @@ class Scenario(Record):
     scripts: Scripts = Scripts()
     cost: Cost | None = None
     category: Text | None = None
-    guidance: list[Text] = []
+    under_test: list[Text] = []
     solution: list[Text] = []
     variants: dict[str, Any] = {}
 

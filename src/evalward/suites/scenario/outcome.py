@@ -44,7 +44,7 @@ class Judgement:
         return self.score is not None and self.threshold is not None and self.score >= self.threshold - EPSILON
 
 
-def outcome_of(gates: Sequence[GateResult], judgement: Judgement = Judgement()) -> Outcome:  # noqa: B008 - frozen
+def outcome_of(gates: Sequence[GateResult], judgement: Judgement = Judgement()) -> Outcome:
     """Pass iff all gates pass and the judge, where it is enabled, passes. Layer 1 has no say."""
     passed = sum(gate.passed for gate in gates)
     if passed < len(gates):

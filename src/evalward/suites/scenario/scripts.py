@@ -88,7 +88,7 @@ async def _ran(place: Workplace, command: str, env: Mapping[str, str], timeout_s
 async def run_setup(
     place: Workplace, commands: Sequence[str], context: ScriptContext, timeout_s: float = SETUP_SECONDS
 ) -> list[ScriptRun]:
-    """The setup commands, each within `timeout_s`. The first that fails is the last that runs: the trial can't begin."""
+    """The setup commands, each within `timeout_s`. The first that fails is the last: the trial can't begin."""
     runs: list[ScriptRun] = []
     for command in commands:
         runs.append(await _ran(place, command, context.env, timeout_s))
