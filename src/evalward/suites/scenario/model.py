@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from evalward.records.base import Record
 from evalward.suites.scenario.assertion import parse_assertion, parse_path
@@ -72,6 +72,15 @@ class Target(Record):
             if "\0" in text:
                 raise ValueError(f"the value of {name} has a NUL in it")
         return value
+
+
+def _written(value: Any) -> str:
+    return "named" if isinstance(value, str) else "written"
+
+
+WrittenTarget = Annotated[
+    Annotated[Target, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
+]
 
 
 class Task(Record):
@@ -317,7 +326,7 @@ class Scenario(Record):
     name: Text
     description: str = ""
     template_folder: Text
-    target: Target | Literal["from_config"]
+    target: WrittenTarget
     task: Task
     evaluation: Evaluation = Evaluation()
     tier: int = Field(default=0, ge=0, le=1000)
