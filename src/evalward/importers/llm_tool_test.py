@@ -1,9 +1,9 @@
 """llm-tool-test's `results.jsonl`: one run of a scenario a line, as reports.
 
-Counts are taken as they stand, and rates are computed anew. Three values can't be had: the program's
-`first_try_success_rate` doesn't look at a command's own result, its `iteration_ratio` is the inverse of the
-specification's (which follows from the counts), and its events hold no tool calls to count again from. Its outcome
-leaves the judge out, and the threshold isn't told, so it is taken as it is. Tokens come from `run.json` beside a transcript.
+Counts are taken as they stand, and rates are computed anew. The program's `first_try_success_rate` can't be had: it
+doesn't look at a command's own result, and the events hold no tool calls to count again from. Its `iteration_ratio` is
+the inverse of the specification's, which follows from the counts. Its outcome leaves the judge out, and the threshold
+isn't told, so it is taken as it is. Tokens come from `run.json` in the run's folder, where that lies beside the file.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ _REASONS = {
     "first_try_success_rate": NOT_TAKEN,
     "retries_after_failure": NOT_TOLD,
     "completion_rate": NOT_TOLD,
-    "judge_error_rate": NOT_TOLD,
 }
 MOST_PROBLEMS = 20
 LARGEST_RUN_FILE = 1_000_000  # bytes
@@ -159,7 +158,7 @@ def _run(target: str, lines: Sequence[_Line], file: str) -> Run:
     for line in lines:
         count[line.scenario_id] += 1
         results.append(_result(line, count[line.scenario_id], file))
-    measurement = _without_what_is_not_told(measure(results))
+    measurement = _with_reasons(measure(results))
     sources = sorted({line.scenario_hash for line in lines})
     return Run(
         suite=SUITE,
@@ -171,21 +170,16 @@ def _run(target: str, lines: Sequence[_Line], file: str) -> Run:
         subject=Subject.model_validate({"hash": digest([target, *sources]), "result_file": digest(sources)}),
         metrics=measurement.metrics,
         categories=measurement.categories,
-        findings=[f for f in interpret(results, measurement) if f.id not in {"low_first_try", "not_completed"}],
+        findings=interpret(results, measurement),
         cases=results,
     )
 
 
-def _without_what_is_not_told(measurement: Measurement) -> Measurement:
-    metrics = {
-        name: metric.model_copy(
-            update={"value": None, "numerator": None, "denominator": None, "reason": _REASONS[name]}
-        )
-        if name in _REASONS
-        else metric
-        for name, metric in measurement.metrics.items()
-    }
-    return measurement.model_copy(update={"metrics": metrics})
+def _with_reasons(measurement: Measurement) -> Measurement:
+    """Why these metrics can't be had, in the words of this format."""
+    absent = {name: why for name, why in _REASONS.items() if measurement.metrics[name].value is None}
+    reasons = {name: measurement.metrics[name].model_copy(update={"reason": why}) for name, why in absent.items()}
+    return measurement.model_copy(update={"metrics": {**measurement.metrics, **reasons}})
 
 
 def _result(line: _Line, trial: int, file: str) -> Result:
@@ -275,8 +269,8 @@ def _read_run_file(path: Path) -> _RunFile | None:
 
 def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterator[str]:
     yield (
-        f"{file}: first_try_success_rate and iteration_ratio of llm-tool-test are other values than the specification's; "
-        "the first is left out, the second is computed from the counts"
+        f"{file}: llm-tool-test's first_try_success_rate and iteration_ratio are others than the specification's: "
+        "the first is left out, the second computed from the counts"
     )
     if dry:
         yield f"{file}: {len(dry)} dry runs are left out"

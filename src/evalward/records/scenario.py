@@ -46,7 +46,7 @@ class Interaction(Record):
     unknown_count: Count = 0
     first_try_count: Count | None = None
     retries_after_failure: Count | None = None
-    completed: bool = False
+    completed: bool | None = None
     per_subcommand: dict[str, SubcommandStats] = {}
     failed: list[FailedCommand] = []
 
@@ -126,10 +126,10 @@ class ScenarioDetails(Record):
     """What the metrics of a `scenario` trial need, and what people look at.
 
     Layer 3: `judge_passed` is `None` where no judge was asked, `judge_error` says why one that was asked gave nothing.
-    `completed`: the agent ended by itself with exit code 0. `approximate`: the interaction was read from a transcript,
-    where exit codes are guessed. `isolation` are the words for the sandbox that was in force, `artifacts` the folder
-    beside the report, `agent` who worked, `claims` what the agent itself says of its cost: told, never counted.
-    `skipped_events` are lines of the events that could not be read.
+    `completed`: the agent ended by itself with exit code 0; `None` only where another tool's file doesn't tell it.
+    `approximate`: the interaction was read from a transcript, where exit codes are guessed. `isolation` are the words
+    for the sandbox that was in force, `artifacts` the folder beside the report, `agent` who worked, `claims` what the
+    agent itself says of its cost: told, never counted. `skipped_events` are lines of the events that can't be read.
     """
 
     kind: Literal["scenario"] = "scenario"
@@ -142,7 +142,7 @@ class ScenarioDetails(Record):
     judge_error: str | None = None
     composite_score: float | None = None
     evaluators: list[EvaluatorResult] = []
-    completed: bool = False
+    completed: bool | None = None
     approximate: bool = False
     replayed: bool = False
     skipped_events: Count = 0

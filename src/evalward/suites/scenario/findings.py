@@ -16,7 +16,7 @@ from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.records.scenario import SubcommandStats
 from evalward.suites.scenario.interaction import OTHERS
-from evalward.suites.scenario.metrics import details_of
+from evalward.suites.scenario.metrics import details_of, was_judged
 
 ERROR_HIGH, ERROR_LOW = 0.25, 0.10  # share of the commands
 HELP_HIGH, HELP_LOW = 2.0, 1.0  # calls a trial: one look at --help is no trouble
@@ -78,7 +78,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
             advice="Read a trace. If the tool was used, give the scenario a target.command_pattern that matches it.",
             of=silent,
         )
-    hollow = [r for r in valid if not details_of(r).gates_total and details_of(r).judge_passed is None]
+    hollow = [r for r in valid if not details_of(r).gates_total and not was_judged(details_of(r))]
     if hollow:
         yield _finding(
             "nothing_asserted",
@@ -159,7 +159,7 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
             evidence=f"{n.completion:.0%} completed",
             threshold=f"< {COMPLETION_LOW:.0%}",
             advice="Read how they ended; a longer timeout helps only who is nearly there.",
-            of=[r for r in valid if not details_of(r).completed],
+            of=[r for r in valid if details_of(r).completed is False],
         )
 
 

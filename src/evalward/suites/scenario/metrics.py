@@ -128,23 +128,29 @@ def _counts(valid: Sequence[Result]) -> dict[str, Metric]:
 def _outcomes(valid: Sequence[Result]) -> dict[str, Metric]:
     details = [details_of(result) for result in valid]
     gates = sum(one.gates_total for one in details)
+    ended = [one.completed for one in details if one.completed is not None]
     return {
         "outcome_pass_rate": ratio(sum(map(_passed, valid)), len(valid), NO_TRIAL),
         "gate_pass_rate": ratio(
             sum(one.gates_passed for one in details), gates, "no scenario has a gate" if valid else NO_TRIAL
         ),
-        "completion_rate": ratio(sum(one.completed for one in details), len(valid), NO_TRIAL),
+        "completion_rate": ratio(sum(ended), len(ended), "no trial told how it ended" if valid else NO_TRIAL),
         "composite_score": _mean([one.composite_score for one in details], "no scenario has a composite score"),
     }
 
 
 def _judge(valid: Sequence[Result]) -> dict[str, Metric]:
-    asked = [one for one in map(details_of, valid) if one.judge_passed is not None or one.judge_error is not None]
+    asked = [one for one in map(details_of, valid) if was_judged(one)]
     errors = sum(one.judge_error is not None for one in asked)
     return {
         "judge_score": _mean([one.judge_score for one in asked], "no trial was judged"),
         "judge_error_rate": ratio(errors, len(asked), "no judge was asked", "lower"),
     }
+
+
+def was_judged(details: ScenarioDetails) -> bool:
+    """A judge was asked, whatever came of it."""
+    return any(one is not None for one in (details.judge_score, details.judge_passed, details.judge_error))
 
 
 def _mean(scores: Sequence[float | None], why_not: str) -> Metric:
