@@ -84,7 +84,7 @@ EXAMPLES: list[tuple[str, CommandPattern, str, tuple[int, ...], tuple[float, ...
 @pytest.mark.parametrize(
     ("name", "pattern", "text", "counts", "rates", "after"), EXAMPLES, ids=[e[0] for e in EXAMPLES]
 )
-def test_worked_examples(
+def test_worked_examples(  # noqa: PLR0917 - a table
     name: str, pattern: CommandPattern, text: str, counts: tuple[int, ...], rates: tuple[float, ...], after: int
 ) -> None:
     found = interaction_of_transcript(text, pattern, completed=True)
