@@ -112,8 +112,7 @@ def test_help_counts_as_success_whatever_its_exit_code() -> None:
     ],
 )
 def test_several_commands_in_one_line(line: str, identities: list[str]) -> None:
-    events = [ToolCalled(command=line), ToolAnswered(exit_code=3)]
-    found = interaction_of_events(events, TODO)
+    found = measured(*ran(line, 3))
     assert [name for name in found.per_subcommand for _ in range(found.per_subcommand[name].total)] == identities
     assert found.error_count == len(identities) - identities.count("help")  # each gets the call's exit code
 

@@ -63,8 +63,8 @@ def test_tolerated_forms_are_read_with_a_hint(tmp_path: Path) -> None:
     assert [warning.partition(". ")[0] for warning in found.warnings] == [
         "add_task.yaml:3: task: the task is a plain text",
         "add_task.yaml:4: gates: gates stand at the top level",
-        'add_task.yaml:1: template_folder: the key is missing; the folder "add_task" beside the file is taken, after the '
-        "file's own name",
+        'add_task.yaml:1: template_folder: the key is missing; the folder "add_task" beside the file is taken, '
+        "after the file's own name",
         "add_task.yaml:5: evaluation.gates[0]: the gate is a plain text",
         'add_task.yaml:6: evaluation.gates[1].type: the gate is called "file_exists"',
     ]
@@ -290,7 +290,7 @@ def suite(**keys: object) -> ScenarioSuite:
 
 
 def of_suite(root: Path, spec: ScenarioSuite) -> Loaded:
-    config = Config.model_construct(suites=[spec])  # type: ignore[list-item]  # what a config with this kind holds
+    config = Config.model_construct(version=1, suites=[spec])  # type: ignore[list-item]  # as a config with this kind
     return load_cases(spec, LoadedConfig(config=config, file="evalward.yml", root=root, sha256=""))
 
 

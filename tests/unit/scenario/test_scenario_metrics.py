@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalward.records.baseline import baseline_trial
 from evalward.records.metric import Measurement
-from evalward.records.result import Result
+from evalward.records.result import Result, Status
 from evalward.records.scenario import FailedCommand, GateResult, ScenarioDetails, SubcommandStats
 from evalward.suites.scenario.metrics import METRIC_IDS, measure
 from support.scenarios import trial
@@ -87,7 +87,7 @@ def test_judge_and_evaluators() -> None:
 
 
 def test_errors_are_the_harness_s() -> None:
-    found = measure([trial("a"), Result(id="b", category="general", definition="d", status="error")])  # type: ignore[arg-type]
+    found = measure([trial("a"), Result(id="b", category="general", definition="d", status=Status.ERROR)])
     assert value(found, "harness_error_rate") == 0.5
     assert value(found, "outcome_pass_rate") == 1
 

@@ -92,7 +92,8 @@ class WrittenPattern:
 
     def find(self, line: str) -> list[Invocation]:
         """Every match in the line."""
-        matches = [m for m in compiled(self.pattern).finditer(clean_text(line)) if m.end() > m.start()]
+        line = clean_text(line)
+        matches = [m for m in compiled(self.pattern).finditer(line) if m.end() > m.start()]
         ends = [*(match.start() for match in matches[1:]), len(line)]
         return [_invocation(line[m.start() : end], m.groups()) for m, end in zip(matches, ends, strict=False)]
 
@@ -106,8 +107,9 @@ class BinaryInCommand:
 
     def find(self, line: str) -> list[Invocation]:
         """Every command of the binary in the line."""
+        line = clean_text(line)
         name = self.binary.rpartition("/")[2]
-        found = compiled(f"{_COMMAND_POSITION}({re.escape(name)})").finditer(clean_text(line))
+        found = compiled(f"{_COMMAND_POSITION}({re.escape(name)})").finditer(line)
         starts = [(m.start(1), m.end(1)) for m in found]
         uses = [(start, end) for start, end in starts if end == len(line) or line[end] in _AFTER_A_NAME]
         stops = [*(start for start, _ in uses[1:]), len(line)]
