@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.baseline_ci import Acceptance, new_baseline_text
+from evalward.commands.baseline_ci import new_baseline_text
 from evalward.commands.pipeline import dump_report
 from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, last_release, release
 from evalward.commands.world import World
+from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
 from evalward.records.result import CommandDetails, Result, Status

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from evalward.config.fields import Name, SomeTexts, Text, TextList, one_or_more
 from evalward.config.providers import PROVIDERS, Providers
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
@@ -26,28 +27,13 @@ PROMPT_MARK = "{prompt}"
 """Stands for a case's request in a program's arguments and in a prompt template."""
 
 
-def _one_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 _TARGET_PATTERN = "^(" + "|".join(form.replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
 
-Name = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="Letters, digits and . _ -, at most 64"),
-]
-Text = Annotated[str, Field(min_length=1)]
 TargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _TARGET_PATTERN})]
-TextList = Annotated[list[Text], BeforeValidator(_one_or_more, json_schema_input_type=Text | list[Text])]
-SomeTexts = Annotated[
-    list[Text],
-    Field(min_length=1),
-    BeforeValidator(_one_or_more, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
-]
 SomeTargets = Annotated[
     list[TargetText],
     Field(min_length=1),
-    BeforeValidator(_one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
+    BeforeValidator(one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
 ]
 
 

@@ -12,7 +12,11 @@ from typing import Protocol, cast
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
 
-IMPORTERS = {"bashkit-eval": "evalward.importers.bashkit_eval:read", "caro": "evalward.importers.caro:read"}
+IMPORTERS = {
+    "bashkit-eval": "evalward.importers.bashkit_eval:read",
+    "caro": "evalward.importers.caro:read",
+    "llm-tool-test": "evalward.importers.llm_tool_test:read",
+}
 EXPORTERS = {"bashkit-eval": "evalward.importers.bashkit_eval:write", "caro": "evalward.importers.caro_export:write"}
 IMPORT_POINTS, EXPORT_POINTS = "evalward.importers", "evalward.exporters"
 
