@@ -32,9 +32,11 @@ if TYPE_CHECKING:
 
 ERROR_LIMIT = 1_000_000  # bytes of a provider's error that are read
 TOO_MUCH = {Cause.RATE_LIMIT, Cause.OVERLOAD}
-_NOT_SENT = frozenset(
-    ["host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect", "cookie", "accept-encoding", "proxy-authorization", "proxy-connection", "authorization", "x-api-key", "forwarded", "x-forwarded-for", "x-forwarded-host"]
-)
+_NOT_SENT = {
+    *("host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"),
+    *("cookie", "accept-encoding", "proxy-authorization", "proxy-connection", "authorization", "x-api-key"),
+    *("forwarded", "x-forwarded-for", "x-forwarded-host"),
+}
 _SENT_BACK = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id")
 
 
