@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch
+from evalward.targets.agents.driver import Dialect, Launch, plain
 from evalward.targets.agents.model_access import Link
 from evalward.targets.agents.readers import claude_code
 
@@ -21,8 +21,8 @@ def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
         env |= {"ANTHROPIC_BASE_URL": link.url, "ANTHROPIC_API_KEY": link.token}
         words += ["--model", link.model]
     if job.system:
-        words += ["--append-system-prompt", job.system]
-    return Launch(words, env, job.prompt.encode("utf-8", "replace"))
+        words += ["--append-system-prompt", plain(job.system)]
+    return Launch(words, env, plain(job.prompt).encode())
 
 
 DIALECT = Dialect(launch, claude_code.read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch
+from evalward.targets.agents.driver import Dialect, Launch, plain
 from evalward.targets.agents.model_access import Link
 from evalward.targets.agents.readers import codex
 
@@ -31,13 +31,13 @@ def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
         words += ["-c", f"model_providers.evalward={{{table}}}", "-c", 'model_provider="evalward"', "-m", link.model]
         env[TOKEN] = link.token
     if job.system:
-        words += ["-c", f"developer_instructions={_quoted(job.system)}"]
-    return Launch([*words, "-"], env, job.prompt.encode("utf-8", "replace"))
+        words += ["-c", f"developer_instructions={_quoted(plain(job.system))}"]
+    return Launch([*words, "-"], env, plain(job.prompt).encode())
 
 
 def _quoted(text: str) -> str:
     """A basic string of TOML, of which JSON's is one but for the delete character."""
-    return json.dumps(text).replace("\x7f", "\\u007f")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 DIALECT = Dialect(launch, codex.read)

@@ -51,6 +51,7 @@ class DrivenAgent:
         executable: str,
         dialect: Dialect,
         access: ModelAccess | None,
+        *,
         about: Mapping[str, str],
         timeout_s: float | None = None,
     ) -> None:
@@ -134,6 +135,11 @@ def _waited_ms(account: Account | None) -> int:
 def _transcript(ended: Ended) -> str:
     parts = [clean_text(text) for text in (ended.stdout, ended.stderr) if text]
     return "\n".join(part.rstrip("\n") for part in parts) + ("\n" if parts else "")
+
+
+def plain(text: str) -> str:
+    """A text that can be an argument or input of a program: without NUL and lone surrogates."""
+    return clean_text(text).replace("\0", "")
 
 
 def version_of(executable: str) -> str:

@@ -50,17 +50,15 @@ def make_agent(
         return _program(name, (agents or {})[name.removeprefix(PROGRAM)], loaded, env, limiters or Limiters())
     kind, _, model = name.partition("/")
     if kind in DRIVERS and model:
-        return _driven(name, import_module(DRIVERS[kind]), model, loaded, env, limiters or Limiters())
+        return _driven(name, import_module(DRIVERS[kind]), loaded, env, limiters or Limiters())
     raise wrong(loaded.file, f"there is no agent {name!r}", f"Known: {', '.join(AGENT_FORMS)}.", field="targets")
 
 
-def _driven(
-    name: str, module: Any, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters
-) -> Agent:
+def _driven(name: str, module: Any, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Agent:
     from evalward.targets.agents.driver import DrivenAgent, found, version_of  # noqa: PLC0415
     from evalward.targets.agents.model_access import ModelAccess  # noqa: PLC0415
 
-    provider = module.PROVIDERS[0]
+    provider, model = module.PROVIDERS[0], name.partition("/")[2]
     if len(module.PROVIDERS) > 1:
         provider, _, model = model.partition("/")
         if provider not in module.PROVIDERS or not model:
@@ -72,7 +70,7 @@ def _driven(
         raise wrong(loaded.file, f"{name!r} needs the program {module.PROGRAM}, which is not on the PATH", remedy)
     access = ModelAccess(name, loaded.config, env, limiters, (provider, model), pinned=False)
     about = {"agent": module.PROGRAM, "agent_version": version_of(executable)}
-    return DrivenAgent(name, executable, module.DIALECT, access, about)
+    return DrivenAgent(name, executable, module.DIALECT, access, about=about)
 
 
 def _program(
@@ -94,4 +92,6 @@ def _program(
         provider, _, model = program.model.partition("/")
         access = ModelAccess(name, loaded.config, env, limiters, (provider, model), pinned=program.pinned)
     about = {"program": digest(program.model_dump(mode="json"))}
-    return DrivenAgent(name, str(Path(executable)), dialect_of(program), access, about, program.timeout_s)
+    return DrivenAgent(
+        name, str(Path(executable)), dialect_of(program), access, about=about, timeout_s=program.timeout_s
+    )

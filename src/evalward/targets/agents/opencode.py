@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch
+from evalward.targets.agents.driver import Dialect, Launch, plain
 from evalward.targets.agents.model_access import Link
 from evalward.targets.agents.readers import opencode
 
@@ -32,7 +32,7 @@ def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
         env["OPENCODE_CONFIG_CONTENT"] = json.dumps(_config(link, model))
         words += ["--model", model]
     prompt = f"{job.system}\n\n{job.prompt}" if job.system else job.prompt
-    return Launch(words, env, prompt.encode("utf-8", "replace"))
+    return Launch(words, env, plain(prompt).encode())
 
 
 def _config(link: Link, model: str) -> dict[str, Any]:

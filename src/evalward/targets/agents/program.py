@@ -7,7 +7,7 @@ from evalward.config.agents import AgentProgram
 from evalward.records.base import clean_text
 from evalward.records.trace import Message, Text
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch
+from evalward.targets.agents.driver import Dialect, Launch, plain
 from evalward.targets.agents.model_access import Link
 from evalward.targets.agents.readers import claude_code, codex, events, opencode
 from evalward.targets.agents.readers.common import Told
@@ -32,7 +32,7 @@ def dialect_of(program: AgentProgram) -> Dialect:
     """The program's own way of being started and read."""
 
     def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
-        prompt = clean_text(f"{job.system}\n\n{job.prompt}" if job.system else job.prompt).replace("\0", "")
+        prompt = plain(f"{job.system}\n\n{job.prompt}" if job.system else job.prompt)
         given = any(PROMPT_MARK in word for word in program.command)
         words = [executable, *(word.replace(PROMPT_MARK, prompt) for word in program.command[1:])]
         env = {**program.env, **(_model_env(link) if link else {})}

@@ -21,7 +21,7 @@ from evalward.targets.agents.proxy.account import Account
 from evalward.targets.agents.proxy.exchange import ClientGoneError
 from evalward.targets.agents.proxy.wire import LIMITS, WIRES, Wire, error_body, models_body
 from evalward.targets.base import Reply
-from evalward.targets.failures import Cause
+from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot
 from evalward.targets.models.faults import Fault, fault_of, reported, retry_after
 
@@ -235,7 +235,9 @@ class Proxy:
             await exchange.answer(502, error_body("api_error", "the provider sends us to another address"))
             return
         shown = question.account.key.hide(body.decode("utf-8", "replace")).encode()
-        await exchange.answer(answer.status_code, shown, _back(answer.headers))
+        # What every further request would meet has to end the agent: some of them try a 401 again for minutes.
+        final = FAILURES[fault.cause].stops_run
+        await exchange.answer(question.final_status if final else answer.status_code, shown, _back(answer.headers))
 
 
 class _Question:
@@ -246,6 +248,7 @@ class _Question:
     ) -> None:
         self.account, self.body, self._asked, self._model = account, body, asked, model
         self._wire, self._counting = wire, counting
+        self.final_status = wire.limit_status
         suffix = "/count_tokens" if counting else ""
         self.forward = wire.forward + suffix + (f"?{asked.query}" if asked.query else "")
 
