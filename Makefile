@@ -30,7 +30,7 @@ container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly
 
 agents-test: $(DEV)  ## install the real coding agents once, and drive them against a local model server
-	EVALWARD_AGENT_INSTALL=1 $(BIN)/pytest -q -m agents -p no:randomly
+	EVALWARD_AGENT_INSTALL=1 $(BIN)/pytest -q tests/integration/agents
 
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
