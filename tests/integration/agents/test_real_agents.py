@@ -22,7 +22,8 @@ SHELLS = {"claude": ("Bash", "command"), "codex": ("exec_command", "cmd"), "open
 
 def script(program: str) -> Script:
     tool, key = SHELLS[program]
-    calls = [Call({key: command} | ({} if key == "cmd" else {"description": "x"}), tool) for command in COMMANDS]
+    more: dict[str, object] = {} if key == "cmd" else {"description": "x"}
+    calls = [Call({key: command, **more}, tool) for command in COMMANDS]
     answers = [
         Answer(text="Working.", calls=(call,), tokens=tokens) for call, tokens in zip(calls, TOKENS, strict=False)
     ]
