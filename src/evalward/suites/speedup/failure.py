@@ -7,7 +7,7 @@ keeps its result. Only then, and for everybody but nop, the fallback replaces th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalward.records.speedup import BenchmarkSpeed, PytestSummary, Role, SnapshotSummary, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
@@ -34,8 +34,8 @@ class Evidence:
 
     key: str
     benchmarks: Sequence[BenchmarkSpeed] = ()
-    tests: PytestSummary = PytestSummary()
-    snapshot: SnapshotSummary = SnapshotSummary()
+    tests: PytestSummary = field(default_factory=PytestSummary)
+    snapshot: SnapshotSummary = field(default_factory=SnapshotSummary)
     told: Told = Told()
     trajectory_length: int | None = None
     legacy_percentage: float | None = None

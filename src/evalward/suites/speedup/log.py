@@ -239,7 +239,7 @@ def _legacy(value: Mapping[str, Any]) -> ResultBlock:
     entries = {clean_text(name): entry if isinstance(entry, dict) else {} for name, entry in value.items()}
     deltas = {name: _delta(entry) for name, entry in entries.items()}
     benchmarks = tuple(
-        BenchmarkSpeed(name=name, agent=None if delta is None else 1 / (1 + delta / 100))
+        BenchmarkSpeed(name=name, agent=None if delta is None else number(1 / (1 + delta / 100)))
         for name, delta in deltas.items()
     )
     known = [-delta for delta in deltas.values() if delta is not None]
