@@ -21,11 +21,15 @@ def role_of(key: str) -> Role:
 
 @dataclass(frozen=True)
 class Told:
-    """What a payload says of a failure that was decided elsewhere: its speedups may have been replaced already."""
+    """What a payload says of a failure that was decided elsewhere: its speedups may have been replaced already.
+
+    `tolerated`: its failing tests were held against an oracle's and found no failure.
+    """
 
     pytest_failed: bool = False
     snapshot_failed: bool = False
     fallback: bool = False
+    tolerated: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
 
 
 def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
-    allowed = oracle.tests.failed_total if oracle and oracle.tests.counted else 0
+    allowed = _allowed(evidence, oracle)
     told = evidence.told if evidence.told.fallback else Told()
     tests_bad = pytest_failed(evidence.tests, allowed) or told.pytest_failed
     snapshot_bad = snapshot_failed(evidence.snapshot) or told.snapshot_failed
@@ -101,6 +105,13 @@ def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
         legacy_percentage=evidence.legacy_percentage,
         notes=list(evidence.notes),
     )
+
+
+def _allowed(evidence: Evidence, oracle: Evidence | None) -> int:
+    """How many tests may fail: as many as the oracle's, or as were tolerated where the oracle isn't known here."""
+    if oracle is not None:
+        return oracle.tests.failed_total if oracle.tests.counted else 0
+    return evidence.tests.failed_total if evidence.told.tolerated else 0
 
 
 def fall_back(benchmark: BenchmarkSpeed, *, replaced: bool = False) -> BenchmarkSpeed:

@@ -84,12 +84,12 @@ def _dropped(valid: Pairs) -> Iterator[Finding]:
     if found:
         lost = sum(len(names) for _, names in found)
         everything = sum(each.num_benchmarks for _, each in valid)
-        shown = ", ".join(name[:80] for _, names in found for name in names[:SHOWN_BENCHMARKS])
+        shown = [name[:80] for _, names in found for name in names[:SHOWN_BENCHMARKS]][:SHOWN_BENCHMARKS]
         yield Finding(
             id="dropped_benchmarks",
             level="warning",
             message=f"{lost} of {everything} benchmarks gave no valid speedup and are in no mean",
-            evidence=", ".join(shown.split(", ")[:SHOWN_BENCHMARKS]),
+            evidence=", ".join(shown),
             threshold="all valid",
             advice="A change that stops a slow benchmark looks faster: gate on valid_benchmark_share.",
             cases=_ids(result for result, _ in found),

@@ -81,6 +81,7 @@ def read_payload(key: str, data: Mapping[str, Any]) -> Evidence:
         pytest_failed=data.get("pytest_failed") is True,
         snapshot_failed=data.get("snapshot_failed") is True,
         fallback=data.get("fallback_to_baseline") is True,
+        tolerated=data.get("pytest_failed") is False,
     )
     return Evidence(
         key=key,
