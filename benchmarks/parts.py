@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks import raw
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.speedup import aggregated
 from benchmarks.suites import ENV, MODELS, TURNS, check_passed, run_here, server_settings, write_suite
 from evalward.commands.compare import CompareOptions, compare_files
 from evalward.commands.files import read_report
@@ -211,4 +212,5 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "resume": ("Killed and resumed (n = 200)", resume),
     "replay": ("Replay of the example, against `compare` alone", replay),
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
+    "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }
