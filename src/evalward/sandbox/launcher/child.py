@@ -60,7 +60,9 @@ def _start(command: Command) -> int:
 
 
 def _told(command: Command, message: str, code: int) -> int:
-    text = f"{command.words[0]}: {message}\n" if os.path.isdir(command.folder) else f"{command.folder}: no such folder\n"  # noqa: PTH112
+    text = (
+        f"{command.words[0]}: {message}\n" if os.path.isdir(command.folder) else f"{command.folder}: no such folder\n"
+    )
     os.write(2, text.encode("utf-8", "replace"))
     return code
 
@@ -74,7 +76,7 @@ def _limit(kind: int, value: int) -> None:
 def _offer_to_the_kernel() -> None:
     """When the machine runs out of memory, commands go first: never the run."""
     try:
-        with open("/proc/self/oom_score_adj", "w") as file:  # noqa: PTH123
+        with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
     except OSError:
         return

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import time
 
-# ruff: noqa: PTH - pathlib would be one more import at every start
-
 LONGEST_S = 1.0  # a look that takes longer says what it has seen so far
 
 

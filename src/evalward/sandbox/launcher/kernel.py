@@ -145,7 +145,7 @@ def _allow(rules: int, path: str, allowed: int) -> None:
     except OSError:
         return
     try:
-        if not os.path.isdir(path):  # noqa: PTH112 - pathlib would be one more import at every start
+        if not os.path.isdir(path):
             allowed &= _FILE_RIGHTS
         rule = struct.pack("=Qi", allowed, handle)
         add = (ctypes.c_long(_SYS_LANDLOCK_ADD), ctypes.c_int(rules), ctypes.c_int(1), rule, ctypes.c_uint(0))

@@ -7,8 +7,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 
-# ruff: noqa: PTH - pathlib would be one more import at every start
-
 ROUNDS = 200
 PAUSE_S = 0.005
 
@@ -115,4 +113,3 @@ def _quietly(process: int) -> None:
         os.kill(process, signal.SIGKILL)
     except OSError:
         return
-

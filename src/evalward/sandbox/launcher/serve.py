@@ -36,7 +36,7 @@ def read_line(connection: socket.socket) -> bytes:
 
 
 def receive(connection: socket.socket, most: int, descriptors: int) -> tuple[bytes, list[int]]:
-    """Some bytes and the descriptors that came with them, which no command inherits: `socket.recv_fds` can't do that."""
+    """Some bytes and the descriptors that came with them. No command inherits them, as from `socket.recv_fds`."""
     found = array.array("i")
     room = socket.CMSG_SPACE(descriptors * found.itemsize)
     data, ancillary, _, _ = connection.recvmsg(most, room, getattr(socket, "MSG_CMSG_CLOEXEC", 0))

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.plan import DEVICES, SYSTEM, Plan
 
-# ruff: noqa: PTH - pathlib would be one more import at every start
-
 SHARED_MEMORY = 256  # MiB in /dev/shm
 
 

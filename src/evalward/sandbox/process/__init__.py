@@ -1,4 +1,4 @@
-"""Where real programs run: a fresh copy of a fixture, and walls around it as high as this machine lets us build them."""
+"""Where real programs run: a fresh copy of a fixture, and walls around it as high as the machine allows."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ Exceeded = Literal["memory", "disk"]
 class Finished:
     """How a command ended. Text has U+FFFD for bytes that are no UTF-8.
 
-    `exit_code` is 128 + N after signal N, as in a shell; 127 or 126 when there was nothing to start; 124 after its time.
+    `exit_code` is 128 + N after signal N, as in a shell; 127 or 126 when nothing could be started; 124 after its time.
     `exceeded`: everything was ended because of that limit of the workspace.
     """
 
