@@ -89,7 +89,7 @@ async def main(wall: str, folder: Path) -> None:
     files = [str(path) for path in folder.rglob("*") if path.is_file()]
     env = {"ADDRESS": str(held[1]), "DOCKER": str(folder / "docker.sock")}
     stop = threading.Event()
-    thread = threading.Thread(target=stop.wait)
+    thread = threading.Thread(target=stop.wait, daemon=True)
     thread.start()
     async with await workspace.Workspace.create(None, Settings(readable=(folder / "checkout",))) as place:
         done = await place.run(["python3", "-c", THIEF, str(os.getpid()), *files], env=env, timeout_s=20)
@@ -110,20 +110,20 @@ def ctypes_buffer() -> tuple[object, int]:
 
 def become(user: str, interpreter: str) -> None:
     """Be this user, with memory as open as that of any program that was just started."""
+    # Everything that is imported later must be there before: our interpreter may be out of the user's reach.
+    import concurrent.futures.thread
     import ctypes
 
-    # Everything that is imported later must be there before: our interpreter may be out of the user's reach.
     import evalward.sandbox.process
     import support.sandboxes
 
-    del evalward
+    del concurrent, evalward, support
     sys.executable = interpreter
     if user != "-":
         os.setgroups([])
         os.setresgid(int(user), int(user), int(user))
         os.setresuid(int(user), int(user), int(user))
     ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE
-    del support
 
 
 if __name__ == "__main__":
