@@ -230,8 +230,8 @@ def _seen(evidence: Evidence, question: Question) -> str:
 
 
 def _thin(evidence: Evidence) -> str:
-    """What this baseline can't do, where that is why."""
-    limit = _limit(evidence)
+    """What this baseline can't do, where it has few trials: then that may be why."""
+    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS else ""
     return f"; {limit}" if limit else ""
 
 
