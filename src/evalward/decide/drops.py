@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, confirmable, weigh
+from evalward.decide.evidence import Question, better, confirmable, weigh
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import (
     between,
@@ -163,6 +163,8 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     rule = applied.rule
     if _beyond(rule, evidence.delta or 0.0) is None:
         return Drop("ok", "", _fine(applied, question, evidence), evidence)
+    if evidence.confirmed and better(question):
+        return Drop("ok", "", _won_more(applied, question, evidence), evidence)
     corrected = 1.0 if evidence.corrected is None else evidence.corrected
     convicted = corrected <= rule.alpha
     parts = [what_failed(question.sample, evidence, question.run.confirmed), chance(corrected)]
@@ -211,6 +213,14 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     what = "is unchanged" if delta == 0 else f"{_verb(delta)} {shown_delta(abs(delta), unit)}"
     margin = f" (95 %: {between(evidence.interval.low, evidence.interval.high, unit)})" if evidence.interval else ""
     return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
+
+
+def _won_more(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """The sentence of a metric that lost cases for good, and won more than these."""
+    delta, lost = applied.change.delta or 0.0, what_failed(question.sample, evidence, question.run.confirmed)
+    size = shown_delta(abs(delta), question.sample.unit)
+    although = f", although {lost}" if lost else ""
+    return f"{applied.rule.metric} {_verb(delta)} {size}, more than chance does{although}"
 
 
 def _not_repeated(applied: Applied) -> str:

@@ -68,6 +68,13 @@ def confirmable(sample: Sample, *, falls: bool) -> bool:
     return sample.unit == "ratio" and all(abs(value - best) <= EPSILON for value in fine)
 
 
+def better(question: Question) -> bool:
+    """True when the metric as a whole got better by more than chance does, in the planned trials."""
+    sample, rule, delta = question.sample, question.rule, question.delta
+    moved = delta > 0 if question.falls else delta < 0
+    return moved and _p(sample, sample.pairs, falls=not question.falls, fresh=False) <= rule.alpha
+
+
 def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool, fresh: bool) -> float:
     if sample.counted:
         return stratified_worse([_counts(pair, falls=falls, fresh=fresh) for pair in asked])

@@ -129,6 +129,24 @@ def test_confirmed__worse_than_allowed_without_proof_is_inconclusive() -> None:
     assert (found.outcome, evidence_of(found).confirmed) == (Outcome.INCONCLUSIVE, True)
 
 
+def test_confirmed__a_lost_case_is_no_drop_of_what_rose_beyond_chance() -> None:
+    """One case is lost for good, ten are won: the metric did not fall, whatever the fresh tries of the one say."""
+    before = known(steady(37, "PPPPP", **{f"c{n}": "FFFFF" for n in range(10, 20)}))
+    found = decided(measured(broken(1), {"c1": "FFFF"}), before)
+    assert found.outcome is Outcome.PASS
+    assert outcome_of(found).explanation == (
+        "pass_rate rose 24.32 points, more than chance does, although one of 37 cases that always passed now fails in "
+        "4 of 4 fresh tries"
+    )
+
+
+def test_confirmed__a_lost_case_stays_one_where_the_rest_rose_by_chance() -> None:
+    before = known(steady(37, "PPPPP", c10="FFPPP", c11="PPPFF", c12="FPFPF"))
+    found = decided(measured(broken(1), {"c1": "FFFF"}), before)
+    assert outcome_of(found).delta == pytest.approx((7 / 5 - 1) / 37)
+    assert found.outcome is Outcome.FAIL
+
+
 @pytest.mark.parametrize(
     ("fresh", "why"),
     [
