@@ -21,6 +21,7 @@ from evalward.commands.pipeline import (
 )
 from evalward.commands.publish import publish
 from evalward.commands.secrets import Redaction, redact_files, redaction_of
+from evalward.commands.stored_history import history_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
@@ -147,7 +148,8 @@ def _page(job: Job, client: GitHub) -> Page:
     report = _report(job, sides, sides.applied(loaded), spare_keyless=spare)
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
-    judgement = judge_report(report, sides.judging.baseline, sides.judging.policy)
+    history = history_of(loaded, job.world)
+    judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     context = _context(job, sides, edits)

@@ -1,51 +1,212 @@
-"""`evalward baseline update|show`: make the committed record, and read it."""
+"""`evalward baseline update|show|diff`: make the committed record, and read it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
+from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_report, write_text
-from evalward.commands.pipeline import measures
+from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
 from evalward.config import load_config
-from evalward.decide.baseline import dump_baseline, make_baseline
-from evalward.records.verdict import EXIT_OK
+from evalward.decide.baseline import NO_POLICY, dump_baseline, update_baseline, with_acceptance
+from evalward.decide.baseline_diff import diff_baselines
+from evalward.decide.pooling import Measured, report_digest
+from evalward.decide.staleness import age_days, few_trials, stale
+from evalward.records.baseline import Acceptance, Baseline
+from evalward.records.policy import Policy
+from evalward.records.problem import wrong
+from evalward.records.report import Report
+from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED, Outcome, Reason
 from evalward.render.baseline import baseline_text
+from evalward.render.baseline_diff import difference_markdown, difference_text
+from evalward.render.escape import log_text, one_line
 
-FEW_TRIALS = 5  # with fewer baseline trials of a random target a small drop can never be told from chance
+LONGEST_REASON = 500  # characters: a sentence or three in a file that people read in diffs
+_MOST_SENTENCES = 10
+_LONGEST_SENTENCE = 300
+
+DiffFormat = Literal["terminal", "markdown", "json"]
 
 
-def baseline_path(config: Path, baseline: Path | None) -> Path:
-    """The file that was named, else the config's."""
+@dataclass(frozen=True)
+class UpdateOptions:
+    """How a baseline is updated.
+
+    `also`: further reports, pooled with the first. `pool`: add to the baseline's trials rather than replace them.
+    `policy` judges the report against the old baseline; a drop needs the reason `accept`, which is written down with
+    `by`, whoever gave it, and whether that is `verified`. `dry_run`: show, and write nothing.
+    """
+
+    also: tuple[Path, ...] = ()
+    pool: bool = False
+    policy: Policy = NO_POLICY
+    accept: str | None = None
+    by: str | None = None
+    verified: bool = False
+    dry_run: bool = False
+
+
+def baseline_path(config: Path, baseline: Path | None, profile: str | None = None) -> Path:
+    """The file that was named, else the config's, or its profile's."""
     if baseline is not None:
         return baseline
     loaded = load_config(config)
-    return loaded.root / loaded.config.baseline
+    return loaded.root / loaded.config.baseline_for(None, profile)
 
 
-def update(world: World, report: Path, path: Path) -> int:
-    """Write the report's content as the baseline; nothing is written when there is no news."""
+def update_policy(config: Path, baseline: Path | None, profile: str | None = None) -> Policy:
+    """What judges an update: the config's policy; the kinds' own rules where a baseline is named and no config is."""
+    if baseline is not None and profile is None and not config.exists():
+        return NO_POLICY
+    return policy_of(load_config(config), profile, None)
+
+
+# --- update ---------------------------------------------------------------------------------------------------------
+
+
+def update(world: World, report: Path, path: Path, options: UpdateOptions | None = None) -> int:
+    """Write the report's content as the baseline; nothing is written when there is no news.
+
+    Returns 1, and writes nothing, when the report is worse than the baseline by more than the policy allows and nobody
+    accepts it; 3 when that can't be judged. Raises `InputError` for reports that can't be a baseline.
+    """
+    options = options or UpdateOptions()
+    reason = _clean_reason(options.accept)
     previous = read_baseline_file(path) if path.exists() else None
-    measured = read_report(report)
-    made = make_baseline(measured, str(report), previous, measures(measured))
-    text = dump_baseline(made)
-    if previous is not None and dump_baseline(previous) == text:
+    measured = [Measured(read_report(file), str(file)) for file in (report, *options.also)]
+    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
+    done = update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy)
+    for note in done.notes:
+        _tell(world, f"note: {note}")
+    if done.report is None or done.baseline is previous:
         world.say(f"{path}: no change")
         return EXIT_OK
-    write_text(path, text)
+    said = _judged(done.report, previous, options.policy, str(report))
+    if said.outcome is Outcome.ERROR or (said.blocking and reason is None):
+        return _refuse(world, path, said)
+    made = done.baseline
+    if said.blocking and reason:
+        made = with_acceptance(made, _acceptance(world, done.report, reason, said, options))
+    _warn(world, made, said, options)
+    return _finish(world, path, previous, made, options)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the gate says of a report: `blocking` has to be accepted; `limits` will fail whatever the baseline is.
+
+    `unsure` looks worse, but chance could explain it. Without an old baseline nothing blocks.
+    """
+
+    outcome: Outcome
+    blocking: Sequence[Reason]
+    limits: Sequence[Reason]
+    unsure: Sequence[Reason]
+
+
+def _clean_reason(text: str | None) -> str | None:
+    if text is None:
+        return None
+    reason = one_line(text)
+    if not reason:
+        raise wrong("--accept", "there is no reason", "Say in a sentence why the drop is right.")
+    if len(reason) > LONGEST_REASON:
+        message = f"the reason has {len(reason)} characters, at most {LONGEST_REASON} may"
+        raise wrong("--accept", message, "Say it shorter, and link to the rest.")
+    return reason
+
+
+def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> Said:
+    verdict = judge_report(remeasured(report, file), previous, policy).verdict
+    worse = [reason for reason in verdict.reasons if reason.outcome in {Outcome.FAIL, Outcome.ERROR}]
+    return Said(
+        outcome=verdict.outcome,
+        blocking=worse if previous or verdict.outcome is Outcome.ERROR else [],
+        limits=[reason for reason in worse if reason.stage == "limit"],
+        unsure=[r for r in verdict.reasons if r.outcome is Outcome.INCONCLUSIVE and r.stage == "drop"],
+    )
+
+
+def _refuse(world: World, path: Path, said: Said) -> int:
+    if said.outcome is Outcome.ERROR:
+        world.say(f"{path}: not updated, because what was measured can't be judged:")
+    else:
+        world.say(f"{path}: not updated, because the gate fails for what was measured:")
+    for reason in said.blocking:
+        _tell(world, f"  ✗ {reason.message}")
+    if said.outcome is Outcome.ERROR:
+        return EXIT_UNJUDGED
+    world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
+    return EXIT_FAILED
+
+
+def _acceptance(world: World, report: Report, reason: str, said: Said, options: UpdateOptions) -> Acceptance:
+    return Acceptance(
+        at=world.now(),
+        commit=report.provenance.commit,
+        reason=reason,
+        by=one_line(options.by, _LONGEST_SENTENCE) if options.by else None,
+        verified=options.verified,
+        report=report_digest(report),
+        what=[one_line(one.message, _LONGEST_SENTENCE) for one in said.blocking[:_MOST_SENTENCES]],
+    )
+
+
+def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> None:
+    for reason in said.limits:
+        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
+    for reason in said.unsure:
+        advice = "" if options.pool else "; --pool would keep the earlier trials beside the new ones"
+        _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}{advice}")
+    if options.accept and not said.blocking:
+        world.say("warning: nothing had to be accepted: the reason is not written down.")
+    for few in filter(None, map(few_trials, made.runs)):
+        _tell(world, f"warning: {few}.")
+
+
+def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline, options: UpdateOptions) -> int:
+    if options.dry_run:
+        difference = diff_baselines(previous, made)
+        emit(world, difference_text(difference, colour=world.colour(world.out), width=world.width), None)
+        world.say(f"{path}: nothing was written (--dry-run)")
+        return EXIT_OK
+    write_text(path, dump_baseline(made))
     cases = sum(len(run.cases) for run in made.runs)
     world.say(f"{path}: {len(made.runs)} runs, {cases} cases. Commit it.")
-    for run in made.runs:
-        if run.random and run.trials < FEW_TRIALS:
-            world.say(
-                f"warning: {run.name} has {run.trials} trial(s) per case: small drops can't be told from chance. "
-                f"Run it with --trials {FEW_TRIALS}."
-            )
     return EXIT_OK
+
+
+def _tell(world: World, text: str) -> None:
+    """A sentence that may name what others wrote."""
+    world.say(log_text(text[: len(text) - len(text.lstrip())] + one_line(text, 2000)))
+
+
+# --- read -----------------------------------------------------------------------------------------------------------
 
 
 def show(world: World, path: Path) -> int:
     """What the baseline holds, for people."""
-    colour = world.colour(world.out)
-    emit(world, baseline_text(read_baseline_file(path), colour=colour, width=world.width), None)
+    baseline, now = read_baseline_file(path), world.now()
+    age = age_days(baseline.provenance.created_at, now)
+    text = baseline_text(
+        baseline, age=age, stale=stale(baseline, None, now), colour=world.colour(world.out), width=world.width
+    )
+    emit(world, text, None)
+    return EXIT_OK
+
+
+def diff(world: World, old: Path, new: Path, form: DiffFormat = "terminal", output: Path | None = None) -> int:
+    """What is different between two baselines. Always 0: it tells, and doesn't judge."""
+    difference = diff_baselines(read_baseline_file(old), read_baseline_file(new))
+    if form == "json":
+        text = difference.model_dump_json(by_alias=True, indent=1) + "\n"
+    elif form == "markdown":
+        text = difference_markdown(difference)
+    else:
+        text = difference_text(difference, colour=output is None and world.colour(world.out), width=world.width)
+    emit(world, text, output)
     return EXIT_OK

@@ -8,6 +8,7 @@ from shlex import quote
 
 from evalward.commands.files import read_baseline_file, write_text
 from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, prepare, run_plan
+from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection
@@ -47,7 +48,7 @@ def check(world: World, options: CheckOptions) -> int:
     plan = prepare(loaded, options.selection, world.env)
     judging = Judging(baseline, policy)
     report = run_plan(loaded, plan, options.output, world, resume=options.resume, judging=judging)
-    judgement = judge_report(report, baseline, policy)
+    judgement = judge_report(report, baseline, policy, history_of(loaded, world))
     context = Context(
         head_sha=report.provenance.commit,
         base_sha=baseline.provenance.commit if baseline else None,

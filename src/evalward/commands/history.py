@@ -102,7 +102,7 @@ def _store(world: World, where: Where, new: list[HistoryEntry], message: str) ->
 
 def show(world: World, options: ShowOptions) -> int:
     """What the history says about the chosen runs, always exit code 0."""
-    data = _stored(world, options.where)
+    data = stored(world, options.where)
     if data is None:
         raise wrong(str(options.where), "there is no history", APPEND_HINT)
     history = read_history(_decoded(data))
@@ -155,7 +155,8 @@ def _read_judgement(path: Path) -> Judgement:
     return parse_record(data, str(path), Judgement, "a judgement", JUDGEMENT_HINT)
 
 
-def _stored(world: World, where: Where) -> bytes | None:
+def stored(world: World, where: Where) -> bytes | None:
+    """The file's bytes, `None` where there is none. Raises `InputError`."""
     if where.branch is None:
         return _folder_bytes(where.folder / HISTORY_FILE)
     try:

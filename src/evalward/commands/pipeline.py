@@ -16,7 +16,9 @@ from evalward.config import LoadedConfig
 from evalward.config.words import near_or_known
 from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.history import trend
 from evalward.decide.samples import gather
+from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.verdict import judge
 from evalward.engine.confirm import confirm_plan, with_confirmation
@@ -26,11 +28,13 @@ from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.store import Store, write_atomic
 from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
+from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Finding, Provenance, Report, Run, Tool
 from evalward.records.result import Result
-from evalward.records.verdict import Judgement
+from evalward.records.trend import Trend
+from evalward.records.verdict import Judgement, Verdict
 from evalward.suites import Kind, kind_named, kinds
 
 REPORT_FILE = "report.json"
@@ -237,12 +241,23 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
     return {name: kind.default_rules for name, kind in _kinds_of(report).items()}
 
 
-def judge_report(report: Report, baseline: Baseline | None, policy: Policy) -> Judgement:
-    """Compare and decide."""
+def judge_report(
+    report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry] = ()
+) -> Judgement:
+    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing."""
     known = measures(report)
     samples = gather(report, baseline, known)
-    comparison = with_standing(compare(report, baseline, known))
-    return Judgement(comparison=comparison, verdict=judge(comparison, policy, default_rules(report), samples))
+    comparison = with_staleness(compare(report, baseline, known), report, baseline)
+    comparison = with_standing(comparison, baseline, history)
+    verdict = judge(comparison, policy, default_rules(report), samples)
+    return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+
+
+def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:
+    """The protected metrics over the last measurements, where there are at least two to draw a line through."""
+    ruled = dict.fromkeys((rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules)
+    found = [trend(history, *each) for each in ruled] if history else []
+    return [each for each in found if len(each.known) > 1]
 
 
 def dump_judgement(judgement: Judgement) -> str:

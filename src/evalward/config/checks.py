@@ -118,6 +118,7 @@ def _paths(config: Value) -> Iterator[Mistake]:
 def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
     yield from texts(get(config, "baseline"), "baseline")
     yield from texts(get(config, "protect"), "protect")
+    yield from texts(get(get(config, "history"), "folder"), "history", "folder")
     for place, suite in suites(config):
         for key in ("cases", "system", "tool"):
             yield from texts(get(suite, key), *place, key)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from evalward.config.providers import PROVIDERS, Providers
 from evalward.config.words import did_you_mean, shown
@@ -111,6 +111,19 @@ class Program(StrictRecord):
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 
 
+class HistoryPlace(StrictRecord):
+    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and draws trends, no more."""
+
+    folder: Text | None = Field(default=None, description="A folder of the repository")
+    branch: Text | None = Field(default=None, description="A branch that holds nothing else, such as evalward-data")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> HistoryPlace:
+        if (self.folder is None) == (self.branch is None):
+            raise ValueError("history needs either a folder or a branch")
+        return self
+
+
 class Profile(StrictRecord):
     """What holds on some branches beyond, or instead of, the rules of the whole file."""
 
@@ -143,6 +156,7 @@ class Config(StrictRecord):
     budget_tokens: int | None = Field(
         default=None, gt=0, description="Tokens read and written; when they are spent no further trial begins"
     )
+    history: HistoryPlace | None = Field(default=None, description="What earlier runs measured")
     confirm: Confirm | Off = Field(default=Confirm(), description="The confirm stage of random targets, or off")
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
 

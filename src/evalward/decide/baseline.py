@@ -5,10 +5,21 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evalward.decide.compare import Measure
+from evalward.decide.pooling import (
+    MOST_TRIALS,
+    Measured,
+    combine,
+    pooled_run,
+    report_digest,
+    run_key,
+    without_skipped,
+)
 from evalward.records.baseline import (
+    Acceptance,
     Baseline,
     BaselineCase,
     BaselineProvenance,
@@ -16,12 +27,15 @@ from evalward.records.baseline import (
     BaselineTrial,
     baseline_trial,
 )
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
 from evalward.records.result import OtherDetails, Result, Status
 
 UPDATE_HINT = "Make it with `evalward baseline update`."
+MOST_ACCEPTED = 20
+NO_POLICY = Policy()
 _CLOCK_FIELDS = ("duration_ms", "working_ms")
 _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
 
@@ -31,23 +45,102 @@ def read_baseline(text: str | bytes, file: str) -> Baseline:
     return parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
 
 
+@dataclass(frozen=True)
+class Update:
+    """What an update comes to.
+
+    `baseline` is the previous one, the very object, when there is no news. `report` is what was measured, as one: what
+    a verdict is to be asked for; `None` when all of it is in the baseline already. `notes` are what people should know.
+    """
+
+    baseline: Baseline
+    report: Report | None
+    notes: Sequence[str] = ()
+
+
 def make_baseline(report: Report, file: str, previous: Baseline | None, measures: Mapping[str, Measure]) -> Baseline:
     """The report's content as a baseline. `file` is the report's name for messages.
 
     Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
     previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
     """
-    problems = list(_obstacles(report, file, measures))
-    if problems:
-        raise InputError(problems)
-    old = {(run.suite, run.target): run for run in previous.runs} if previous else {}
-    runs = [_make_run(run, old.get((run.suite, run.target)), measures) for run in report.runs]
+    return update_baseline([Measured(report, file)], previous, measures).baseline
+
+
+def update_baseline(
+    measured: Sequence[Measured],
+    previous: Baseline | None,
+    measures: Mapping[str, Measure],
+    *,
+    pool: bool = False,
+    policy: Policy = NO_POLICY,
+) -> Update:
+    """The baseline of one or several reports.
+
+    With `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
+    `MOST_TRIALS` per case at most; otherwise they replace them. Skipped trials go where `policy` waives their case, or
+    `previous` doesn't know it. Raises `InputError` for reports that can't be a baseline.
+    """
+    whole, notes = _whole(measured, previous, measures, policy)
+    fed = previous.provenance.reports if previous and pool else []
+    new, known = _unknown(whole, fed)
+    if previous and not new:
+        return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
+    notes += [f"{one.file}: left out, its trials are counted already" for one in known]
+    report = combine(new)
+    old = {run_key(run): run for run in previous.runs} if previous else {}
+    runs: list[BaselineRun] = []
+    for run in report.runs:
+        cases, told = pooled_run(run, old.get(run_key(run))) if pool else (None, [])
+        runs.append(_make_run(run, old.get(run_key(run)), cases, measures))
+        notes += told
     runs.sort(key=lambda run: (run.suite, run.target))
     provenance = BaselineProvenance(
-        created_at=report.created_at, commit=report.provenance.commit, evalward=report.tool.version
+        created_at=report.created_at,
+        commit=report.provenance.commit,
+        evalward=report.tool.version,
+        reports=[*fed, *sorted(report_digest(one.report) for one in new)][-MOST_TRIALS:],
+        accepted=previous.provenance.accepted if previous else [],
     )
     made = Baseline(provenance=provenance, runs=runs)
-    return previous if previous and _content(made) == _content(previous) else made
+    return Update(previous if previous and _content(made) == _content(previous) else made, report, notes)
+
+
+def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:
+    """The baseline, and that somebody took a drop on purpose; the newest `MOST_ACCEPTED` of these are kept."""
+    accepted = [*baseline.provenance.accepted, acceptance][-MOST_ACCEPTED:]
+    return baseline.model_copy(
+        update={"provenance": baseline.provenance.model_copy(update={"accepted": accepted})},
+    )
+
+
+def _whole(
+    measured: Sequence[Measured], previous: Baseline | None, measures: Mapping[str, Measure], policy: Policy
+) -> tuple[list[Measured], list[str]]:
+    """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing."""
+    whole: list[Measured] = []
+    notes: list[str] = []
+    problems: list[Problem] = []
+    for one in measured:
+        report, left_out = without_skipped(one.report, previous, policy)
+        problems += _obstacles(report, one.file, measures)
+        whole.append(Measured(report, one.file))
+        notes += left_out
+    if problems:
+        raise InputError(problems)
+    return whole, notes
+
+
+def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Measured], list[Measured]]:
+    """The reports that were not put in before, each once; and the others."""
+    seen = set(fed)
+    new: list[Measured] = []
+    known: list[Measured] = []
+    for one in whole:
+        key = report_digest(one.report)
+        (known if key in seen else new).append(one)
+        seen.add(key)
+    return new, known
 
 
 def _obstacles(report: Report, file: str, kinds: Collection[str]) -> list[Problem]:
@@ -74,24 +167,30 @@ def _obstacles(report: Report, file: str, kinds: Collection[str]) -> list[Proble
     return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
 
 
-def _make_run(run: Run, old: BaselineRun | None, measures: Mapping[str, Measure]) -> BaselineRun:
-    known = {case.id: case for case in old.cases} if old else {}
-    by_case: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        by_case[result.id].append(result)
-    cases = [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case.items())]
+def _make_run(
+    run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, measures: Mapping[str, Measure]
+) -> BaselineRun:
+    cases = _replaced(run, old) if pooled is None else pooled
     measurement = measures[run.kind]([trial for case in cases for trial in case.results()])
     return BaselineRun(
         suite=run.suite,
         kind=run.kind,
         target=run.target,
-        trials=run.trials,
+        trials=run.trials if pooled is None else max(len(case.trials) for case in pooled),
         random=run.random,
         subject=run.subject,
         metrics=measurement.metrics,
         categories=measurement.categories,
         cases=cases,
     )
+
+
+def _replaced(run: Run, old: BaselineRun | None) -> list[BaselineCase]:
+    known = {case.id: case for case in old.cases} if old else {}
+    by_case: dict[str, list[Result]] = defaultdict(list)
+    for result in run.cases:
+        by_case[result.id].append(result)
+    return [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case.items())]
 
 
 def _make_case(results: Sequence[Result], old: BaselineCase | None) -> BaselineCase:
@@ -124,8 +223,16 @@ def _without_clock(value: Any) -> Any:
 def dump_baseline(baseline: Baseline) -> str:
     """The text of the file: sorted, one line per metric, category and case; equal baselines give equal texts."""
     runs = ",\n".join(_dump_run(run) for run in baseline.runs)
-    provenance = _line(baseline.provenance.model_dump(mode="json", exclude_none=True))
+    provenance = _dump_provenance(baseline.provenance)
     return f'{{"schema": "{baseline.schema_}",\n "provenance": {provenance},\n "runs": [\n{runs}\n ]}}\n'
+
+
+def _dump_provenance(provenance: BaselineProvenance) -> str:
+    """One line, and one for each drop that was accepted."""
+    data = provenance.model_dump(mode="json", exclude_none=True, exclude_defaults=True)
+    accepted = ",\n".join(f"   {_line(one)}" for one in data.pop("accepted", []))
+    head = _line(data)
+    return f'{head[:-1]},\n  "accepted": [\n{accepted}\n  ]}}' if accepted else head
 
 
 def _dump_run(run: BaselineRun) -> str:

@@ -28,9 +28,8 @@ from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Evidence
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Rule
-from evalward.records.verdict import RuleOutcome, RuleStatus
+from evalward.records.verdict import RuleStatus
 
-FEW_TRIALS = 5  # of a random target in the baseline, below which small drops can't be told from chance
 OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
 
@@ -253,14 +252,3 @@ def _limit(evidence: Evidence) -> str:
     if evidence.fewest is None:
         return f"{told} can't convict any drop"
     return f"{told} can't convict a drop of fewer than {number_word(evidence.fewest)} cases"
-
-
-def thin_baselines(rules: Sequence[RuleOutcome]) -> list[str]:
-    """Warnings: baselines of random targets with fewer than five trials, and what they can't convict."""
-    told: dict[tuple[str, str], str] = {}
-    for rule in rules:
-        evidence = rule.evidence
-        if evidence is not None and evidence.trials_before < FEW_TRIALS and (limit := _limit(evidence)):
-            remedy = f"update it from a run with --trials {FEW_TRIALS}"
-            told.setdefault((rule.suite, rule.target), f"{rule.suite} × {rule.target}: {limit}; {remedy}")
-    return list(told.values())

@@ -1,8 +1,8 @@
 """How sure a difference is: from the trials of both sides to the numbers that a rule is decided on.
 
-Metrics whose trials are a yes or no each are tested by the exact stratified test; all others by the exact sign-flip
-test on each case's difference. Where a confirm stage tried the failed cases again, only its fresh trials count: the planned
-ones chose the cases, so they can't be evidence against them.
+Metrics whose trials are a yes or no each are tested by the exact stratified test, all others by the exact sign-flip
+test on each case's difference. Where a confirm stage tried the failed cases again, only its fresh trials count: the
+planned ones chose the cases, so they can't be evidence against them.
 """
 
 from __future__ import annotations

@@ -13,18 +13,9 @@ from typing import NamedTuple
 
 from evalward.decide.history_file import History, case_lists, short_digest
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
-from evalward.records.history import (
-    BrokenCase,
-    CaseCount,
-    FlakyCase,
-    HistoryEntry,
-    HistorySummary,
-    Mark,
-    RunHistory,
-    Trend,
-    TrendPoint,
-)
+from evalward.records.history import BrokenCase, CaseCount, HistoryEntry, HistorySummary, RunHistory
 from evalward.records.result import Status
+from evalward.records.trend import FlakyCase, Mark, Trend, TrendPoint
 
 WINDOW = 30
 """So many of the newest measurements of a case say whether it is flaky."""

@@ -6,24 +6,36 @@ reading. The p-values are corrected for the number of cases that were looked at 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from evalward.decide.history import flaky
 from evalward.decide.statistics.multiple import benjamini_hochberg
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
-from evalward.records.comparison import CaseChange, Comparison, RunComparison, Standing, Tally
+from evalward.records.baseline import Baseline
+from evalward.records.comparison import CaseChange, Comparison, RunComparison, Standing
+from evalward.records.history import HistoryEntry
+from evalward.records.trend import FlakyCase
 
 REGRESSED_Q = 0.05
 RELIABLE = 0.7  # a case that passed less often in the baseline was unreliable before
 
 
-def with_standing(comparison: Comparison) -> Comparison:
+def with_standing(
+    comparison: Comparison, baseline: Baseline | None = None, history: Sequence[HistoryEntry] = ()
+) -> Comparison:
     """The comparison with p, q and standing for the cases of random targets, and with the flaky ones named."""
-    runs = [_run(run) if run.random and not run.missing else run for run in comparison.runs]
+    runs = [
+        _run(run, flaky(history, run.suite, run.target, baseline)) if run.random and not run.missing else run
+        for run in comparison.runs
+    ]
     return comparison.model_copy(update={"runs": runs})
 
 
-def _run(run: RunComparison) -> RunComparison:
+def _run(run: RunComparison, unsteady: Sequence[FlakyCase]) -> RunComparison:
+    known = {case.id: case for case in unsteady}
     tested = [(case, p) for case in run.cases if (p := _p(case)) is not None]
     corrected = benjamini_hochberg([p for _, p in tested])
-    found = {case.id: _placed(case, p, q) for (case, p), q in zip(tested, corrected, strict=True)}
+    found = {case.id: _placed(case, p, q, known.get(case.id)) for (case, p), q in zip(tested, corrected, strict=True)}
     return run.model_copy(update={"cases": [found.get(case.id, case) for case in run.cases]})
 
 
@@ -35,9 +47,9 @@ def _p(case: CaseChange) -> float | None:
     return stratified_worse([CaseTrials(case.before.passed, case.before.trials, now.passed, now.trials)])
 
 
-def _placed(case: CaseChange, p: float, q: float) -> CaseChange:
+def _placed(case: CaseChange, p: float, q: float, flaky_case: FlakyCase | None) -> CaseChange:
     standing = _standing(case, q) if case.change == "broken" else None
-    return case.model_copy(update={"p": p, "q": q, "standing": standing, "flaky": case.flaky or _flaky(case.before)})
+    return case.model_copy(update={"p": p, "q": q, "standing": standing, "flaky": flaky_case})
 
 
 def _standing(case: CaseChange, q: float) -> Standing | None:
@@ -48,10 +60,3 @@ def _standing(case: CaseChange, q: float) -> Standing | None:
     if case.before is not None and case.before.passed < RELIABLE * case.before.trials:
         return "unreliable"
     return "repeated" if case.fresh is not None else None
-
-
-def _flaky(before: Tally | None) -> str | None:
-    """What the baseline's trials tell of a case that fails now and then."""
-    if before is None or not 0 < before.passed < before.trials:
-        return None
-    return f"passed {before.passed} of {before.trials} times in the baseline"

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from evalward.decide.drops import thin_baselines
 from evalward.decide.rules import apply_rules, judged
 from evalward.decide.samples import Samples
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
@@ -45,7 +44,7 @@ def judge(
         headline=reasons[0].message if reasons else _all_well(comparison, rules),
         reasons=reasons,
         rules=rules,
-        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules), *thin_baselines(rules)],
+        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
         fail_on=policy.fail_on,
         profile=policy.profile,
     )
@@ -205,7 +204,21 @@ def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
 
 def _from_rules(rules: Sequence[RuleOutcome]) -> list[Reason]:
     several = len({(rule.suite, rule.target) for rule in rules}) > 1
-    return [_from_rule(rule, several) for rule in rules if rule.status in {"fail", "inconclusive"}]
+    reasons = [_from_rule(rule, several) for rule in rules if rule.status in {"fail", "inconclusive"}]
+    return _told_once(reasons)
+
+
+def _told_once(reasons: Sequence[Reason]) -> list[Reason]:
+    """Metrics that fell by the same failures tell these once."""
+    told: set[tuple[str | None, str | None, str]] = set()
+    found = []
+    for reason in reasons:
+        head, _, why = reason.message.partition(" allowed: ")
+        key = (reason.suite, reason.target, why)
+        shorter = {"message": f"{head} allowed, by the same failures"} if why and key in told else {}
+        told.add(key)
+        found.append(reason.model_copy(update=shorter))
+    return found
 
 
 def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
@@ -217,8 +230,18 @@ def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
         suite=rule.suite,
         target=rule.target,
         metric=rule.rule.metric,
-        remedy="Look at the broken cases; mend them, or accept the change by updating the baseline.",
+        remedy=_remedy(rule),
     )
+
+
+def _remedy(rule: RuleOutcome) -> str:
+    if rule.status == "fail":
+        return "Look at the broken cases; mend them, or accept the change by updating the baseline."
+    if rule.evidence is not None and not rule.evidence.confirmed:
+        return (
+            "Look at the broken cases. More trials tell more: `--trials 5`, here or in the run that the baseline is of."
+        )
+    return "Look at the broken cases. A baseline of more trials (`--trials 5`) tells more."
 
 
 # --- what a pass may not hide ---------------------------------------------------------------------------------------

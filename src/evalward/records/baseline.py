@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from evalward.records.base import Amount, Count, Record
+from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.report import Subject
 from evalward.records.result import Details, OtherDetails, Result, Status
@@ -54,6 +55,19 @@ class BaselineCase(Record):
             for number, trial in enumerate(self.trials, 1)
         ]
 
+    @property
+    def tally(self) -> Tally | None:
+        """How many of the valid trials passed, and the share of the score; `None` when none is valid."""
+        valid = [result for result in self.results() if result.valid]
+        if not valid:
+            return None
+        most = sum(result.max_score for result in valid)
+        return Tally(
+            passed=sum(result.status is Status.PASSED for result in valid),
+            trials=len(valid),
+            score=sum(result.score for result in valid) / most if most else None,
+        )
+
 
 def baseline_trial(result: Result) -> BaselineTrial:
     """The part of a result that a baseline keeps."""
@@ -86,14 +100,50 @@ class BaselineRun(Record):
         """`suite × target`."""
         return f"{self.suite} × {self.target}"
 
+    @property
+    def trial_counts(self) -> tuple[int, int]:
+        """The fewest and the most valid trials of a case."""
+        counts = [tally.trials if (tally := case.tally) else 0 for case in self.cases]
+        return min(counts, default=0), max(counts, default=0)
+
+
+class Acceptance(Record):
+    """Somebody took a drop on purpose: when, at which commit, why, and `what` would have failed, in sentences.
+
+    `by` names who said so, if that is known; `verified` says whether somebody checked that they may. `report` is the
+    digest of the report that was accepted.
+    """
+
+    at: str
+    commit: str | None = None
+    reason: str
+    by: str | None = None
+    verified: bool = False
+    report: str | None = None
+    what: list[str] = []
+
 
 class BaselineProvenance(Record):
-    """Where the content comes from. It changes only when the content does."""
+    """Where the content comes from. It changes only when the content does.
+
+    `reports` are digests of the reports whose trials were put in last, oldest first: none is pooled twice.
+    `accepted` are the drops that were taken on purpose, oldest first.
+    """
 
     created_at: str
     commit: str | None = None
     evalward: str
-    accepted: str | None = None
+    reports: list[str] = []
+    accepted: list[Acceptance] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_reason(cls, data: Any) -> Any:
+        """Earlier baselines have at most one reason, a text: it was given when they were made."""
+        if not isinstance(data, dict) or not isinstance(data.get("accepted"), str | None):
+            return data
+        reason, at = data.get("accepted"), data.get("created_at")
+        return {**data, "accepted": [{"at": at, "commit": data.get("commit"), "reason": reason}] if reason else []}
 
 
 class Baseline(Record):

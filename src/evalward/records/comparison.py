@@ -8,6 +8,7 @@ from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.result import CheckResult
+from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
 """Parts of a subject that a model reads and a replay can't see, in people's words."""
@@ -62,7 +63,7 @@ class CaseChange(Record):
     alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
     `regressed` (q ≤ 0.05), `repeated` (it failed again, and chance can't be excluded), `not_repeated` (most fresh
     trials passed), `unreliable` (it passed in less than 70 % of its baseline trials). `flaky` says since when, and how
-    often, a case has been failing now and then.
+    often, the case has been failing now and then.
     """
 
     id: str
@@ -82,7 +83,7 @@ class CaseChange(Record):
     p: float | None = None
     q: float | None = None
     standing: Standing | None = None
-    flaky: str | None = None
+    flaky: FlakyCase | None = None
 
     @property
     def excused(self) -> bool:

@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from evalward.records.base import Count, Record
-from evalward.records.metric import Better, Metric, Unit
+from evalward.records.metric import Metric
+from evalward.records.trend import FlakyCase, Mark, Trend
 from evalward.records.verdict import Outcome
 
 HISTORY_SCHEMA: Literal["evalward.history/1"] = "evalward.history/1"
@@ -64,37 +65,6 @@ class HistoryEntry(Record):
         return f"{self.suite} × {self.target}"
 
 
-class Mark(Record):
-    """A point of the history: when, and at which commit."""
-
-    at: str
-    commit: str | None = None
-
-
-class FlakyCase(Record):
-    """A case that passes and fails although nothing about it changed.
-
-    `passed` of `trials` valid trials passed in the last `runs` measurements of its definition (those of the baseline
-    included); `flips` counts how often it changed between two of them. `since` is when it began to fail: `None` where
-    the history doesn't know; `from_start` says that no long row of passes is known before it. `last_failed` is the
-    newest measurement with a failed trial.
-    """
-
-    id: str
-    passed: int
-    trials: int
-    runs: int
-    flips: int
-    since: Mark | None = None
-    from_start: bool = False
-    last_failed: Mark | None = None
-
-    @property
-    def rate(self) -> float:
-        """The share of trials that passed."""
-        return self.passed / self.trials
-
-
 class BrokenCase(Record):
     """A case that fails in most trials of every measurement since `since`, so many `runs` of them in a row.
 
@@ -105,35 +75,6 @@ class BrokenCase(Record):
     since: Mark
     runs: int
     last_passed: Mark | None = None
-
-
-class TrendPoint(Record):
-    """A metric's value in one measurement; `None` is not available."""
-
-    at: str
-    commit: str | None = None
-    value: float | None
-
-
-class Trend(Record):
-    """A metric over the last measurements of one run, oldest first."""
-
-    suite: str
-    target: str
-    metric: str
-    unit: Unit = "ratio"
-    better: Better = "neither"
-    points: list[TrendPoint]
-
-    @property
-    def values(self) -> list[float | None]:
-        """The values alone."""
-        return [point.value for point in self.points]
-
-    @property
-    def known(self) -> list[float]:
-        """The values that are available."""
-        return [value for value in self.values if value is not None]
 
 
 class RunHistory(Record):

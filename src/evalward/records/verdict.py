@@ -12,6 +12,7 @@ from evalward.records.comparison import Comparison
 from evalward.records.evidence import Evidence, Interval
 from evalward.records.metric import Metric
 from evalward.records.policy import FailOn, Rule
+from evalward.records.trend import Trend
 
 JUDGEMENT_SCHEMA: Literal["evalward.judgement/1"] = "evalward.judgement/1"
 
@@ -95,8 +96,12 @@ class Verdict(Record):
 
 
 class Judgement(Record):
-    """Comparison and verdict together: what `compare --format json` writes and every renderer reads."""
+    """Comparison and verdict together: what `compare --format json` writes and every renderer reads.
+
+    `trends` are the metrics that the policy protects, over the last measurements that the history has.
+    """
 
     schema_: Literal["evalward.judgement/1"] = Field(default=JUDGEMENT_SCHEMA, alias="schema")
     comparison: Comparison
     verdict: Verdict
+    trends: list[Trend] = []

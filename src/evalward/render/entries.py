@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison
 from evalward.records.result import NOT_RUN
+from evalward.render.history import flaky_words
 from evalward.render.numbers import plural
 from evalward.render.view import AnswerLine, Caps, CaseEntry, CheckLine, Some
 
@@ -95,7 +96,7 @@ def certainty(case: CaseChange) -> str:
     if case.standing == "unreliable":
         said.append("unreliable before")
     if case.flaky:
-        said.append(f"flaky: {case.flaky}")
+        said.append(f"flaky: {flaky_words(case.flaky)}")
     return ", ".join(said)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalward.records.history import BrokenCase, FlakyCase, HistorySummary, Mark, RunHistory
+from evalward.records.history import BrokenCase, HistorySummary, RunHistory
+from evalward.records.trend import FlakyCase, Mark
 from evalward.render.console import Screen
 from evalward.render.escape import md_cell, md_code
+from evalward.render.names import short_hash
 from evalward.render.numbers import format_number, plural
-from evalward.render.page import short_hash
 from evalward.render.trend import trend_row, trend_section
 
 MOST_CASES = 20
@@ -85,6 +86,8 @@ def _flaky(cases: Sequence[FlakyCase]) -> list[tuple[str, str]]:
 
 def flaky_words(case: FlakyCase) -> str:
     """`passes 70.0 % (7 of 10 trials in 5 runs), since 2026-11-02 (abc1234)`. Plain text."""
+    if case.runs == 1 and case.since is None:
+        return f"passed {case.passed} of {plural(case.trials, 'trial')} of the baseline"
     rate = f"passes {format_number(case.rate, 'ratio')} ({case.passed} of {plural(case.trials, 'trial')}"
     since = ", since before the history" if case.since is None else f", since {_mark(case.since)}"
     if case.since is not None and case.from_start:

@@ -17,8 +17,10 @@ from evalward.records.comparison import (
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
+from evalward.render.trend import trend_section
 from evalward.render.view import (
     MISSING,
     NEW,
@@ -46,7 +48,6 @@ _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones t
 _REASON_CASES = 5
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
-_HEX = re.compile(r"[0-9a-fA-F]{7,64}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _LEFT_OUT = {
     "full": "",
@@ -101,21 +102,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         block=caps.block,
         run_url=context.run_url or "",
         report_path=context.report_path or "",
+        trends=trend_section(judgement.trends) if caps.detail == "full" else "",
     )
-
-
-def quoted(text: str) -> str:
-    """A name inside a sentence, to be set as code."""
-    return "`" + text.replace("`", "'") + "`"
-
-
-def short_hash(value: str | None) -> str:
-    """A commit or digest as people write it: 7 digits of a commit, 12 of a digest; other text as it is."""
-    if value is None:
-        return "–"
-    if value.startswith("sha256:") and _HEX.fullmatch(value[7:]):
-        return value[7:19]
-    return value[:7] if _HEX.fullmatch(value) else value
 
 
 def _some(items: Sequence[_T], limit: int) -> Some[_T]:

@@ -11,8 +11,8 @@ from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
 from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
 from evalward.render.entries import answer_lines
+from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
-from evalward.render.page import quoted, short_hash
 from evalward.render.rows import format_category, metric_order
 from evalward.render.view import Badge, CheckLine
 
@@ -131,13 +131,13 @@ def build_reports(
 
 
 def _facts(report: Report) -> list[str]:
-    facts = [_when(report.created_at), f"{report.tool.name} {report.tool.version}"]
+    facts = [when(report.created_at), f"{report.tool.name} {report.tool.version}"]
     if report.provenance.commit:
         facts.append(f"commit {quoted(short_hash(report.provenance.commit))}")
     return facts
 
 
-def _when(time: str) -> str:
+def when(time: str) -> str:
     """`2026-11-21 08:00 UTC`; other text as it is."""
     match = _TIME.fullmatch(time)
     return f"{match[1]} {match[2]} UTC" if match else time

@@ -52,6 +52,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters.update(
+        ready=Safe,  # Markdown that the render room made, every name in it escaped
         cell=lambda text, limit=120: Safe(md_cell(text, limit)),
         prose=lambda text, limit=300: Safe(md_prose(text, limit)),
         code=lambda text, limit=120: Safe(md_code(text, limit)),

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from evalward.records.history import Trend, TrendPoint
 from evalward.records.metric import Unit
+from evalward.records.trend import Trend, TrendPoint
 from evalward.render.escape import html_code, md_block, md_cell, md_code, one_line
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 

@@ -208,7 +208,7 @@ class ReasonLine:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page of a judgement says, in the order in which it is said."""
+    """Everything that the page of a judgement says, in the order in which it is said. `trends` is Markdown already."""
 
     detail: Detail
     marker: str
@@ -242,3 +242,4 @@ class Page:
     block: int
     run_url: str
     report_path: str
+    trends: str

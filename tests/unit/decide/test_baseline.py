@@ -48,6 +48,8 @@ def test_the_text_is_json_with_its_schema_first() -> None:
     data = json.loads(text)
     assert list(data) == ["schema", "provenance", "runs"]
     assert data["schema"] == "evalward.baseline/1"
+    (digest,) = data["provenance"].pop("reports")
+    assert digest.startswith("sha256:")
     assert data["provenance"] == {"created_at": "2026-11-21T08:00:00Z", "commit": "abc", "evalward": "0.1.0"}
 
 
@@ -156,8 +158,8 @@ def test_the_order_of_cases_and_parts_is_no_news() -> None:
             "bash-tools × replay:haiku is incomplete: 1 errors, 0 skipped (first: b: provider down)",
         ),
         (
-            report(run([result("a", "skipped", reason="no_solution"), result("b", "error")])),
-            "is incomplete: 1 errors, 1 skipped (first: a: no_solution)",
+            report(run([result("a", "skipped", reason="not_run"), result("b", "error")])),
+            "is incomplete: 1 errors, 1 skipped (first: a: not_run)",
         ),
         (report(run(passes("a"), planned=3)), "bash-tools × replay:haiku has 1 of 3 trials"),
         (report(run([], not_measured="no key"), run(passes("a"), suite="x")), "was not measured: no key"),

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.history import Trend, TrendPoint
 from evalward.records.metric import Unit
+from evalward.records.trend import Trend, TrendPoint
 from evalward.render.trend import mermaid_trend, sparkline, trend_row, trend_section
 from support.hostile import SNIPPETS
 

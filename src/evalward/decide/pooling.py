@@ -1,0 +1,204 @@
+"""Trials of several reports, and of a report and a baseline, put together: all of them, never the best ones.
+
+A trial is counted once. A report whose trials are in the baseline is known by its digest; where a later report holds
+an earlier one's trials again (a run that was resumed with more of them), those passes are left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evalward.records.base import digest
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial, baseline_trial
+from evalward.records.policy import Policy
+from evalward.records.problem import InputError, Place, Problem
+from evalward.records.report import Report, Run
+from evalward.records.result import NOT_RUN, Result, Status
+
+MOST_TRIALS = 20
+"""Trials of a case that pooling keeps, the newest: more make no verdict sharper, and the file longer."""
+_MOST_NAMES = 5
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A report and its file's name, for messages."""
+
+    report: Report
+    file: str
+
+
+def run_key(run: Run | BaselineRun) -> Key:
+    """What makes two runs the same: suite, target and kind."""
+    return run.suite, run.target, run.kind
+
+
+def report_digest(report: Report) -> str:
+    """What identifies a report's trials: all that was measured, and nothing of when or how the file was written."""
+    runs = [
+        [
+            *run_key(run),
+            run.subject.hash,
+            [_identity(result) for result in sorted(run.cases, key=_order) if result.valid],
+        ]
+        for run in sorted(report.runs, key=run_key)
+    ]
+    return digest(runs)
+
+
+def _identity(result: Result) -> list[str | int]:
+    trial = baseline_trial(result).model_dump_json(exclude_defaults=True)
+    return [result.id, result.definition, result.trial, trial]
+
+
+def _order(result: Result) -> tuple[str, int]:
+    return result.id, result.trial
+
+
+# --- what could not be run ------------------------------------------------------------------------------------------
+
+
+def without_skipped(report: Report, previous: Baseline | None, policy: Policy) -> tuple[Report, list[str]]:
+    """The report without the skipped trials that stand in nobody's way, and what was left out, in sentences.
+
+    They may go where the policy waives the case, and where the baseline doesn't know it. A run of which nothing would
+    be left stays as it is, unless it is waived.
+    """
+    known = {run_key(run): {case.id for case in run.cases} for run in previous.runs} if previous else {}
+    runs: list[Run] = []
+    notes: list[str] = []
+    for run in report.runs:
+        waived = policy.waiver(run.suite, run.target, run.name) is not None
+        old = known.get(run_key(run), set())
+        gone = [r for r in run.cases if _may_go(r) and (waived or r.id not in old or policy.waiver(r.id))]
+        if not gone or (len(gone) == len(run.cases) and not waived):
+            runs.append(run)
+            continue
+        notes.append(f"{run.name}: left out, because it could not be run: {_some(r.id for r in gone)}")
+        if len(gone) < len(run.cases):
+            kept = [result for result in run.cases if result not in gone]
+            runs.append(run.model_copy(update={"cases": kept, "planned": max(0, run.planned - len(gone))}))
+    return report.model_copy(update={"runs": runs}), notes
+
+
+def _may_go(result: Result) -> bool:
+    return result.status is Status.SKIPPED and result.reason != NOT_RUN
+
+
+def _some(names: Iterable[str]) -> str:
+    every = list(dict.fromkeys(names))
+    more = f" and {len(every) - _MOST_NAMES} more" if len(every) > _MOST_NAMES else ""
+    return ", ".join(every[:_MOST_NAMES]) + more
+
+
+# --- several reports ------------------------------------------------------------------------------------------------
+
+
+def combine(measured: Sequence[Measured]) -> Report:
+    """The reports as one, whatever their order: the newest with the trials of all. A single one stays as it is.
+
+    Runs of targets that always do the same are the newest report's: more trials of them say nothing. Raises
+    `InputError` unless all have the same runs, subjects, cases and definitions.
+    """
+    if len(measured) == 1:
+        return measured[0].report
+    ordered = sorted(measured, key=lambda one: (one.report.created_at, report_digest(one.report)))
+    problems = [problem for one in ordered[:-1] for problem in _differences(one, ordered[-1])]
+    if problems:
+        raise InputError(problems)
+    newest = ordered[-1].report
+    by_key = [{run_key(run): run for run in one.report.runs} for one in ordered]
+    return newest.model_copy(
+        update={"runs": [_combined([runs[run_key(run)] for runs in by_key]) for run in newest.runs]}
+    )
+
+
+def _differences(one: Measured, newest: Measured) -> list[Problem]:
+    ours, theirs = ({run_key(run): run for run in side.report.runs} for side in (one, newest))
+    remedy = "Pool reports of one and the same thing, or update with each of them in turn."
+    found = [
+        f"{(ours.get(key) or theirs[key]).name} is in only one of this report and {newest.file}"
+        for key in sorted(ours.keys() ^ theirs.keys())
+    ]
+    for key in sorted(ours.keys() & theirs.keys()):
+        if ours[key].subject.hash != theirs[key].subject.hash:
+            parts = changed_parts(ours[key], theirs[key])
+            found.append(f"{ours[key].name} measured another subject than {newest.file} ({parts} differ)")
+        elif _definitions(ours[key]) != _definitions(theirs[key]):
+            found.append(f"{ours[key].name} has other cases than {newest.file}")
+    return [Problem(place=Place(file=one.file), message=message, remedy=remedy) for message in found]
+
+
+def _definitions(run: Run) -> dict[str, str]:
+    return {result.id: result.definition for result in run.cases}
+
+
+def changed_parts(before: Run | BaselineRun, now: Run | BaselineRun) -> str:
+    """The names of the subject's parts that differ: `bashkit, system`."""
+    ours, theirs = before.subject.parts, now.subject.parts
+    return ", ".join(sorted(name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name))) or "the hashes"
+
+
+def _combined(runs: Sequence[Run]) -> Run:
+    newest = runs[-1]
+    if not newest.random:
+        return newest
+    pooled: dict[str, list[Result]] = defaultdict(list)
+    for run in runs:
+        known = {case_id: [baseline_trial(result) for result in results] for case_id, results in pooled.items()}
+        for result in sorted(fresh(run.cases, known), key=_order):
+            pooled[result.id].append(result)
+    cases = [
+        result.model_copy(update={"trial": number})
+        for results in pooled.values()
+        for number, result in enumerate(results[-MOST_TRIALS:], 1)
+    ]
+    most = max(Counter(result.id for result in cases).values(), default=0)
+    return newest.model_copy(update={"cases": cases, "planned": len(cases), "trials": most})
+
+
+def fresh(results: Sequence[Result], known: Mapping[str, Sequence[BaselineTrial]]) -> list[Result]:
+    """The results of the passes that aren't known as a whole: every trial of a pass, to its duration."""
+    passes: dict[int, list[Result]] = defaultdict(list)
+    for result in results:
+        passes[result.trial].append(result)
+    old = {
+        number
+        for number, trials in passes.items()
+        if all(baseline_trial(result) in known.get(result.id, ()) for result in trials)
+    }
+    return [result for result in results if result.trial not in old]
+
+
+# --- report and baseline --------------------------------------------------------------------------------------------
+
+
+def pooled_run(run: Run, old: BaselineRun | None) -> tuple[list[BaselineCase] | None, list[str]]:
+    """The cases of both sides with all their trials, and what was replaced instead, in sentences.
+
+    `None` when the run replaces the baseline's: it is new, its subject changed, or its target always does the same.
+    """
+    if old is None or not run.random or run_key(run) != run_key(old):
+        return None, []
+    if run.subject.hash != old.subject.hash:
+        return None, [f"{run.name}: replaced, not pooled: its subject changed ({changed_parts(old, run)})"]
+    definitions = _definitions(run)
+    same = {case.id: case for case in old.cases if definitions.get(case.id) == case.definition}
+    new = fresh(run.cases, {case_id: case.trials for case_id, case in same.items()})
+    cases = [_pooled_case(case_id, run, new, same.get(case_id)) for case_id in sorted(definitions)]
+    redefined = [case.id for case in old.cases if case.id in definitions and case.id not in same]
+    notes = [f"{run.name}: replaced, not pooled, because redefined: {_some(redefined)}"] if redefined else []
+    if len(new) < len(run.cases):
+        notes.append(f"{run.name}: {len(run.cases) - len(new)} of {len(run.cases)} trials are in the baseline already")
+    return cases, notes
+
+
+def _pooled_case(case_id: str, run: Run, new: Sequence[Result], same: BaselineCase | None) -> BaselineCase:
+    shown = next(result for result in run.cases if result.id == case_id)
+    trials = [baseline_trial(result) for result in sorted(new, key=_order) if result.id == case_id]
+    kept = [*same.trials, *trials][-MOST_TRIALS:] if same else trials
+    return BaselineCase(id=case_id, category=shown.category, definition=shown.definition, trials=kept)

@@ -1,0 +1,134 @@
+"""When a baseline says little about today: pure sentences, for the report's warnings and for `baseline show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from evalward.decide.pooling import run_key
+from evalward.decide.sentences import number_word
+from evalward.decide.statistics.power import fewest_broken_cases
+from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.comparison import Comparison
+from evalward.records.policy import Confirm
+from evalward.records.report import Report, Run
+
+FEW_TRIALS = 5
+"""With fewer baseline trials of a random target a small drop can never be told from chance."""
+
+VERSION_PARTS = {"bashkit": "bashkit", "model": "the model", "model_version": "the model's version", "host": "the host"}
+"""Parts of a subject that change under a repository rather than in it, in people's words."""
+
+
+@dataclass(frozen=True)
+class StaleLimits:
+    """From when on a baseline is called stale. Shares are of the run's cases, 0 to 1."""
+
+    age_days: int = 90
+    redefined: float = 0.2
+    unknown: float = 0.2
+    trials: int = FEW_TRIALS
+
+
+LIMITS = StaleLimits()
+
+
+def stale(baseline: Baseline, report: Report | None, now: str, limits: StaleLimits = LIMITS) -> list[str]:
+    """What is stale about a baseline, in sentences. `now` is ISO 8601; a time that can't be read makes nothing old.
+
+    With a report: as far as its runs are concerned, and what it shows to have changed since. Age counts for random
+    targets only: what always does the same does not age.
+    """
+    now_by_key = {run_key(run): run for run in report.runs} if report else {}
+    runs = [run for run in baseline.runs if report is None or run_key(run) in now_by_key]
+    told = _age(baseline, runs, now, limits)
+    for run in runs:
+        few = few_trials(run, limits.trials)
+        told += [few] if few else []
+        if run_key(run) in now_by_key:
+            told += _drift(run, now_by_key[run_key(run)], limits)
+    return told
+
+
+def with_staleness(comparison: Comparison, report: Report, baseline: Baseline | None) -> Comparison:
+    """The comparison, with what is stale about its baseline among the warnings. Today is when the report was made."""
+    told = stale(baseline, report, report.created_at) if baseline else []
+    return comparison.model_copy(update={"warnings": [*comparison.warnings, *told]}) if told else comparison
+
+
+def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> str | None:
+    """That a random target has too few trials per case to tell a small drop from chance."""
+    fewest, most = run.trial_counts
+    if not run.random or fewest >= least:
+        return None
+    counted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    return (
+        f"{run.name}: the baseline has {counted} {'trial' if most == 1 else 'trials'} per case: {_cannot(run)}. "
+        f"Run with `--trials {least}` and update it"
+    )
+
+
+def _cannot(run: BaselineRun) -> str:
+    """What so few trials can't do, even where a confirm stage tries each failed case as often as it does by default."""
+    cases = fewest_broken_cases([case.tally.trials for case in run.cases if case.tally], Confirm().trials)
+    if cases is None:
+        return "it can't convict any drop"
+    if cases == 1:
+        return "it can't tell a small drop from chance"
+    return f"it can't convict a drop of fewer than {number_word(cases)} cases"
+
+
+def age_days(created_at: str, now: str) -> int | None:
+    """Whole days between two times; `None` when one of them can't be read."""
+    before, after = _time(created_at), _time(now)
+    return None if before is None or after is None else (after - before).days
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _age(baseline: Baseline, runs: Iterable[BaselineRun], now: str, limits: StaleLimits) -> list[str]:
+    days = age_days(baseline.provenance.created_at, now)
+    ages = any(run.random for run in runs)
+    if days is None or days <= limits.age_days or not ages:
+        return []
+    return [f"the baseline is {days} days old, and models change under their names: measure it anew"]
+
+
+def _drift(run: BaselineRun, now: Run, limits: StaleLimits) -> list[str]:
+    return [*_versions(run, now), *_definitions(run, now, limits)] if now.cases else []
+
+
+def _versions(run: BaselineRun, now: Run) -> list[str]:
+    before, after = run.subject.parts, now.subject.parts
+    changed = [
+        f"{words} ({before[part]}, now {after[part]})"
+        for part, words in VERSION_PARTS.items()
+        if part in before and part in after and before[part] != after[part]
+    ]
+    return [f"{run.name}: the baseline was measured with another {_bare(', '.join(changed))}"] if changed else []
+
+
+def _bare(words: str) -> str:
+    return words.removeprefix("the ")
+
+
+def _definitions(run: BaselineRun, now: Run, limits: StaleLimits) -> list[str]:
+    known = {case.id: case.definition for case in run.cases}
+    there = {result.id: result.definition for result in now.cases}
+    redefined = sum(known[case_id] != definition for case_id, definition in there.items() if case_id in known)
+    unknown = len(there.keys() - known.keys())
+    told = []
+    if known and redefined > limits.redefined * len(known):
+        told.append(f"{run.name}: {redefined} of the baseline's {len(known)} cases ask something else now: update it")
+    if there and unknown > limits.unknown * len(there):
+        told.append(
+            f"{run.name}: the baseline lacks {unknown} of {len(there)} cases, which nothing protects: update it"
+        )
+    return told

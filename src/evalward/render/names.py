@@ -1,0 +1,21 @@
+"""Names inside sentences: of what to set as code, and of commits and digests."""
+
+from __future__ import annotations
+
+import re
+
+_HEX = re.compile(r"[0-9a-fA-F]{7,64}")
+
+
+def quoted(text: str) -> str:
+    """A name inside a sentence, to be set as code."""
+    return "`" + text.replace("`", "'") + "`"
+
+
+def short_hash(value: str | None) -> str:
+    """A commit or digest as people write it: 7 digits of a commit, 12 of a digest; other text as it is."""
+    if value is None:
+        return "–"
+    if value.startswith("sha256:") and _HEX.fullmatch(value[7:]):
+        return value[7:19]
+    return value[:7] if _HEX.fullmatch(value) else value

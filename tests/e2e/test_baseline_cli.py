@@ -1,0 +1,110 @@
+"""The life of a baseline on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EVALWARD = Path(sys.executable).with_name("evalward")
+CONFIG = """\
+version: 1
+suites:
+  - {name: tools, kind: bash, cases: cases.jsonl, targets: [oracle]}
+policy:
+  - {metric: pass_rate, max_drop: 0.1}
+"""
+Call = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def cases(*broken: str) -> str:
+    rows = [
+        {
+            "id": name,
+            "category": "echo",
+            "prompt": f"Print {name}.",
+            "expectations": [{"check": f"stdout_contains:{name}"}],
+            "solution": f"echo {'other' if name in broken else name}",
+        }
+        for name in ("one", "two")
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def call(tmp_path: Path) -> Call:
+    """The command line in a repository with a baseline."""
+
+    def evalward(*words: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "120"}
+        env |= {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
+        done = subprocess.run(
+            [EVALWARD, *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert "Traceback" not in done.stderr
+        return done
+
+    (tmp_path / "evalward.yml").write_text(CONFIG, "utf-8")
+    (tmp_path / "cases.jsonl").write_text(cases(), "utf-8")
+    for words in (["run"], ["baseline", "update"]):
+        assert evalward(*words).returncode == 0
+    return evalward
+
+
+def baseline(folder: Path) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads((folder / ".evalward" / "baseline.json").read_text("utf-8"))
+    return data
+
+
+def test_update__refuses_a_drop_until_somebody_takes_it(call: Call, tmp_path: Path) -> None:
+    before = baseline(tmp_path)
+    (tmp_path / "cases.jsonl").write_text(cases("two"), "utf-8")
+    assert call("run").returncode == 0
+    report = tmp_path / "evalward-out" / "report.json"
+    data = json.loads(report.read_text("utf-8"))
+    for case, old in zip(data["runs"][0]["cases"], before["runs"][0]["cases"], strict=True):
+        case["definition"] = old["definition"]  # the answer got worse, not the question
+    report.write_text(json.dumps(data), "utf-8")
+    refused = call("baseline", "update")
+    assert refused.returncode == 1
+    assert "pass_rate" in refused.stderr
+    assert "--accept" in refused.stderr
+    assert baseline(tmp_path) == before
+    dry = call("baseline", "update", "--accept", "the shell is stricter", "--dry-run")
+    assert (dry.returncode, "two" in dry.stdout) == (0, True)
+    assert baseline(tmp_path) == before
+    (tmp_path / "old.json").write_text(json.dumps(before), "utf-8")
+    assert call("baseline", "update", "--accept", "the shell is stricter").returncode == 0
+    (accepted,) = baseline(tmp_path)["provenance"]["accepted"]
+    assert accepted["reason"] == "the shell is stricter"
+    assert "pass_rate" in accepted["what"][0]
+    for form in ("terminal", "markdown", "json"):
+        told = call("baseline", "diff", "old.json", ".evalward/baseline.json", "--format", form)
+        assert told.returncode == 0
+        assert "the shell is stricter" in told.stdout
+        assert "two" in told.stdout
+    assert "the shell is stricter" in call("baseline", "show").stdout
+
+
+def test_update__a_bad_reason_is_wrong_input(call: Call) -> None:
+    assert call("baseline", "update", "--accept", " ").returncode == 2
+    assert call("baseline", "update", "--accept", "x" * 501).returncode == 2
+    assert call("baseline", "update", "--pool", "--replace").returncode == 2
+
+
+def test_update__the_same_report_is_not_pooled_again(call: Call, tmp_path: Path) -> None:
+    before = (tmp_path / ".evalward" / "baseline.json").read_bytes()
+    done = call("baseline", "update", "--pool")
+    assert (done.returncode, "no change" in done.stderr) == (0, True)
+    assert (tmp_path / ".evalward" / "baseline.json").read_bytes() == before
+
+
+def test_diff__of_equal_baselines_says_so(call: Call) -> None:
+    done = call("baseline", "diff", ".evalward/baseline.json", ".evalward/baseline.json")
+    assert "No change: tools × oracle" in done.stdout
