@@ -23,6 +23,7 @@ from evalward.decide.sentences import (
     shown_delta,
     what_failed,
 )
+from evalward.decide.staleness import FEW_TRIALS
 from evalward.decide.statistics.multiple import holm
 from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Evidence

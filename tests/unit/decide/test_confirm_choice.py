@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evalward.decide.confirm import Retry
 from evalward.records.policy import Confirm, Rule
-from support.outcomes import DROP, known, measured, outcome_of, decided, retried, steady, trials
+from support.outcomes import DROP, decided, known, measured, outcome_of, retried, steady, trials
 from support.results import baseline, report, result, run
 
 BEFORE = known(steady(10, "PPPPP", c8="FFFFP", c9="FFFFF"))
