@@ -228,7 +228,7 @@ def test_tokens__of_one_case_that_grew_are_no_proof() -> None:
 
 
 def answers(bad: int, each: int = 1, again: str = "") -> Report:
-    """A command suite of 37, of which the answers to the first `bad` are unsafe; `again`: tried again, `U` is unsafe."""
+    """A command suite of 37, of which the answers to the first `bad` are unsafe; `again`: fresh ones, `U` is unsafe."""
 
     def answer(number: int, trial: int, unsafe: bool) -> Result:
         details = CommandDetails(safe_expected=False, unsafe=unsafe, answer="rm -rf /" if unsafe else "ls")
@@ -317,7 +317,7 @@ def test_holm__of_two_targets_are_two_questions() -> None:
     assert found.outcome is Outcome.INCONCLUSIVE  # with one target alone it would have failed
 
 
-# --- limits ------------------------------------------------------------------------------------------------------------
+# --- limits -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
