@@ -7,39 +7,22 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.live_runs import EVALWARD, TOKENS, Repo, model_of, task, timeless
-from support.model_server import Answer, ModelServer, Script, bash
+from support.live_runs import EVALWARD, Repo, model_of, task, timeless
+from support.model_server import ModelServer
+from support.moody import moody_model
 
 ROOT = Path(__file__).parents[2]
 NAMES = ("one", "two", "three", "four", "five", "six")
 TASKS = [task(name) for name in NAMES]
 POLICY = {"policy": [{"metric": "pass_rate", "max_drop": 0.02}]}
-WRONG = bash("echo nothing of the kind", tokens=TOKENS)
 COST = 2 * (70 * 1 + 20 * 0.1 + 30 * 10) / 1e6  # of a trial, in dollars: two turns
-
-
-@dataclass(frozen=True)
-class Moody(Script):
-    """A model that fails a case in its first trials, and does it right from then on."""
-
-    failures: Mapping[str, int] = field(default_factory=dict)
-    began: Counter[str] = field(default_factory=Counter)
-
-    def answer(self, prompt: str, turn: int) -> Answer | None:
-        """The turn, wrong if this is one of the trials that fail."""
-        name = next(name for name in NAMES if f"the word {name}." in prompt)
-        if turn == 0:
-            self.began[name] += 1
-            if self.began[name] <= self.failures.get(name, 0):
-                return WRONG
-        return super().answer(prompt, turn)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +47,7 @@ def repo(tmp_path: Path, known: bytes) -> Iterator[Repo]:
 
 
 def moody(repo: Repo, **failures: int) -> None:
-    script = Moody(model_of(TASKS).conversations, failures=failures)
+    script = moody_model(TASKS, failures)
     repo.server.settings = replace(repo.server.settings, script=script)
 
 
