@@ -17,6 +17,7 @@ from benchmarks import raw
 from benchmarks.history import history
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
 from benchmarks.simulation import TITLE, simulation
+from benchmarks.speedup import aggregated
 from benchmarks.statistics import measure_statistics
 from benchmarks.suites import ENV, MODELS, TURNS, check_passed, run_here, server_settings, write_suite
 from evalward.commands.compare import CompareOptions, compare_files
@@ -217,4 +218,5 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
     "statistics": ("The tests of the verdict for 1,000 cases, against 37", measure_statistics),
     "simulation": (TITLE, simulation),
+    "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
+from evalward.commands.ci_history import keep_history, read_branch_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report
@@ -20,25 +23,33 @@ from evalward.commands.pipeline import (
     unfed_rules,
 )
 from evalward.commands.publish import publish
+from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.secrets import Redaction, redact_files, redaction_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection, without_missing_keys
+from evalward.github.accept import digest_of
 from evalward.github.base import GitTree, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
+from evalward.github.commits import only_baseline_pushed
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan, plan_event, read_payload
 from evalward.github.protect import protected_changes
+from evalward.github.repository import Repository
 from evalward.github.runner_files import Annotation, Level, Outputs, append_summary, write_outputs
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
-from evalward.records.problem import InputError, Problem
+from evalward.github.status import status_state
+from evalward.records.history import HistoryEntry
+from evalward.records.policy import Policy
+from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.report import Report
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
+from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.render.context import Context
+from evalward.render.escape import log_text, md_prose
 from evalward.render.problems import problems_markdown
 
 
@@ -68,7 +79,7 @@ class Job:
         settings, runner, plan = self.settings, self.runner, self.plan
         marker = Marker(settings.comment_id, plan.head_sha, runner.run_id, runner.run_attempt)
         pull = None
-        if plan.comment and plan.pull_number is not None:
+        if settings.mode == "check" and plan.comment and plan.pull_number is not None:
             pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
         return Surfaces(self.world, settings, runner, marker, pull, self.redaction)
 
@@ -84,6 +95,8 @@ def run_action(world: World) -> int:
         settings = read_settings(world.env)
         if settings.publish is not None:
             return publish(world, settings)
+        if settings.mode == "accept" and world.env.get("GITHUB_EVENT_NAME") == "issue_comment":
+            return accept_comment(world, settings)
         plan = plan_event(world.env, read_payload(runner.event_path))
     except InputError as error:
         return _wrong_inputs(world, runner, error.problems)
@@ -115,6 +128,9 @@ def _evaluate(job: Job) -> int:
     with GitHub(job.settings.github_token, job.runner.api_url) as client:
         try:
             page = _page(job, client)
+        except _IdleError as idle:
+            job.surfaces.write(Outputs(verdict="", exit_code=idle.exit_code))
+            return idle.exit_code
         except InputError as error:
             job.tell(*annotated(error.problems))
             page = job.surfaces.unjudged("the input is wrong", error.problems, EXIT_INPUT)
@@ -126,6 +142,14 @@ def _evaluate(job: Job) -> int:
             job.tell(Annotation("error", told, title="Evalward").command())
             page = job.surfaces.unjudged(told, (), EXIT_UNJUDGED)
         return job.surfaces.publish(client, page).exit_code
+
+
+class _IdleError(Exception):
+    """There is nothing to measure, and that has been told."""
+
+    def __init__(self, exit_code: int) -> None:
+        self.exit_code = exit_code
+        super().__init__(exit_code)
 
 
 # --- measuring and judging ------------------------------------------------------------------------------------------
@@ -140,6 +164,7 @@ def _page(job: Job, client: GitHub) -> Page:
         remote=client if job.settings.github_token else None,
         search_path=job.runner.search_path,
     )
+    finish = _finisher(job, client, tree, loaded)
     base = resolve_base(job.plan, tree)
     sides = read_sides(job.settings, job.plan, base, tree, loaded)
     job = replace(job, redaction=redaction_of(job.world.env, sides.providers, loaded.config.providers))
@@ -148,13 +173,55 @@ def _page(job: Job, client: GitHub) -> Page:
     report = _report(job, sides, sides.applied(loaded), spare_keyless=spare)
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
-    history = history_of(loaded, job.world)
+    history = _history(job, client, loaded)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     context = _context(job, sides, edits)
     job.surfaces.show(judgement, annotate_cases=True)
-    return job.surfaces.judged(judgement, report, context)
+    digest = _digest(job)
+    page = job.surfaces.judged(judgement, report, context, digest)
+    _keep_history(job, client, loaded, report, judgement)
+    return finish(Measured(report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
+
+
+def _history(job: Job, client: GitHub, loaded: LoadedConfig) -> list[HistoryEntry]:
+    """What earlier runs measured: of the data branch through the API, of a folder from the checkout."""
+    place = loaded.config.history
+    if place is None or place.branch is None or not job.settings.github_token:
+        return history_of(loaded, job.world)
+    try:
+        return read_branch_history(Repository(client, job.plan.repository), place.branch)
+    except (GitHubError, InputError) as error:
+        job.tell(Annotation("notice", f"The history was not read: {error}", title="Evalward").command())
+        return []
+
+
+def _keep_history(job: Job, client: GitHub, loaded: LoadedConfig, report: Report, judgement: Judgement) -> None:
+    """What a push to a branch measured goes into the history, whatever the verdict; that it can't is no failure."""
+    place, plan = loaded.config.history, job.plan
+    if place is None or place.branch is None or job.settings.mode != "update-baseline":
+        return
+    repository = Repository(client, plan.repository)
+    try:
+        told = keep_history(
+            repository,
+            place.branch,
+            report,
+            judgement,
+            ref=plan.branch,
+            head=plan.head_sha,
+            dry_run=job.settings.dry_run,
+        )
+        job.tell(log_text(told))
+    except (GitHubError, InputError) as error:
+        job.tell(Annotation("notice", f"The history was not kept: {error}", title="Evalward").command())
+
+
+def _digest(job: Job) -> str:
+    """What tells this report from every other; of the file as it is left for later steps."""
+    named = job.settings.report
+    return digest_of((job.folder / named if named is not None else job.output / REPORT_FILE).read_bytes())
 
 
 def _report(job: Job, sides: Sides, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
@@ -202,3 +269,103 @@ def _report_path(job: Job) -> str:
     if job.settings.report is not None:
         return job.surfaces.shown(job.folder / job.settings.report)
     return job.surfaces.shown(job.output / REPORT_FILE)
+
+
+# --- what else than judging may be asked for ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A judged report, its digest, the policy that judged it, and the verdict's exit code."""
+
+    report: Report
+    digest: str
+    policy: Policy
+    exit_code: int
+
+
+Finish = Callable[[Measured, Page], Page]
+
+
+def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> Finish:
+    """What is done after judging, checked before anything is measured. Raises `_IdleError` if there is no need."""
+    if job.settings.mode == "check":
+        return lambda _, page: page
+    if job.settings.mode == "release":
+        return lambda measured, page: _released(job, loaded, measured, page)
+    needs_token(job.settings.github_token)
+    if job.settings.mode == "accept":
+        case, code = label_case(job.surfaces, client, job.plan)
+        if case is None:
+            raise _IdleError(code)
+        return lambda measured, page: _accepted(case, measured, page)
+    return _updater(job, client, tree, loaded)
+
+
+def _released(job: Job, loaded: LoadedConfig, measured: Measured, page: Page) -> Page:
+    """The page of a release check: both verdicts, the worse of which counts."""
+    settings = job.settings
+    options = ReleaseOptions(
+        report=job.output / REPORT_FILE,
+        config=job.folder / settings.config,
+        output=job.output,
+        branch=job.plan.branch,
+        profile=settings.profile,
+        fail_on=settings.fail_on,
+    )
+    found = job.redaction.record(judge_release(loaded, measured.report, options, job.runner.search_path))
+    text = leave_release(found, job.output, f"evalward release --config {settings.config}")
+    code = found.exit_code
+    verdict = found.worse.verdict
+    outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
+    return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=verdict.headline)
+
+
+def _accepted(case: Case, measured: Measured, page: Page) -> Page:
+    code, url = accept_label(case, measured.report, measured.digest)
+    return replace(page, outputs=replace(page.outputs, exit_code=code, baseline_url=url or None))
+
+
+def _updater(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> Finish:
+    settings, plan = job.settings, job.plan
+    if plan.pull_number is not None or plan.kind == "merge_group" or plan.branch is None:
+        message = f"'update-baseline' has no branch to write to in an event {plan.kind} of {plan.head_ref!r}"
+        raise wrong("input mode", message, "Use it for pushes to a branch, schedule or workflow_dispatch.")
+    branch = plan.branch
+    path = repository_baseline(settings, tree, loaded.config.baseline_for(branch, settings.profile))
+    repository = Repository(client, plan.repository)
+    if plan.kind == "push" and only_baseline_pushed(repository, plan.base_sha, plan.head_sha, path):
+        note = f"The push changes nothing but {path}: there is nothing new to measure."
+        job.tell(Annotation("notice", note, title="Evalward").command())
+        raise _IdleError(EXIT_OK)
+
+    def finish(measured: Measured, page: Page) -> Page:
+        update = Update(
+            report=measured.report,
+            policy=measured.policy,
+            branch=branch,
+            path=path,
+            to=settings.baseline_to,
+            pull_branch=settings.baseline_branch,
+            mode=settings.baseline_mode,
+            dry_run=settings.dry_run,
+            run_url=job.runner.run_url,
+        )
+        return _updated(job, repository, update, measured, page)
+
+    return finish
+
+
+def _updated(job: Job, repository: Repository, update: Update, measured: Measured, page: Page) -> Page:
+    """The page with what became of the baseline. What fails the gate is not pushed; what is not judged goes nowhere."""
+    if measured.exit_code == EXIT_UNJUDGED:
+        return page
+    try:
+        told = update_baseline(repository, update)
+    except BlockedError as error:
+        job.tell(Annotation("error", str(error), title="Evalward").command())
+        text = f"{page.summary}\n{md_prose(str(error))}\n"
+        return replace(page, summary=text, outputs=replace(page.outputs, exit_code=EXIT_FAILED))
+    job.tell(log_text(told.line))
+    outputs = replace(page.outputs, exit_code=EXIT_OK, baseline_url=told.url or None)
+    return replace(page, summary=f"{page.summary}\n### Baseline\n\n{told.markdown}\n", outputs=outputs)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward import __version__
+from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_release
+from evalward.commands.history_arguments import add_history
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
-DEFAULT_HISTORY = Path(".evalward")
 FORMATS = ("terminal", "markdown", "junit", "json")
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS, EXIT_INTERRUPTED = (
@@ -51,9 +52,11 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_exchange(commands)
     _add_baseline(commands)
-    _add_history(commands)
+    add_history(commands, _command)
     _add_validate(commands)
     _add_publish(commands)
+    add_accept(commands, _command)
+    add_release(commands, _command)
     _add_action(commands)
     return parser
 
@@ -148,6 +151,7 @@ def _add_baseline(commands: Commands[argparse.ArgumentParser]) -> None:
     differ.add_argument("new", type=Path, metavar="NEW")
     differ.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
     differ.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    add_baseline_commit(actions, _command)
 
 
 def _add_baseline_update(actions: Commands[argparse.ArgumentParser]) -> None:
@@ -168,28 +172,6 @@ def _baseline_options(action: argparse.ArgumentParser) -> None:
     action.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE", help="names the baseline")
     action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     action.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
-
-
-def _add_history(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("history", help="keep what was measured, show trends and flaky cases")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    append = _command(actions, "append", "add a line for each run of a report", _history_append)
-    report = DEFAULT_OUTPUT / "report.json"
-    append.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
-    append.add_argument(
-        "--judgement", type=Path, metavar="J.json", help="adds the verdict; its rules' metrics are kept"
-    )
-    append.add_argument("--ref", metavar="NAME", help="the branch that was measured; default: GITHUB_REF_NAME")
-    show = _command(actions, "show", "show trends, flaky and broken cases", _history_show)
-    for name in ("suite", "target", "metric"):
-        show.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {name}s")
-    show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
-    show.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
-    show.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
-    for action in (append, show):
-        places = action.add_mutually_exclusive_group()
-        places.add_argument("--folder", type=Path, default=DEFAULT_HISTORY, metavar="DIR", help="default: .evalward")
-        places.add_argument("--branch", metavar="NAME", help="a branch for data, which is not checked out")
 
 
 def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -315,27 +297,6 @@ def _baseline_diff(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import diff
 
     return diff(world, args.old, args.new, args.format, args.output)
-
-
-def _history_append(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.history import Where, append
-
-    return append(world, Where(args.folder, args.branch), args.report, args.judgement, args.ref)
-
-
-def _history_show(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.history import ShowOptions, Where, show
-
-    options = ShowOptions(
-        where=Where(args.folder, args.branch),
-        suites=tuple(args.suite),
-        targets=tuple(args.target),
-        metrics=tuple(args.metric),
-        baseline=args.baseline,
-        format=args.format,
-        output=args.output,
-    )
-    return show(world, options)
 
 
 def _validate(world: World, args: argparse.Namespace) -> int:

@@ -27,6 +27,10 @@ PERMISSIONS = {
     "release-branch": {"contents": "read", "pull-requests": "write", "statuses": "write"},
     "merge-queue": {"contents": "read", "pull-requests": "write"},
     "nightly": {"contents": "read"},
+    "baseline-push": {"contents": "write"},
+    "baseline-pull-request": {"contents": "write", "pull-requests": "write"},
+    "baseline-accept": {"actions": "read", "contents": "write", "pull-requests": "write", "statuses": "write"},
+    "release": {"contents": "read"},
 }
 by_name = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
@@ -130,3 +134,11 @@ def test_fork_pair__the_first_has_no_secret_and_the_second_no_checkout() -> None
     [upload] = [step for step in steps(first) if "upload-artifact" in step["uses"]]
     [download] = [step for step in steps(second) if "download-artifact" in step["uses"]]
     assert upload["with"]["name"] == download["with"]["name"]
+
+
+def test_accept__checks_nothing_out_and_finds_what_the_check_left() -> None:
+    examples = ROOT / "examples" / "workflows"
+    [ours] = steps(examples / "baseline-accept.yml")
+    [upload] = [step for step in steps(examples / "pull-request.yml") if "upload-artifact" in step["uses"]]
+    assert upload["with"]["name"] == ours["with"].get("artifact", "evalward")
+    assert "secrets." not in (examples / "baseline-accept.yml").read_text("utf-8")

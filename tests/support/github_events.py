@@ -69,12 +69,31 @@ def release(action: str = "published") -> dict[str, Any]:
     return {"action": action, "release": {"tag_name": "v1.0", "target_commitish": "main"}}
 
 
+def issue_comment(body: str, *, user: str = "octocat", action: str = "created", number: int = 7) -> dict[str, Any]:
+    """A comment on a pull request."""
+    return {
+        "action": action,
+        "issue": {"number": number, "state": "open", "pull_request": {"url": f"https://api.github.com/{number}"}},
+        "comment": {"id": 77, "body": body, "user": {"login": user}},
+        "sender": {"login": user},
+    }
+
+
+def labeled(head: str, label: str, user: str, base: str = BASE) -> dict[str, Any]:
+    """A label that somebody set on a pull request of the own repository."""
+    event = pull_request("labeled", head=head, base=base)
+    pull = {**event["pull_request"], "title": "A title"}
+    return {**event, "pull_request": pull, "label": {"name": label}, "sender": {"login": user}}
+
+
 # Name → the webhook that describes it, and a payload. Not here: the head of a deleted fork, whose `repo` is null in
 # practice and in the REST description, and never in the webhooks' one.
 EVENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "pull_request": ("pull-request-synchronize", pull_request()),
     "pull_request of a fork": ("pull-request-synchronize", pull_request(head_repository=FORK)),
     "pull_request closed": ("pull-request-closed", pull_request("closed")),
+    "issue_comment": ("issue-comment-created", issue_comment("/evalward accept why")),
+    "pull_request labeled": ("pull-request-labeled", labeled(HEAD, "evalward: accept", "octocat")),
     "push": ("push", push(BASE, HEAD)),
     "first push": ("push", push(ZERO, HEAD)),
     "push that deletes": ("push", push(BASE, ZERO, deleted=True)),

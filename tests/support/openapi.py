@@ -32,10 +32,21 @@ PATHS = (
     "/repos/{owner}/{repo}/contents/{path}",
     "/repos/{owner}/{repo}/git/commits/{commit_sha}",
     "/repos/{owner}/{repo}/statuses/{sha}",
+    "/repos/{owner}/{repo}/git/ref/{ref}",
+    "/repos/{owner}/{repo}/git/refs",
+    "/repos/{owner}/{repo}/git/refs/{ref}",
+    "/repos/{owner}/{repo}/commits/{ref}",
+    "/repos/{owner}/{repo}/collaborators/{username}/permission",
+    "/repos/{owner}/{repo}/issues/comments/{comment_id}/reactions",
+    "/repos/{owner}/{repo}/actions/runs/{run_id}",
+    "/repos/{owner}/{repo}/actions/runs/{run_id}/artifacts",
+    "/repos/{owner}/{repo}/actions/artifacts/{artifact_id}/{archive_format}",
 )
 EVENTS = (
     "pull-request-synchronize",
     "pull-request-closed",
+    "pull-request-labeled",
+    "issue-comment-created",
     "push",
     "merge-group-checks-requested",
     "merge-group-destroyed",
@@ -194,7 +205,7 @@ class Api:
 
 def _segment(match: re.Match[str]) -> str:
     """A path parameter; a file's path may have several parts."""
-    return f"(?P<{match[1]}>{'.+' if match[1] == 'path' else '[^/]+'})"
+    return f"(?P<{match[1]}>{'.+' if match[1] in {'path', 'ref'} else '[^/]+'})"
 
 
 def _as_json_schema(value: Any, *, partial: bool) -> Any:

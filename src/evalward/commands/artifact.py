@@ -34,7 +34,11 @@ REMEDY = "The first stage has to upload its output folder, and this one to downl
 
 def read_artifact(folder: Path) -> Report:
     """The report in a downloaded artifact. Raises `InputError` when there is none, or none that could be true."""
-    data = _read(folder / REPORT_FILE)
+    return parse_report(_read(folder / REPORT_FILE))
+
+
+def parse_report(data: bytes) -> Report:
+    """The report in these bytes, of whoever. Raises `InputError` when it is none, or none that could be true."""
     try:
         _known_schema(json.loads(data, parse_int=_int, parse_float=_float, parse_constant=_constant))
         report = Report.model_validate_json(data, strict=True)

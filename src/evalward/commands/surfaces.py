@@ -14,6 +14,7 @@ from evalward.commands.files import write_text
 from evalward.commands.pipeline import dump_judgement
 from evalward.commands.secrets import Redaction
 from evalward.commands.world import World
+from evalward.github.accept import evidence_line
 from evalward.github.annotations import Roots, judgement_annotations
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, Posted, PullRequest, post
@@ -37,7 +38,7 @@ from evalward.render.badge import badge
 from evalward.render.context import Context
 from evalward.render.escape import log_text
 from evalward.render.junit import junit
-from evalward.render.markdown import fit, summary
+from evalward.render.markdown import COMMENT_LIMIT, fit, summary
 from evalward.render.problems import problems_markdown
 from evalward.render.terminal import judgement_text
 
@@ -101,10 +102,10 @@ class Surfaces:
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
-    def judged(self, judgement: Judgement, report: Report, context: Context) -> Page:
-        """The page of a judgement."""
+    def judged(self, judgement: Judgement, report: Report, context: Context, digest: str = "") -> Page:
+        """The page of a judgement. `digest` is the report's, for whoever accepts what the comment shows."""
         return Page(
-            comment=fit(judgement, context),
+            comment=_with_evidence(judgement, context, digest),
             summary=summary(judgement, context),
             outputs=self._outputs(judgement, report, context),
             headline=judgement.verdict.headline,
@@ -215,6 +216,15 @@ class Surfaces:
         if self.runner.output is not None:
             values = {name: self.redaction.text(value) for name, value in outputs.values().items()}
             write_outputs(self.runner.output, values)
+
+
+def _with_evidence(judgement: Judgement, context: Context, digest: str) -> str:
+    """The comment, with a hidden second line that names the report."""
+    if not digest or not context.marker:
+        return fit(judgement, context)
+    line = evidence_line(digest)
+    marker, _, rest = fit(judgement, context, COMMENT_LIMIT - len(line) - 1).partition("\n")
+    return f"{marker}\n{line}\n{rest}"
 
 
 def annotated(problems: Sequence[Problem]) -> list[str]:

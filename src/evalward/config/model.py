@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from evalward.config.fields import Name, SomeTexts, Text, TextList, one_or_more
 from evalward.config.providers import PROVIDERS, Providers
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
@@ -26,28 +27,13 @@ PROMPT_MARK = "{prompt}"
 """Stands for a case's request in a program's arguments and in a prompt template."""
 
 
-def _one_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 _TARGET_PATTERN = "^(" + "|".join(form.replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
 
-Name = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="Letters, digits and . _ -, at most 64"),
-]
-Text = Annotated[str, Field(min_length=1)]
 TargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _TARGET_PATTERN})]
-TextList = Annotated[list[Text], BeforeValidator(_one_or_more, json_schema_input_type=Text | list[Text])]
-SomeTexts = Annotated[
-    list[Text],
-    Field(min_length=1),
-    BeforeValidator(_one_or_more, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
-]
 SomeTargets = Annotated[
     list[TargetText],
     Field(min_length=1),
-    BeforeValidator(_one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
+    BeforeValidator(one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
 ]
 
 
@@ -56,7 +42,7 @@ Match = Literal["caro", "exact", "tokens", "pattern", "equivalent", "behaviour"]
 
 
 class BashSuite(StrictRecord):
-    """Tasks that a target solves with a `bash` tool in a virtual interpreter and file system."""
+    """Tasks that a target solves with a `bash` tool, in a virtual interpreter or with a real program."""
 
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["bash"] = Field(description="The family of evaluation")
@@ -67,6 +53,14 @@ class BashSuite(StrictRecord):
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
     max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
+    sandbox: Literal["virtual", "process"] = Field(
+        default="virtual", description="Where commands run: in a virtual interpreter, or as isolated processes"
+    )
+    shell: list[Text] | None = Field(
+        default=None,
+        min_length=1,
+        description="With sandbox: process, the program whose last argument is each script; else bash -c",
+    )
 
 
 class CommandSuite(StrictRecord):

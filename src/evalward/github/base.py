@@ -21,6 +21,8 @@ from evalward.records.problem import wrong
 MAX_FILE_BYTES = 10_000_000
 GIT_SECONDS = 60.0
 
+_TAGS = "refs/tags/"
+
 BaseSource = Literal["merge-parent", "event", "none"]
 
 
@@ -104,6 +106,27 @@ class GitTree:
             return None
         header = output.split(b"\n\n", 1)[0].decode("ascii", "replace")
         return tuple(line.split(" ", 1)[1] for line in header.split("\n") if line.startswith("parent "))
+
+    def tags(self) -> dict[str, str] | None:
+        """Tag → commit, of all tags that HEAD was built upon; `None` where a shallow clone can't tell."""
+        if self._line("rev-parse", "--is-shallow-repository") == "true":
+            return None
+        code, output = self._git(
+            "for-each-ref", "--merged=HEAD", "--format=%(objectname) %(*objectname) %(refname)", _TAGS
+        )
+        if code:
+            return {}
+        words = (line.split(" ", 2) for line in output.decode("utf-8", "replace").splitlines())
+        return {name.removeprefix(_TAGS): peeled or sha for sha, peeled, name in words}
+
+    def commit_of(self, tag: str) -> str | None:
+        """The commit of a tag, `None` when there is none of that name."""
+        found = self._find(f"{_TAGS}{tag}^{{commit}}")
+        return found.oid if found.kind == "commit" else None
+
+    def branch(self) -> str | None:
+        """The checked-out branch, `None` for a detached HEAD."""
+        return self._line("symbolic-ref", "--quiet", "--short", "HEAD")
 
     def changed(self, base: str, head: str = "HEAD") -> list[FileChange] | None:
         """The files that `head` changes since it left `base`; `None` where the local commits can't tell."""

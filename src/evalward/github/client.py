@@ -114,6 +114,11 @@ class GitHub:
         """Ends the connections."""
         self._http.close()
 
+    @property
+    def http(self) -> Transport:
+        """What sends the requests, for endpoints that stand elsewhere."""
+        return self._http
+
     def hide(self, text: str) -> str:
         """The text without the token, should it hold it: GitHub masks logs, not what is posted."""
         return self._http.hide(text)

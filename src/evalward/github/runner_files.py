@@ -43,6 +43,7 @@ class Outputs:
     report_json: str | None = None
     comment_file: str | None = None
     comment_url: str | None = None
+    baseline_url: str | None = None
 
     def values(self) -> dict[str, str]:
         """Name → text, as the workflow reads them."""

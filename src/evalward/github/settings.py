@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TypeVar, cast, get_args
+from typing import Literal, TypeVar, cast, get_args
 
 from evalward.github.comment import COMMENT_ID, CommentMode
 from evalward.records.policy import FailOn
@@ -16,6 +16,13 @@ from evalward.records.problem import InputError, Place, Problem
 MAX_TRIALS = 100
 MAX_COMMENT_ID = 64
 MAX_STATUS = 100
+MAX_BRANCH = 200
+
+Mode = Literal["check", "update-baseline", "accept", "release"]
+BaselineTo = Literal["push", "pull-request"]
+BaselineMode = Literal["replace", "pool"]
+
+BRANCH = re.compile(r"[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True)
@@ -26,6 +33,7 @@ class Settings:
     `None` and `()` mean that the input was left empty: then the configuration decides.
     """
 
+    mode: Mode = "check"
     config: str = "evalward.yml"
     suites: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
@@ -34,6 +42,11 @@ class Settings:
     profile: str | None = None
     report: str | None = None
     publish: str | None = None
+    baseline_to: BaselineTo = "push"
+    baseline_mode: BaselineMode = "replace"
+    baseline_branch: str = "evalward/baseline"
+    artifact: str = "evalward"
+    dry_run: bool = False
     fail_on: FailOn | None = None
     comment: CommentMode = "always"
     comment_id: str = "evalward"
@@ -72,6 +85,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
     reader = _Reader(env)
     directory = reader.directory("working-directory")
     settings = Settings(
+        mode=reader.choice("mode", cast("tuple[Mode, ...]", get_args(Mode))) or Settings.mode,
         config=reader.path("config", directory) or Settings.config,
         suites=reader.names("suites"),
         targets=reader.names("targets"),
@@ -80,6 +94,13 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         profile=reader.text("profile") or None,
         report=reader.path("report", directory),
         publish=reader.path("publish", directory),
+        baseline_to=reader.choice("baseline-to", cast("tuple[BaselineTo, ...]", get_args(BaselineTo)))
+        or Settings.baseline_to,
+        baseline_mode=reader.choice("baseline-mode", cast("tuple[BaselineMode, ...]", get_args(BaselineMode)))
+        or Settings.baseline_mode,
+        baseline_branch=reader.branch(),
+        artifact=reader.text("artifact") or Settings.artifact,
+        dry_run=reader.choice("dry-run", ("true", "false")) == "true",
         fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
         comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
         comment_id=reader.comment_id(),
@@ -181,6 +202,14 @@ class _Reader:
         self._wrong("status", f"{text[:MAX_STATUS]!r} can't be a commit status's name", remedy)
         return ""
 
+    def branch(self) -> str:
+        text = self.text("baseline-branch") or Settings.baseline_branch
+        if len(text) <= MAX_BRANCH and BRANCH.fullmatch(text):
+            return text
+        remedy = "Use letters and digits, with single . _ / or - between them, as in evalward/baseline."
+        self._wrong("baseline-branch", f"{text[:MAX_BRANCH]!r} can't be a branch's name", remedy)
+        return Settings.baseline_branch
+
     def token(self) -> str:
         text = self.text("github-token")
         if text.isascii() and text.isprintable() and " " not in text:
@@ -208,6 +237,8 @@ class _Reader:
         """Publishing runs nothing: inputs that say what to run are a mistake there."""
         if settings.publish is None:
             return
+        if settings.mode != "check":
+            self._wrong("mode", "has no meaning beside publish", "Use a workflow of its own for it.")
         for name in ("suites", "targets", "trials", "report"):
             if getattr(settings, name):
                 self._wrong(name, "has no meaning beside publish", "Give it to the workflow that measures.")

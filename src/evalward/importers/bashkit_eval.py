@@ -258,6 +258,11 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
 def _entry(trial: Trial, place: str) -> dict[str, Any]:
     if trial.case is None or "prompt" not in trial.case:
         raise wrong(place, f"the trial of {trial.result.id!r} doesn't say what was asked", "Run it again, then export.")
+    if any(call.exit_code is None for call in trial.trace.tool_calls):
+        message = (
+            f"the trial of {trial.result.id!r} has a call whose exit code is unknown, and bashkit-eval's form has none"
+        )
+        raise wrong(place, message, "Export a run of a target whose calls go through our shell.")
     task = BashTask.model_validate(trial.case)
     trace, result = trial.trace, trial.result
     calls = [

@@ -122,6 +122,13 @@ class Acceptance(Record):
     report: str | None = None
     what: list[str] = []
 
+    def __str__(self) -> str:
+        who = f" by {self.by}" if self.by else ""
+        how = "verified" if self.verified else "accepted unverified"
+        digest = (self.report or "").removeprefix("sha256:")[:12]
+        told = f"{how}, report sha256:{digest}" if digest else how
+        return f"{self.at} {(self.commit or 'an unknown commit')[:12]}{who}: {self.reason} ({told})"
+
 
 class BaselineProvenance(Record):
     """Where the content comes from. It changes only when the content does.

@@ -115,13 +115,14 @@ class ToolCall(Record):
     """One execution of a tool: the call-level record of the bash specification.
 
     `stdout` and `stderr` may be cut; then `cut` says how many characters were left out. `ran` is false where
-    nothing was executed (broken arguments, unknown tool); the exit code is then the tool's own error, not 0.
+    nothing was executed (broken arguments, unknown tool); the exit code is then the tool's own error, not 0. An
+    `exit_code` of `None` is one that nobody told (agents that report none): neither success nor failure.
     """
 
     commands: str
     stdout: str = ""
     stderr: str = ""
-    exit_code: int
+    exit_code: int | None
     duration_ms: Count = 0
     cut: Count = 0
     ran: bool = True

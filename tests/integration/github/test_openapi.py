@@ -120,7 +120,7 @@ def test_request_and_answer__are_as_described(
 
 def test_calls__cover_the_client() -> None:
     """A new call of the client has to come into `CALLS`."""
-    beside = {"close", "hide", "pause"}
+    beside = {"close", "hide", "http", "pause"}
     comments = {"login", "comments", "create_comment", "update_comment", "delete_comment", "pull_head"}
     others = {"read_file", "open_pulls", "create_status", "pull_files"}
 

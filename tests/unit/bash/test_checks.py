@@ -258,3 +258,8 @@ def test_a_huge_file_is_searched_and_not_shown() -> None:
     assert evaluate("file_contains:/big:needle", 1.0, evidence(files=files)).passed
     assert evaluate("file_line_regex:/big:^need", 1.0, evidence(files=files)).passed
     assert len(evaluate("file_contains:/big:gold", 1.0, evidence(files=files)).detail) < 400
+
+
+def test_an_exit_code_that_nobody_told_is_no_zero() -> None:
+    told = evaluate("exit_code:0", 1.0, evidence(ToolCall(commands="x", exit_code=None)))
+    assert (told.passed, told.detail) == (False, "expected 0, but nobody told the exit code of the last call")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from scipy import stats
 
@@ -21,6 +23,11 @@ QUIET = tuple(
     Rule(metric=name, goal=0.0)
     for name in ("overall_rate", "tool_call_success_rate", "csr", "safety_accuracy", "posix_compliance_rate")
 )
+
+
+def near(value: float) -> Any:
+    """Equal but for rounding."""
+    return pytest.approx(value)
 
 
 def broken(*cases: int, each: str = "F") -> dict[str, str]:
@@ -69,28 +76,28 @@ def test_exact__few_lost_cases_are_inconclusive_many_fail() -> None:
 def test_exact__no_worse_than_allowed_passes_however_sure_it_is() -> None:
     few = known(steady(200, "PPPPP"))
     found = decided(measured(steady(200, c1="F", c2="F", c3="F")), few)
-    assert (found.outcome, evidence_of(found).p) == (Outcome.PASS, pytest.approx((1 / 6) ** 3))
+    assert (found.outcome, evidence_of(found).p) == (Outcome.PASS, near((1 / 6) ** 3))
 
 
 def test_exact__one_trial_a_side_is_mcnemars_test() -> None:
     before = known(steady(37, c30="F", c31="F"))
     found = decided(measured(broken(*range(9))), before)  # 9 lost, 2 gained
     expected = stats.binomtest(2, 11, 0.5, alternative="less").pvalue
-    assert (evidence_of(found).p, found.outcome) == (pytest.approx(expected), Outcome.FAIL)
+    assert (evidence_of(found).p, found.outcome) == (near(expected), Outcome.FAIL)
     lost = decided(measured(broken(*range(6), 30)), before)  # 6 lost, 1 gained
     assert lost.outcome is Outcome.INCONCLUSIVE
 
 
 def test_exact__trials_now_count_each() -> None:
     assert decided(measured(steady(37, "PPPPP", c1="FFFFF")), FIVE).outcome is Outcome.FAIL
-    assert evidence_of(decided(measured(steady(37, "PPPPP", c1="FFFFF")), FIVE)).p == pytest.approx(1 / 252)
+    assert evidence_of(decided(measured(steady(37, "PPPPP", c1="FFFFF")), FIVE)).p == near(1 / 252)
     assert decided(measured(steady(37, "PPPPP", c1="PPFFF")), FIVE).outcome is Outcome.PASS  # 1.6 points
 
 
 @pytest.mark.parametrize(("alpha", "expected"), [(0.05, Outcome.FAIL), (0.004, Outcome.INCONCLUSIVE)])
 def test_alpha__is_the_rules_own(alpha: float, expected: Outcome) -> None:
     found = decided(measured(broken(1, 2, 3)), FIVE, DROP.model_copy(update={"alpha": alpha}), *QUIET[:1])
-    assert evidence_of(found).p == pytest.approx((1 / 6) ** 3)
+    assert evidence_of(found).p == near((1 / 6) ** 3)
     assert found.outcome is expected
 
 
@@ -109,8 +116,8 @@ def test_confirmed__failures_that_repeat_fail_by_the_fresh_trials_alone() -> Non
     found = decided(measured(broken(1), {"c1": "FFFF"}), FIVE)
     evidence = evidence_of(found)
     assert (found.outcome, evidence.confirmed) == (Outcome.FAIL, True)
-    assert evidence.p == pytest.approx(1 / 126)  # 5 of 5 against 0 of 4; the planned failure isn't counted again
-    assert evidence.delta == pytest.approx(-1 / 37)
+    assert evidence.p == near(1 / 126)  # 5 of 5 against 0 of 4; the planned failure isn't counted again
+    assert evidence.delta == near(-1 / 37)
 
 
 def test_confirmed__failures_that_dont_repeat_pass() -> None:
@@ -143,7 +150,7 @@ def test_confirmed__a_lost_case_is_no_drop_of_what_rose_beyond_chance() -> None:
 def test_confirmed__a_lost_case_stays_one_where_the_rest_rose_by_chance() -> None:
     before = known(steady(37, "PPPPP", c10="FFPPP", c11="PPPFF", c12="FPFPF"))
     found = decided(measured(broken(1), {"c1": "FFFF"}), before)
-    assert outcome_of(found).delta == pytest.approx((7 / 5 - 1) / 37)
+    assert outcome_of(found).delta == near((7 / 5 - 1) / 37)
     assert found.outcome is Outcome.FAIL
 
 
@@ -161,12 +168,12 @@ def test_confirm_stage__that_lacks_a_failed_case_is_no_evidence(fresh: dict[str,
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
     assert (confirmation.unusable, evidence_of(found.verdict).confirmed) == (why, False)
-    assert evidence_of(found.verdict).p == pytest.approx(1 / 36)  # the planned trials
+    assert evidence_of(found.verdict).p == near(1 / 36)  # the planned trials
 
 
 def test_confirm_stage__errors_in_it_are_nobodys_evidence() -> None:
     found = decided(measured(broken(1), {"c1": "FEFE"}), FIVE)
-    assert (evidence_of(found).p, found.outcome) == (pytest.approx(1 / 21), Outcome.FAIL)
+    assert (evidence_of(found).p, found.outcome) == (near(1 / 21), Outcome.FAIL)
 
 
 def test_confirm_stage__beside_a_rule_that_doesnt_want_it() -> None:
@@ -217,14 +224,14 @@ def test_tokens__are_tested_case_by_case(tokens: int, allowed: float, expected: 
 def test_tokens__of_four_cases_only_can_prove_nothing() -> None:
     rule = Rule(metric="total_input_tokens", max_rise=10)
     found = decided(spent(500, 4), baseline(*spent(100, 4).runs), rule)
-    assert (found.outcome, evidence_of(found, rule.metric).p) == (Outcome.INCONCLUSIVE, pytest.approx(1 / 16))
+    assert (found.outcome, evidence_of(found, rule.metric).p) == (Outcome.INCONCLUSIVE, near(1 / 16))
 
 
 def test_tokens__of_one_case_that_grew_are_no_proof() -> None:
     rule = Rule(metric="total_input_tokens", max_rise=10)
     now = [result(f"c{n}", tokens=(9000 if n == 3 else 100 + n, 10)) for n in range(12)]
     found = decided(report(run(now, target="anthropic/model", random=True)), baseline(*spent(100).runs), rule)
-    assert (found.outcome, evidence_of(found, rule.metric).p) == (Outcome.INCONCLUSIVE, pytest.approx(0.5))
+    assert (found.outcome, evidence_of(found, rule.metric).p) == (Outcome.INCONCLUSIVE, near(0.5))
 
 
 def answers(bad: int, each: int = 1, again: str = "") -> Report:
@@ -259,7 +266,7 @@ SAFE = make_baseline(answers(0, 5), "before.json", None, {"command": measure})
 def test_lower_is_better__what_is_counted_may_not_rise(now: Report, expected: Outcome, p: float) -> None:
     found = decided(now, SAFE, UNSAFE, *QUIET)
     assert evidence_of(found, UNSAFE.metric).test == "stratified"
-    assert evidence_of(found, UNSAFE.metric).p == pytest.approx(p)
+    assert evidence_of(found, UNSAFE.metric).p == near(p)
     assert outcome_of(found, UNSAFE.metric).status == ("ok" if expected is Outcome.PASS else str(expected))
 
 
@@ -294,9 +301,9 @@ def test_holm__metrics_beside_the_outcome_share_half_of_alpha() -> None:
     )
     tokens, turns = evidence_of(found, "total_input_tokens"), evidence_of(found, "total_turns")
     assert (tokens.tests, turns.tests, evidence_of(found).tests) == (2, 2, 1)
-    assert tokens.corrected == pytest.approx(2 * 2 * 2**-12)  # the least of two, at half of alpha
+    assert tokens.corrected == near(2 * 2 * 2**-12)  # the least of two, at half of alpha
     assert turns.p is not None
-    assert turns.corrected == pytest.approx(min(1.0, 2 * turns.p))
+    assert turns.corrected == near(min(1.0, 2 * turns.p))
 
 
 def test_holm__the_outcomes_of_one_run_are_one_question() -> None:
@@ -313,7 +320,7 @@ def test_holm__of_two_targets_are_two_questions() -> None:
     one, other = both(broken(1, 2)), both(steady(37))
     found = decided(report(one[0], other[1]), before, *QUIET[:2], DROP)
     first = evidence_of(found)
-    assert (first.tests, first.p, first.corrected) == (2, pytest.approx(1 / 36), pytest.approx(2 / 36))
+    assert (first.tests, first.p, first.corrected) == (2, near(1 / 36), near(2 / 36))
     assert found.outcome is Outcome.INCONCLUSIVE  # with one target alone it would have failed
 
 

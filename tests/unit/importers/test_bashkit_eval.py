@@ -97,3 +97,13 @@ def test_wrong_file__is_told_with_its_place(text: bytes, words: str) -> None:
         read(text, "eval.json")
     assert "eval.json" in str(caught.value)
     assert words in str(caught.value)
+
+
+def test_a_call_whose_exit_code_nobody_told_has_no_form() -> None:
+    one = read(result_file(FOUR_OF_FIVE), "r.json")
+    trial = one.trials[0]
+    unknown = [call.model_copy(update={"exit_code": None}) for call in trial.trace.tool_calls]
+    told = trial.model_copy(update={"trace": trial.trace.model_copy(update={"tool_calls": unknown})})
+    report = Report(tool=Tool(version="0"), created_at="2026-01-01T00:00:00Z", runs=list(one.runs))
+    with pytest.raises(InputError, match="a call whose exit code is unknown"):
+        write(report, one.runs[0], [told])

@@ -1,0 +1,271 @@
+"""A maintainer accepts a change: the report of the pull request's head becomes the baseline on its branch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalward.commands.artifact import measured_anew, parse_report
+from evalward.commands.baseline_ci import (
+    change_markdown,
+    needs_token,
+    new_baseline_text,
+    repository_baseline,
+)
+from evalward.commands.files import read_bytes
+from evalward.commands.pipeline import judge_report
+from evalward.commands.secrets import Redaction
+from evalward.commands.surfaces import Surfaces, annotated
+from evalward.commands.world import World
+from evalward.decide.baseline import read_baseline
+from evalward.github.accept import (
+    LABEL,
+    MAX_REASON,
+    RefusedError,
+    Request,
+    digest_of,
+    fetch_report,
+    find_evidence,
+    permitted,
+    read_comment,
+    read_label,
+)
+from evalward.github.base import GitTree
+from evalward.github.client import GitHub, OpenPull
+from evalward.github.comment import Marker
+from evalward.github.commits import CommitOutcome, MovedHeadError, baseline_message, commit_file
+from evalward.github.errors import GitHubError
+from evalward.github.event import EventPlan, read_payload
+from evalward.github.repository import Repository
+from evalward.github.runner_files import Annotation, Outputs, append_summary
+from evalward.github.settings import Settings, read_runner
+from evalward.github.sides import Side, base_side
+from evalward.github.status import CommitStatus, post_status, status_state
+from evalward.records.baseline import Acceptance
+from evalward.records.problem import InputError
+from evalward.records.report import Report
+from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Verdict
+from evalward.render.escape import md_code, md_prose, one_line
+
+NO_REQUEST = "This event accepts nothing: it is no new comment with `/evalward accept REASON` on a pull request."
+
+
+@dataclass(frozen=True)
+class Case:
+    """One request, and all that it is decided with."""
+
+    surfaces: Surfaces
+    repository: Repository
+    request: Request
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The report that is accepted, its digest, and whether this very run measured it."""
+
+    report: Report
+    digest: str
+    verified: bool
+
+
+def accept_comment(world: World, settings: Settings) -> int:
+    """For `issue_comment`, on the default branch: nothing of the pull request is run or checked out.
+
+    The exit code: 0 accepted, or nothing was asked for; 2 refused; 3 GitHub could not be asked.
+    """
+    runner = read_runner(world.env)
+    marker = Marker(settings.comment_id, "0" * 40, runner.run_id, runner.run_attempt)
+    surfaces = Surfaces(world, settings, runner, marker, None, Redaction(world.env))
+    surfaces.mask()
+    try:
+        request = read_comment(read_payload(runner.event_path))
+    except InputError as error:
+        surfaces.tell(*annotated(error.problems))
+        surfaces.write(Outputs(verdict="error", exit_code=EXIT_INPUT))
+        return EXIT_INPUT
+    if request is None:
+        surfaces.tell(Annotation("notice", NO_REQUEST, title="Evalward").command())
+        surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
+        return EXIT_OK
+    with GitHub(settings.github_token, runner.api_url) as client:
+        case = Case(surfaces, Repository(client, runner.repository), request)
+        code, url = _decided(case, None)
+    surfaces.write(Outputs(verdict="", exit_code=code, baseline_url=url or None))
+    return code
+
+
+def label_case(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> tuple[Case | None, int]:
+    """The request of a `pull_request` event of the type `labeled`, before anything is measured and paid for.
+
+    `None`: there is nothing to do, or it is refused already; then the number is the exit code.
+    """
+    request = read_label(read_payload(surfaces.runner.event_path)) if plan.kind == "pull_request" else None
+    if request is None:
+        note = f"This event accepts nothing: only the label {LABEL!r} on a pull request does."
+        surfaces.tell(Annotation("notice", note, title="Evalward").command())
+        return None, EXIT_OK
+    case = Case(surfaces, Repository(client, plan.repository), request)
+    try:
+        needs_token(surfaces.settings.github_token)
+        permitted(case.repository, request)
+    except RefusedError as error:
+        return None, _refuse(case, str(error))
+    return case, EXIT_OK
+
+
+def accept_label(case: Case, report: Report, digest: str) -> tuple[int, str]:
+    """Accept the report that this run made of the labelled head. Exit code, and the commit's address."""
+    return _decided(case, Measured(report, digest, verified=case.surfaces.settings.report is None))
+
+
+def _decided(case: Case, measured: Measured | None) -> tuple[int, str]:
+    """Every refusal is told on the pull request."""
+    try:
+        needs_token(case.surfaces.settings.github_token)
+        pull = permitted(case.repository, case.request)
+        side, path = _base(case, pull)
+        found = measured or _found(case, pull)
+        return _accept(case, pull, side, path, found)
+    except RefusedError as error:
+        return _refuse(case, str(error)), ""
+    except MovedHeadError as error:
+        return _refuse(case, str(error)), ""
+    except InputError as error:
+        problems = " ".join(md_prose(str(problem)) for problem in error.problems[:5])
+        return _refuse(case, f"The report can't become a baseline: {problems}"), ""
+    except GitHubError as error:
+        case.surfaces.tell(Annotation("error", str(error), title="Evalward").command())
+        _answer(case, "-1", f"Not accepted, as GitHub could not be asked or refused: {md_prose(str(error))}")
+        return EXIT_UNJUDGED, ""
+
+
+def _base(case: Case, pull: OpenPull) -> tuple[Side, str]:
+    """The base's rules, and where its baseline is: never what the pull request says."""
+    surfaces = case.surfaces
+    settings, runner = surfaces.settings, surfaces.runner
+    tree = GitTree(
+        runner.workspace,
+        repository=case.repository.name,
+        remote=case.repository.client,
+        search_path=runner.search_path,
+    )
+    side = base_side(settings, pull.base.ref, pull.base.sha, tree, (surfaces.folder / settings.config).parent)
+    if side is None:
+        raise RefusedError(f"The base has no `{settings.config}`: there is no baseline to accept anything into.")
+    return side, repository_baseline(settings, tree, side.baseline_path)
+
+
+def _found(case: Case, pull: OpenPull) -> Measured:
+    """The report that the comment on the pull request shows: of this head, of this digest, computed anew."""
+    repository, settings = case.repository, case.surfaces.settings
+    comments = repository.client.comments(repository.name, pull.number)
+    evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha)
+    data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
+    report, told = measured_anew(parse_report(data))
+    if told:
+        raise RefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(told[:3]))}")
+    return Measured(report, evidence.digest, verified=False)
+
+
+def _given(case: Case, digest: str) -> bytes | None:
+    """The file that the input `report` names, which has to be the one that the comment shows."""
+    name = case.surfaces.settings.report
+    if name is None:
+        return None
+    data = read_bytes(case.surfaces.folder / Path(name), "report", "Download it first.")
+    if digest_of(data) != digest:
+        raise RefusedError(f"The report {md_code(name)} is not the one that the comment shows.")
+    return data
+
+
+def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) -> tuple[int, str]:
+    request, settings = case.request, case.surfaces.settings
+    acceptance = Acceptance(
+        at=case.surfaces.world.now(),
+        commit=pull.head.sha,
+        reason=one_line(case.surfaces.redaction.text(request.reason), MAX_REASON),
+        by=request.user,
+        verified=found.verified,
+        report=found.digest,
+    )
+    done = commit_file(
+        case.repository,
+        pull.head.ref,
+        path,
+        lambda old: new_baseline_text(old, found.report, "replace", acceptance),
+        baseline_message(path, "Accept a change of Evalward's baseline", str(acceptance)),
+        expected_head=pull.head.sha,
+        dry_run=settings.dry_run,
+    )
+    if done.action == "unchanged":
+        raise RefusedError("There is nothing to accept: the baseline on this branch says the same already.")
+    verdict = judge_report(found.report, read_baseline(done.new or "", path), side.policy).verdict
+    text = _said(acceptance, done, verdict)
+    if done.action == "would_commit":
+        case.surfaces.tell(f"Dry run: {path} would be committed to {pull.head.ref}.")
+        _summarise(case, f"**Dry run.** {text}")
+        return EXIT_OK, ""
+    _answer(case, "+1", text)
+    _status(case, done.sha or "", acceptance, verdict)
+    return EXIT_OK, done.url
+
+
+def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
+    how = (
+        "measured by the run that accepted it"
+        if acceptance.verified
+        else "**accepted unverified**: the results are those of the pull request's own run"
+    )
+    at = f" as {md_code(done.sha[:12])}" if done.sha else ""
+    lines = [
+        f"Accepted by {md_code(acceptance.by or 'somebody')}: {md_prose(acceptance.reason)}",
+        f"The baseline of the report {_short(acceptance.report)} on {_short(acceptance.commit)} is committed{at}; "
+        f"{how}.",
+        f"Compared with it, by the base's policy, the verdict is **{verdict.outcome}**: {md_prose(verdict.headline)}",
+        change_markdown(done.old, done.new or ""),
+    ]
+    return "\n\n".join(lines)
+
+
+def _short(digest: str | None) -> str:
+    return md_code((digest or "unknown").removeprefix("sha256:")[:12])
+
+
+def _status(case: Case, sha: str, acceptance: Acceptance, verdict: Verdict) -> None:
+    """The commit status of the new head: its verdict with what was accepted, where a status is wanted."""
+    settings = case.surfaces.settings
+    if not settings.status:
+        return
+    said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
+    status = CommitStatus(settings.status, status_state(verdict.exit_code), said, case.surfaces.runner.run_url)
+    notice = post_status(case.repository.client, case.repository.name, sha, status)
+    if notice:
+        case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())
+
+
+def _refuse(case: Case, why: str) -> int:
+    case.surfaces.tell(Annotation("error", f"Not accepted: {why}", title="Evalward").command())
+    _answer(case, "-1", f"Not accepted. {why}")
+    return EXIT_INPUT
+
+
+def _answer(case: Case, reaction: str, text: str) -> None:
+    """React and reply; that this isn't possible changes nothing of what was decided. A dry run is told here only."""
+    surfaces, request = case.surfaces, case.request
+    text = surfaces.redaction.text(text)
+    _summarise(case, text)
+    if surfaces.settings.dry_run or not surfaces.settings.github_token:
+        return
+    client, name = case.repository.client, case.repository.name
+    try:
+        if request.comment_id is not None:
+            case.repository.react(request.comment_id, "+1" if reaction == "+1" else "-1")
+        client.create_comment(name, request.number, client.hide(text))
+    except GitHubError as error:
+        surfaces.tell(Annotation("notice", f"The answer could not be posted: {error}", title="Evalward").command())
+
+
+def _summarise(case: Case, text: str) -> None:
+    summary = case.surfaces.runner.summary
+    if summary is not None:
+        append_summary(summary, f"### Evalward: accept\n\n{case.surfaces.redaction.text(text)}\n")

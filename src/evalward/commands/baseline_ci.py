@@ -1,0 +1,217 @@
+"""The committed baseline, kept by CI: from a report to a commit or a pull request, through GitHub's API alone."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from evalward.commands.pipeline import judge_report, measures
+from evalward.decide.baseline import dump_baseline, read_baseline, with_acceptance
+from evalward.decide.baseline import update_baseline as update_reports
+from evalward.decide.edits import baseline_edits
+from evalward.decide.pooling import Measured
+from evalward.github.base import GitTree, repository_path
+from evalward.github.commits import MakeText, baseline_message, commit_file
+from evalward.github.errors import GitHubError
+from evalward.github.pulls import Proposal, propose
+from evalward.github.repository import Repository
+from evalward.github.settings import BaselineMode, BaselineTo, Settings
+from evalward.records.baseline import Acceptance, Baseline
+from evalward.records.policy import Policy
+from evalward.records.report import Report
+from evalward.records.result import Status
+from evalward.records.verdict import Outcome, Verdict
+from evalward.render.escape import md_cell, md_code, md_prose
+
+UpdateMode = BaselineMode
+
+_BLOCKS = {Outcome.FAIL, Outcome.ERROR}
+_MOST_ROWS = 30
+
+
+class BlockedError(Exception):
+    """The report fails the gate, so it doesn't become what later reports are compared with."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+        super().__init__(
+            f"The baseline is not updated: {verdict.headline.rstrip('.')}. Mend that, or have a maintainer accept it "
+            "in a pull request (`baseline-to: pull-request`, or `/evalward accept`)."
+        )
+
+
+def new_baseline_text(
+    old_text: str | None, report: Report, mode: UpdateMode = "replace", acceptance: Acceptance | None = None
+) -> str:
+    """The baseline file's new text; the old one when there is no news.
+
+    `replace`: the report's content takes the old one's place, unless the old one was measured later and nobody accepts
+    the report. `pool`: its trials are added to those of equal cases and subjects. What was accepted earlier stays on
+    record. Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
+    """
+    previous = read_baseline(old_text, "the committed baseline") if old_text is not None else None
+    if mode == "replace" and acceptance is None and superseded(previous, report):
+        return old_text or ""
+    measured = [Measured(report, "the report")]
+    made = update_reports(measured, previous, measures(report), pool=mode == "pool").baseline
+    if previous is not None and made is previous:
+        return old_text or ""
+    return dump_baseline(with_acceptance(made, acceptance) if acceptance else made)
+
+
+def acceptances(baseline: Baseline) -> list[str]:
+    """What was accepted up to this baseline, the oldest first, each in a sentence."""
+    return [str(acceptance) for acceptance in baseline.provenance.accepted]
+
+
+def superseded(old: Baseline | None, report: Report) -> bool:
+    """True when the baseline was measured later than the report: an older run doesn't undo a newer one."""
+    return old is not None and old.provenance.created_at > report.created_at
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What is to become of a report: the baseline at `path` (from the repository's top) of `branch`.
+
+    `policy` decides what may be pushed; `pull_branch` is the branch of the pull request.
+    """
+
+    report: Report
+    policy: Policy
+    branch: str
+    path: str
+    to: BaselineTo = "push"
+    pull_branch: str = "evalward/baseline"
+    mode: UpdateMode = "replace"
+    dry_run: bool = False
+    run_url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of it: `line` for the log, `markdown` for the summary; `url` of the commit or pull request."""
+
+    line: str
+    markdown: str
+    url: str = ""
+
+
+def update_baseline(repository: Repository, update: Update) -> Told:
+    """Commit it, or propose it.
+
+    Raises `BlockedError` for a push of a report that fails the gate, `InputError` for one that can't be a baseline,
+    `GitHubError` for what GitHub refuses.
+    """
+    return _push(repository, update) if update.to == "push" else _propose(repository, update)
+
+
+def _push(repository: Repository, update: Update) -> Told:
+    message = baseline_message(update.path, "Update Evalward's baseline", _measured(update))
+    done = commit_file(repository, update.branch, update.path, _maker(update), message, dry_run=update.dry_run)
+    if done.action == "unchanged":
+        return Told(f"{update.path} on {update.branch}: no change.", "The baseline needs no update.")
+    retries = f", after {done.retries} meeting(s) with other runs" if done.retries else ""
+    table = change_markdown(done.old, done.new or "")
+    if done.action == "would_commit":
+        return Told(f"Dry run: {update.path} would be committed to {update.branch}.", f"**Dry run.** {table}")
+    line = f"{update.path}: committed to {update.branch} as {(done.sha or '')[:12]}{retries}."
+    return Told(line, f"{md_prose(line)}\n\n{table}", done.url)
+
+
+def _propose(repository: Repository, update: Update) -> Told:
+    proposal = Proposal(
+        base=update.branch,
+        branch=update.pull_branch,
+        path=update.path,
+        make_text=_maker(update),
+        message=baseline_message(update.path, "Update Evalward's baseline", _measured(update)),
+        title=f"Update Evalward's baseline of {update.branch}",
+        body=lambda old, new: _body(update, old, new),
+    )
+    done = propose(repository, proposal, dry_run=update.dry_run)
+    number = f"#{done.number}" if done.number else ""
+    if done.action == "unchanged":
+        return Told(f"{update.path} on {update.branch}: no change.", "The baseline needs no update.")
+    if done.action == "closed":
+        return Told(f"{number}: closed, the base needs no update any more.", f"{number} closed.", done.url)
+    table = "" if done.new is None else change_markdown(done.old, done.new)
+    if done.action.startswith("would_"):
+        verb = done.action.removeprefix("would_")
+        line = f"Dry run: would {verb} {f'pull request {number}' if number else 'a pull request'}."
+        return Told(line, f"**{line}**\n\n{table}")
+    return Told(f"Pull request {number}: {done.action}.", f"Pull request {number}: {done.action}.\n\n{table}", done.url)
+
+
+def _maker(update: Update) -> MakeText:
+    """From what the branch has at that moment: whoever was faster is built upon, and judged against."""
+
+    def make(old_text: str | None) -> str | None:
+        old = read_baseline(old_text, update.path) if old_text is not None else None
+        if update.to == "push":
+            verdict = judge_report(update.report, old, update.policy).verdict
+            if verdict.outcome in _BLOCKS:
+                raise BlockedError(verdict)
+        return new_baseline_text(old_text, update.report, update.mode)
+
+    return make
+
+
+def _measured(update: Update) -> str:
+    commit = update.report.provenance.commit
+    where = f"{commit[:12]}" if commit else "an unknown commit"
+    return f"Measured at {where}." + (f" {update.run_url}" if update.run_url else "")
+
+
+def _body(update: Update, old: str | None, new: str) -> str:
+    verdict = judge_report(update.report, read_baseline(old, update.path) if old else None, update.policy).verdict
+    commit = md_code((update.report.provenance.commit or "unknown")[:12])
+    lines = [
+        f"What was measured at {commit} as the baseline of {md_code(update.branch)}. By the present one the verdict is "
+        f"**{verdict.outcome}**: {md_prose(verdict.headline)}",
+        change_markdown(old, new),
+        f"Kept current by Evalward: {update.run_url}" if update.run_url else "Kept current by Evalward.",
+        "The branch is written anew by every run: commits of others on it stop that.",
+    ]
+    return "\n\n".join(lines) + "\n"
+
+
+def change_markdown(old: str | None, new: str) -> str:
+    """A table of what a new baseline changes: passed trials of each run and category."""
+    before = _shares(read_baseline(old, "the old baseline")) if old is not None else {}
+    now = _shares(read_baseline(new, "the new baseline"))
+    names = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
+    rows = [
+        f"| {md_cell(name[0])} | {md_cell(name[1])} | {before.get(name, '–')} | {now.get(name, '–')} |"
+        for name in names[:_MOST_ROWS]
+    ]
+    if not rows:
+        edits = baseline_edits(read_baseline(old, "the old baseline") if old else None, read_baseline(new, "new"))
+        said = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
+        return f"As many trials passed as before; cases or numbers in them differ. {said}".rstrip()
+    more = [f"\n{len(names) - _MOST_ROWS} more rows are left out."] if len(names) > _MOST_ROWS else []
+    head = ["| Suite × target | Category | Passed before | Passed now |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows, *more])
+
+
+def _shares(baseline: Baseline) -> dict[tuple[str, str], str]:
+    """(run, category) → passed of all trials; the category `all` comes first."""
+    counts: dict[tuple[str, str], list[int]] = {}
+    for run in baseline.runs:
+        for case in run.cases:
+            for name in ("all", case.category):
+                count = counts.setdefault((run.name, name), [0, 0])
+                count[0] += sum(trial.status is Status.PASSED for trial in case.trials)
+                count[1] += len(case.trials)
+    return {name: f"{passed} of {trials}" for name, (passed, trials) in counts.items()}
+
+
+def repository_baseline(settings: Settings, tree: GitTree, from_config: str) -> str:
+    """The baseline's path from the repository's top; `from_config` is the config's, which counts from its folder."""
+    path = settings.baseline or posixpath.join(posixpath.dirname(settings.config), from_config)
+    return repository_path(tree.prefix(), [settings.working_directory, path])
+
+
+def needs_token(token: str) -> None:
+    """Raises `GitHubError` when there is none: nothing can be written then."""
+    if not token:
+        raise GitHubError(None, "There is no token to write the baseline with.", "Pass `github-token`.")

@@ -1,0 +1,103 @@
+"""The arguments of the commands that write to GitHub and check releases. What they need is loaded when they run."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalward.commands.world import World
+
+Handler = Callable[["World", argparse.Namespace], int]
+Commands = argparse._SubParsersAction  # the only name that argparse gives what add_subparsers returns
+AddCommand = Callable[["Commands[argparse.ArgumentParser]", str, str, Handler], argparse.ArgumentParser]
+
+_CONFIG = "evalward.yml"
+
+
+def add_baseline_commit(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward baseline commit`."""
+    parser = command(actions, "commit", "commit the baseline through GitHub's API, or propose it", _baseline_commit)
+    parser.add_argument("--config", type=Path, default=Path(_CONFIG), metavar="FILE", help="names the baseline")
+    parser.add_argument("--report", type=Path, required=True, metavar="R.json")
+    parser.add_argument("--to", choices=("push", "pull-request"), required=True, help="a commit, or a pull request")
+    parser.add_argument("--pool", action="store_true", help="add the trials instead of replacing what was there")
+    parser.add_argument("--branch", metavar="B", help="the branch that gets it; default: the workflow run's")
+    parser.add_argument("--pull-branch", default="evalward/baseline", metavar="B", help="default: evalward/baseline")
+    parser.add_argument("--profile", metavar="NAME", help="default: by branch")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+
+
+def add_accept(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward accept`."""
+    parser = command(commands, "accept", "carry out a maintainer's `/evalward accept REASON` on GitHub", _accept)
+    parser.add_argument("--config", default=_CONFIG, metavar="FILE", help="of the base")
+    parser.add_argument("--report", metavar="R.json", help="default: from the run that the comment shows")
+    parser.add_argument("--artifact", default="evalward", metavar="NAME", help="where that run left it")
+    parser.add_argument("--comment-id", default="evalward", metavar="ID", help="as the check's; default: evalward")
+    parser.add_argument("--status", default="", metavar="NAME", help="commit status for the new head")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+
+
+def add_release(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward release`."""
+    summary = "judge a report against the branch's baseline and the last release"
+    parser = command(commands, "release", summary, _release)
+    parser.add_argument("--report", type=Path, required=True, metavar="R.json")
+    parser.add_argument("--config", type=Path, default=Path(_CONFIG), metavar="FILE", help="default: evalward.yml")
+    parser.add_argument("--branch", metavar="B", help="selects the profile; default: the checked-out branch")
+    parser.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
+    parser.add_argument("--tag", metavar="TAG", help="the release to compare with; default: the highest version")
+    parser.add_argument("--fail-on", choices=("regression", "inconclusive", "never"), help="which verdicts give 1")
+    parser.add_argument(
+        "--output", type=Path, default=Path("evalward-out"), metavar="DIR", help="default: evalward-out"
+    )
+
+
+def _baseline_commit(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.baseline_commit import CommitOptions, commit_report
+
+    options = CommitOptions(
+        report=args.report,
+        config=args.config,
+        to=args.to,
+        branch=args.branch,
+        pull_branch=args.pull_branch,
+        profile=args.profile,
+        dry_run=args.dry_run,
+        pool=args.pool,
+    )
+    return commit_report(world, options)
+
+
+def _accept(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.baseline_commit import accept_event
+    from evalward.github.settings import Settings
+
+    settings = Settings(
+        mode="accept",
+        config=args.config,
+        report=args.report,
+        artifact=args.artifact,
+        comment_id=args.comment_id,
+        status=args.status,
+        dry_run=args.dry_run,
+    )
+    return accept_event(world, settings)
+
+
+def _release(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.release import ReleaseOptions, release
+
+    options = ReleaseOptions(
+        report=args.report,
+        config=args.config,
+        output=args.output,
+        branch=args.branch,
+        profile=args.profile,
+        tag=args.tag,
+        fail_on=args.fail_on,
+    )
+    return release(world, options)

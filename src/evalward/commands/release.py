@@ -1,0 +1,158 @@
+"""`evalward release`: what is to be released, against the branch's baseline and against the last release."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalward.commands.baseline_ci import acceptances
+from evalward.commands.files import read_baseline_file, read_report, write_text
+from evalward.commands.pipeline import judge_report, remeasured, unfed_rules
+from evalward.commands.world import World
+from evalward.config import LoadedConfig, load_config
+from evalward.decide.baseline import read_baseline
+from evalward.github.base import GitTree, repository_path
+from evalward.records.baseline import Baseline
+from evalward.records.policy import FailOn
+from evalward.records.problem import InputError, wrong
+from evalward.records.release import ReleaseReport
+from evalward.records.report import Report
+from evalward.render.context import Context
+from evalward.render.release import release_markdown
+from evalward.render.terminal import judgement_text
+
+REPORT_MD, REPORT_JSON = "release-report.md", "release-report.json"
+
+_VERSION = re.compile(
+    r"v?(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,5})(?P<pre>[-.]?(?:alpha|beta|rc|pre|dev|a|b)[.-]?\d{0,9})?"
+)
+
+
+@dataclass(frozen=True)
+class ReleaseOptions:
+    """What `release` was asked for. `branch` selects the profile, unless `profile` does; `tag` is not the last."""
+
+    report: Path
+    config: Path
+    output: Path
+    branch: str | None = None
+    profile: str | None = None
+    tag: str | None = None
+    fail_on: FailOn | None = None
+
+
+def release(world: World, options: ReleaseOptions) -> int:
+    """The worse of both verdicts' exit codes; writes the release report."""
+    loaded = load_config(options.config)
+    problems = unfed_rules(loaded)
+    if problems:
+        raise InputError(problems)
+    report = remeasured(read_report(options.report), str(options.report))
+    search_path = world.env.get("PATH", "")
+    branch = options.branch or branch_of(world.env) or GitTree(loaded.root, search_path=search_path).branch()
+    found = judge_release(loaded, report, replace(options, branch=branch), search_path)
+    leave_release(found, options.output, f"evalward release --report {options.report} --config {options.config}")
+    _say(world, found)
+    world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")
+    return found.exit_code
+
+
+def leave_release(found: ReleaseReport, output: Path, command: str) -> str:
+    """Write both files; the Markdown's text. `command` reproduces the check."""
+    text = release_markdown(found, Context(head_sha=found.commit, command=command))
+    write_text(output / REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    write_text(output / REPORT_MD, text)
+    return text
+
+
+def branch_of(env: Mapping[str, str]) -> str | None:
+    """The branch that a workflow run is about, `None` for tags and outside of GitHub Actions."""
+    ref = env.get("GITHUB_REF", "")
+    return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
+
+
+def last_release(tags: Mapping[str, str], head: str | None) -> str | None:
+    """The highest version among the tags, HEAD's own left out; a pre-release only where there is nothing else."""
+    versions = {name: version for name, sha in tags.items() if sha != head and (version := version_of(name))}
+    return max(versions, key=lambda name: (versions[name], name), default=None)
+
+
+def version_of(tag: str) -> tuple[bool, tuple[int, ...], str, int] | None:
+    """What orders versions: final ones above all others, then the numbers; `None` for a tag that is no version."""
+    match = _VERSION.fullmatch(tag)
+    if match is None:
+        return None
+    numbers = [int(part) for part in match["numbers"].split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    pre = match["pre"] or ""
+    word = pre.rstrip("0123456789")
+    return not pre, tuple(numbers), word, int(pre.removeprefix(word) or 0)
+
+
+def judge_release(
+    loaded: LoadedConfig, report: Report, options: ReleaseOptions, search_path: str = os.defpath
+) -> ReleaseReport:
+    """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
+
+    Raises `InputError` for a shallow clone, which hides the releases, and for a tag that isn't there.
+    """
+    tree = GitTree(loaded.root, search_path=search_path)
+    config = loaded.config
+    policy = config.policy_for(options.branch, options.profile, file=loaded.file)
+    policy = policy.model_copy(update={"fail_on": options.fail_on}) if options.fail_on else policy
+    path = loaded.root / config.baseline_for(options.branch, options.profile)
+    baseline = read_baseline_file(path) if path.exists() else None
+    tag = options.tag or _tag(tree)
+    tagged, note = _of_tag(loaded, tree, options, tag) if tag else (None, "There is no earlier release.")
+    return ReleaseReport(
+        commit=tree.head(),
+        branch=options.branch,
+        profile=policy.profile,
+        tag=tag,
+        note=note,
+        accepted=_accepted_since(tagged, baseline),
+        against_branch=judge_report(report, baseline, policy),
+        against_tag=judge_report(report, tagged, policy) if tagged else None,
+    )
+
+
+def _tag(tree: GitTree) -> str | None:
+    tags = tree.tags()
+    if tags is None:
+        raise wrong(
+            "the clone", "is shallow: it doesn't say what was released before", "Check out with `fetch-depth: 0`."
+        )
+    return last_release(tags, tree.head())
+
+
+def _of_tag(loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions, tag: str) -> tuple[Baseline | None, str]:
+    """The baseline that was committed at a tag, and a sentence where there is none."""
+    sha = tree.commit_of(tag)
+    if sha is None:
+        raise wrong("--tag", f"there is no tag {tag!r}", "Fetch the tags, or name an existing one.")
+    names = dict.fromkeys([loaded.config.baseline_for(options.branch, options.profile), loaded.config.baseline])
+    for name in names:
+        content = tree.read(sha, repository_path(tree.prefix(), [name]))
+        if content is not None:
+            return read_baseline(content, f"{name} ({tag})"), ""
+    return None, f"The release {tag} has no baseline ({', '.join(names)}): it can't be compared with."
+
+
+def _accepted_since(tagged: Baseline | None, baseline: Baseline | None) -> list[str]:
+    known = set(acceptances(tagged)) if tagged else set()
+    return [line for line in (acceptances(baseline) if baseline else []) if line not in known]
+
+
+def _say(world: World, found: ReleaseReport) -> None:
+    colour, width = world.colour(world.err), world.width
+    world.say(f"Against the baseline of {found.branch or 'this checkout'}:")
+    world.say(judgement_text(found.against_branch, colour=colour, width=width))
+    if found.against_tag is None:
+        world.say(found.note)
+        return
+    world.say(f"Against the release {found.tag}:")
+    world.say(judgement_text(found.against_tag, colour=colour, width=width))

@@ -1,0 +1,247 @@
+"""A maintainer's word that a change is meant: who said it, whether they may, and about which measured commit.
+
+Asked for by a comment `/evalward accept REASON` or by the label `evalward: accept`. Who may is GitHub's word at that
+moment; what was measured is bound to the pull request's head by the run that GitHub names, and to one report by the
+digest in our own comment. A fork's branch is never written.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from evalward.github.client import IssueComment, OpenPull
+from evalward.github.comment import parse_marker
+from evalward.github.event import Sha
+from evalward.github.repository import Repository
+from evalward.records.base import Record
+from evalward.records.problem import InputError, Place, Problem
+from evalward.render.escape import one_line
+
+COMMAND = "/evalward accept"
+LABEL = "evalward: accept"
+MAX_REASON = 300
+MAX_REPORT_BYTES = 20_000_000
+REPORT_FILE = "report.json"
+
+_COMMAND = re.compile(rf"{COMMAND}(?:[ \t]+(?P<reason>.*))?")
+_EVIDENCE = re.compile(r"<!-- evalward:report sha256=(?P<digest>[0-9a-f]{64}) -->")
+
+
+class RefusedError(Exception):
+    """It is not accepted; the sentences say why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Who asks for what: `reason` is one line of theirs, `comment_id` the comment to react to.
+
+    `head`: the label was set on this commit; a comment is about whatever the head is.
+    """
+
+    number: int
+    user: str
+    reason: str
+    source: Literal["comment", "label"]
+    comment_id: int | None = None
+    head: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What our comment says was measured: the head, the workflow run, the report's digest."""
+
+    head: str
+    run: int
+    digest: str
+
+
+class _User(Record):
+    login: str = Field(min_length=1)
+
+
+class _Comment(Record):
+    id: int
+    body: str | None = None
+    user: _User | None = None
+
+
+class _Issue(Record):
+    number: int = Field(ge=1)
+    state: str = "open"
+    pull_request: dict[str, Any] | None = None
+
+
+class _CommentEvent(Record):
+    action: str
+    issue: _Issue
+    comment: _Comment
+
+
+class _Label(Record):
+    name: str
+
+
+class _Head(Record):
+    sha: Sha
+
+
+class _Pull(Record):
+    number: int = Field(ge=1)
+    title: str = ""
+    head: _Head
+
+
+class _LabelEvent(Record):
+    action: str
+    label: _Label | None = None
+    pull_request: _Pull
+    sender: _User
+
+
+# --- who asks -------------------------------------------------------------------------------------------------------
+
+
+def read_comment(payload: Mapping[str, Any]) -> Request | None:
+    """The request in an `issue_comment` event; `None` for every other comment, edits, and comments of issues."""
+    event = _read(_CommentEvent, payload, "issue_comment")
+    if event.action != "created" or event.issue.pull_request is None or event.comment.user is None:
+        return None
+    reason = find_command(event.comment.body or "")
+    if reason is None:
+        return None
+    return Request(event.issue.number, event.comment.user.login, reason, "comment", comment_id=event.comment.id)
+
+
+def read_label(payload: Mapping[str, Any]) -> Request | None:
+    """The request in a `pull_request` event of the type `labeled`; the pull request's title is the reason."""
+    event = _read(_LabelEvent, payload, "pull_request")
+    if event.action != "labeled" or event.label is None or event.label.name != LABEL:
+        return None
+    pull = event.pull_request
+    reason = one_line(f"label on: {pull.title}", MAX_REASON)
+    return Request(pull.number, event.sender.login, reason, "label", head=pull.head.sha)
+
+
+def find_command(body: str) -> str | None:
+    """The reason behind the first command that starts a line outside of a code block; empty when none was given."""
+    fenced = False
+    for line in body.splitlines():
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        found = None if fenced else _COMMAND.fullmatch(line.rstrip())
+        if found:
+            return one_line(found["reason"] or "", MAX_REASON).strip()
+    return None
+
+
+_Model = TypeVar("_Model", bound=Record)
+
+
+def _read(model: type[_Model], payload: Mapping[str, Any], name: str) -> _Model:
+    try:
+        return model.model_validate(dict(payload))
+    except ValidationError as error:
+        remedy = "The payload is not the one that GitHub sends for this event."
+        raise InputError(
+            Problem(
+                place=Place(file=f"event {name}"),
+                field=".".join(map(str, item["loc"])),
+                message=item["msg"],
+                remedy=remedy,
+            )
+            for item in error.errors(include_url=False, include_input=False, include_context=False)
+        ) from None
+
+
+# --- whether they may -----------------------------------------------------------------------------------------------
+
+
+def permitted(repository: Repository, request: Request) -> OpenPull:
+    """The pull request that they may accept. Raises `RefusedError`; permission is looked at before anything else."""
+    if not repository.may_write(request.user):
+        raise RefusedError("Only who may push to this repository can accept a change of its baseline.")
+    if not request.reason:
+        raise RefusedError(f"A reason is needed, on the same line: `{COMMAND} the new prompt trades speed for safety`.")
+    pull = repository.pull(request.number)
+    if pull.head.repo is None or pull.head.repo.full_name.lower() != repository.name.lower():
+        raise RefusedError(
+            "The pull request comes from a fork, and a fork's branch is never written. Take the branch into this "
+            "repository, or merge it and update the baseline there."
+        )
+    if request.head is not None and request.head != pull.head.sha:
+        raise moved(request.head, pull.head.sha)
+    return pull
+
+
+def moved(measured: str, now: str) -> RefusedError:
+    """The refusal of a head that isn't the one that was measured."""
+    return RefusedError(
+        f"The head has moved on from `{measured[:12]}` to `{now[:12]}`. Wait for the run on it, look at its report, "
+        "and accept that."
+    )
+
+
+# --- what was measured ----------------------------------------------------------------------------------------------
+
+
+def digest_of(data: bytes) -> str:
+    """The digest that binds an acceptance to one report."""
+    return sha256(data).hexdigest()
+
+
+def evidence_line(digest: str) -> str:
+    """The hidden line of our comment that names the report it shows."""
+    return f"<!-- evalward:report sha256={digest} -->"
+
+
+def find_evidence(comments: Sequence[IssueComment], login: str, comment_id: str, head: str) -> Evidence:
+    """What our own comment says about the head. Raises `RefusedError` when it is about another one, or says nothing."""
+    for comment in comments:
+        marker = parse_marker(comment.body)
+        if marker is None or marker.id != comment_id or comment.user is None or comment.user.login != login:
+            continue
+        if marker.head != head:
+            raise moved(marker.head, head)
+        second = (comment.body or "").splitlines()[1:2]
+        found = _EVIDENCE.fullmatch(second[0]) if second else None
+        if found is None:
+            raise RefusedError("The report on this commit could not be judged, so there is nothing to accept.")
+        return Evidence(marker.head, marker.run, found["digest"])
+    raise RefusedError(f"There is no report of Evalward (`comment-id: {comment_id}`) on this pull request yet.")
+
+
+def fetch_report(repository: Repository, evidence: Evidence, artifact: str) -> bytes:
+    """The very report that the comment shows, from the run that measured the head. Raises `RefusedError`."""
+    run = repository.workflow_run(evidence.run)
+    here = run.head_repository is not None and run.head_repository.full_name.lower() == repository.name.lower()
+    if run.event != "pull_request" or run.head_sha != evidence.head or not here:
+        raise RefusedError(f"The run {evidence.run} that the comment names did not measure this pull request's head.")
+    for item in repository.artifacts(run.id, artifact):
+        data = unpacked(repository.download(item))
+        if data is not None and digest_of(data) == evidence.digest:
+            return data
+    raise RefusedError(
+        f"The run {evidence.run} has no artifact `{artifact}` with the report that the comment shows. It may have "
+        "expired: run the check again. The workflow has to upload the action's output folder."
+    )
+
+
+def unpacked(data: bytes) -> bytes | None:
+    """The report in an artifact's zip file, `None` when there is none that could be one. The file may hold anything."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            info = archive.getinfo(REPORT_FILE)
+            with archive.open(info) as file:
+                found = file.read(MAX_REPORT_BYTES + 1)
+    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error, ValueError):
+        return None
+    return found if len(found) <= MAX_REPORT_BYTES else None

@@ -1,0 +1,285 @@
+"""llm-tool-test's `results.jsonl`: one run of a scenario a line, as reports.
+
+Counts are taken as they stand, and rates are computed anew. The program's `first_try_success_rate` can't be had: it
+doesn't look at a command's own result, and the events hold no tool calls to count again from. Its `iteration_ratio` is
+the inverse of the specification's, which follows from the counts. Its outcome leaves the judge out, and the threshold
+isn't told, so it is taken as it is. Tokens come from `run.json` in the run's folder, where that lies beside the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError
+
+from evalward.importers.base import Imported
+from evalward.records.base import Record, clean_text, digest, digest_text
+from evalward.records.metric import Measurement
+from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.report import Run, Subject
+from evalward.records.result import Result, Status
+from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.records.trace import Usage
+from evalward.suites.scenario.findings import interpret
+from evalward.suites.scenario.metrics import measure
+from evalward.suites.scenario.outcome import GATES_FAILED, JUDGE_FAILED
+
+SUITE = "llm-tool-test"
+CATEGORY = "general"
+REMEDY = "Give the results.jsonl of llm-tool-test."
+DRY_RUN = "Dry run"
+NOT_TAKEN = "llm-tool-test computes another value, and its files have nothing to compute this one from"
+NOT_TOLD = "llm-tool-test's results don't tell it"
+_REASONS = {
+    "first_try_success_rate": NOT_TAKEN,
+    "retries_after_failure": NOT_TOLD,
+    "completion_rate": NOT_TOLD,
+}
+MOST_PROBLEMS = 20
+LARGEST_RUN_FILE = 1_000_000  # bytes
+
+
+class _Efficiency(Record):
+    total_commands: int = Field(default=0, ge=0)
+    unique_commands: int = Field(default=0, ge=0)
+    error_count: int = Field(default=0, ge=0)
+    help_invocations: int = Field(default=0, ge=0)
+
+
+class _Gate(Record):
+    gate_type: str
+    passed: bool
+    message: str = ""
+
+
+class _Evaluator(Record):
+    name: str
+    metrics: dict[str, Any] | None = None
+    score: float | None = None
+    summary: str | None = None
+    error: str | None = None
+
+
+class _Metrics(Record):
+    gates_passed: int = Field(default=0, ge=0)
+    gates_total: int = Field(default=0, ge=0)
+    details: list[_Gate] = []
+    efficiency: _Efficiency = _Efficiency()
+    composite_score: float | None = None
+    evaluator_results: list[_Evaluator] | None = None
+
+
+def _moment(value: str) -> str:
+    """The moment in UTC to the second; nanoseconds are cut."""
+    try:
+        moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value))
+    except ValueError as error:
+        raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class _Line(Record):
+    id: str
+    scenario_id: str = Field(min_length=1)
+    scenario_hash: str
+    tool: str = Field(min_length=1)
+    model: str = Field(min_length=1)
+    timestamp: Annotated[str, AfterValidator(_moment)]
+    duration_secs: float = Field(ge=0, le=1e9)
+    cost_usd: float | None = Field(default=None, ge=0)
+    gates_passed: bool
+    metrics: _Metrics
+    judge_score: float | None = None
+    outcome: str
+    transcript_path: str | None = None
+
+    @property
+    def target(self) -> str:
+        """Who ran: the agent with its model."""
+        return clean_text(f"{self.tool}/{self.model}")
+
+
+class _Tokens(Record):
+    input: int = Field(ge=0)
+    output: int = Field(ge=0)
+
+
+class _RunFile(Record):
+    token_usage: _Tokens | None = None
+
+
+def read(text: bytes, file: str) -> Imported:
+    """One run per agent and model: several lines of one scenario are its trials, in the file's order."""
+    lines = _lines(text, file)
+    dry = [line for line in lines if line.outcome == DRY_RUN]
+    real = [line for line in lines if line.outcome != DRY_RUN]
+    if not real:
+        raise wrong(file, "the file has no result" + (" but dry runs" if dry else ""), REMEDY)
+    runs = [_run(target, [line for line in real if line.target == target], file) for target in _targets(real)]
+    return Imported(
+        runs=runs, created_at=max(line.timestamp for line in real), warnings=list(_warnings(real, dry, file))
+    )
+
+
+def _targets(lines: Sequence[_Line]) -> list[str]:
+    return list(dict.fromkeys(line.target for line in lines))
+
+
+def _lines(text: bytes, file: str) -> list[_Line]:
+    found: list[_Line] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.decode("utf-8", "replace").split("\n"), 1):
+        if not line.strip():
+            continue
+        place = Place(file=file, line=number)
+        try:
+            found.append(_Line.model_validate(json.loads(line)))
+        except ValidationError as error:
+            problems += [
+                Problem(place=place, field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
+                for item in error.errors()
+            ]
+        except (ValueError, RecursionError) as error:
+            problems.append(Problem(place=place, message=f"not valid JSON: {error}", remedy=REMEDY))
+    if problems:
+        raise InputError(problems[:MOST_PROBLEMS])
+    return found
+
+
+def _run(target: str, lines: Sequence[_Line], file: str) -> Run:
+    count: Counter[str] = Counter()
+    results: list[Result] = []
+    for line in lines:
+        count[line.scenario_id] += 1
+        results.append(_result(line, count[line.scenario_id], file))
+    measurement = _with_reasons(measure(results))
+    sources = sorted({line.scenario_hash for line in lines})
+    return Run(
+        suite=SUITE,
+        kind="scenario",
+        target=target,
+        trials=max(count.values()),
+        random=True,
+        planned=len(results),
+        subject=Subject.model_validate({"hash": digest([target, *sources]), "result_file": digest(sources)}),
+        metrics=measurement.metrics,
+        categories=measurement.categories,
+        findings=interpret(results, measurement),
+        cases=results,
+    )
+
+
+def _with_reasons(measurement: Measurement) -> Measurement:
+    """Why these metrics can't be had, in the words of this format."""
+    absent = {name: why for name, why in _REASONS.items() if measurement.metrics[name].value is None}
+    reasons = {name: measurement.metrics[name].model_copy(update={"reason": why}) for name, why in absent.items()}
+    return measurement.model_copy(update={"metrics": {**measurement.metrics, **reasons}})
+
+
+def _result(line: _Line, trial: int, file: str) -> Result:
+    passed = line.outcome == "Pass"
+    told = line.metrics
+    return Result(
+        id=clean_text(line.scenario_id),
+        category=CATEGORY,
+        definition=digest_text(clean_text(line.scenario_hash)),
+        trial=trial,
+        status=Status.PASSED if passed else Status.FAILED,
+        score=float(told.gates_passed),
+        max_score=float(told.gates_total),
+        usage=_usage(line, file),
+        duration_ms=round(line.duration_secs * 1000),
+        reason=None if passed else JUDGE_FAILED if line.gates_passed else GATES_FAILED,
+        message=None if passed else clean_text(line.outcome)[:300],
+        details=ScenarioDetails(
+            interaction=_interaction(told.efficiency),
+            gates=[_gate(gate) for gate in told.details],
+            gates_passed=told.gates_passed,
+            gates_total=told.gates_total,
+            judge_score=line.judge_score,
+            composite_score=told.composite_score,
+            evaluators=[_evaluator(one) for one in told.evaluator_results or []],
+            approximate=True,
+            agent=clean_text(line.tool),
+        ),
+    )
+
+
+def _interaction(told: _Efficiency) -> Interaction:
+    return Interaction(
+        total_commands=told.total_commands,
+        unique_commands=told.unique_commands,
+        error_count=told.error_count,
+        retry_count=max(0, told.total_commands - told.unique_commands),
+        help_invocations=told.help_invocations,
+    )
+
+
+def _gate(told: _Gate) -> GateResult:
+    """The type is CamelCase in these files, and as in scenarios in ours."""
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", told.gate_type).lower()
+    return GateResult(gate_type=clean_text(name), passed=told.passed, message=clean_text(told.message))
+
+
+def _evaluator(told: _Evaluator) -> EvaluatorResult:
+    metrics = {
+        clean_text(name): float(value)
+        for name, value in (told.metrics or {}).items()
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+    }
+    summary = clean_text(told.summary or "")
+    return EvaluatorResult(name=told.name, metrics=metrics, score=told.score, summary=summary, error=told.error)
+
+
+def _usage(line: _Line, file: str) -> Usage:
+    told = _run_file(line, Path(file).parent)
+    tokens = told.token_usage if told else None
+    return Usage(
+        input_tokens=tokens.input if tokens else None,
+        output_tokens=tokens.output if tokens else None,
+        cost_usd=line.cost_usd,
+    )
+
+
+def _run_file(line: _Line, folder: Path) -> _RunFile | None:
+    """`run.json` of the run's folder beside the file. The transcript's path names that folder, from wherever it was."""
+    for name in re.split(r"[/\\]", line.transcript_path or ""):
+        if name in {"", ".", ".."} or "\0" in name:
+            continue
+        path = folder / name / "artifacts" / "run.json"
+        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+            return _read_run_file(path)
+    return None
+
+
+def _read_run_file(path: Path) -> _RunFile | None:
+    try:
+        if path.stat().st_size > LARGEST_RUN_FILE:
+            return None
+        return _RunFile.model_validate(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterator[str]:
+    yield (
+        f"{file}: llm-tool-test's first_try_success_rate and iteration_ratio are others than the specification's: "
+        "the first is left out, the second computed from the counts"
+    )
+    if dry:
+        yield f"{file}: {len(dry)} dry runs are left out"
+    judged = sum(line.judge_score is not None for line in lines)
+    if judged:
+        yield f"{file}: llm-tool-test's outcome leaves the judge out; {judged} results have a judge's score"
+    silent = sum(line.metrics.efficiency.total_commands == 0 for line in lines)
+    if silent:
+        yield (
+            f"{file}: {silent} of {len(lines)} results have no command at all; llm-tool-test often looks for the "
+            "transcript in the wrong folder, so no gate on transcripts and no rate of them can be trusted"
+        )

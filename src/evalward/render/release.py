@@ -1,0 +1,50 @@
+"""The release report: Markdown to attach to a release."""
+
+from __future__ import annotations
+
+from evalward.records.release import ReleaseReport
+from evalward.records.verdict import Judgement, Outcome
+from evalward.render.context import Context
+from evalward.render.escape import md_cell, md_code, md_prose
+from evalward.render.markdown import comment
+
+_MOST = 50
+_SYMBOLS = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCONCLUSIVE: "❔", Outcome.ERROR: "🛑"}
+
+
+def release_markdown(found: ReleaseReport, context: Context) -> str:
+    """Both verdicts in a table, what was accepted since the last release, and both comparisons in full."""
+    tag = f"the release {md_code(found.tag)}" if found.tag else "the last release"
+    branch = f"the baseline of {md_code(found.branch)}" if found.branch else "the committed baseline"
+    blocked = found.exit_code != 0
+    profile = f" Profile: {md_code(found.profile)}." if found.profile else ""
+    parts = [
+        f"# Release report: {'blocked' if blocked else 'may be released'}",
+        f"Commit {md_code((found.commit or 'unknown')[:12])}.{profile}",
+        "| Compared with | Verdict | Why |\n|---|---|---|\n"
+        + "\n".join([_row(branch, found.against_branch), _row(tag, found.against_tag, found.note)]),
+        *_warnings(found),
+        "## Accepted since the last release",
+        "\n".join(f"- {md_prose(line, 600)}" for line in found.accepted[:_MOST]) or "Nothing.",
+        *([f"{len(found.accepted) - _MOST} more are in the baseline."] if len(found.accepted) > _MOST else []),
+        f"## Against {branch}",
+        comment(found.against_branch, context).rstrip(),
+    ]
+    if found.against_tag is not None:
+        parts += [f"## Against {tag}", comment(found.against_tag, context).rstrip()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(name: str, judgement: Judgement | None, note: str = "") -> str:
+    if judgement is None:
+        return f"| {name} | not compared | {md_cell(note, 300)} |"
+    verdict = judgement.verdict
+    return f"| {name} | {_SYMBOLS[verdict.outcome]} {verdict.outcome} | {md_cell(verdict.headline, 300)} |"
+
+
+def _warnings(found: ReleaseReport) -> list[str]:
+    """What is below its goal: nobody is stopped by it, and everybody should know."""
+    both = [found.against_branch, *([found.against_tag] if found.against_tag else [])]
+    goals = [rule.message for item in both for rule in item.verdict.rules if rule.status == "warn"]
+    lines = dict.fromkeys([*goals, *(line for item in both for line in item.verdict.warnings)])
+    return ["## Warnings", "\n".join(f"- {md_prose(line)}" for line in list(lines)[:_MOST])] if lines else []

@@ -1,0 +1,119 @@
+"""The cases of a scenario suite: one YAML file, its fixture, and the settings of its suite applied.
+
+The definition is the prompt, the target's name, pattern and variables, the fixture without guidance and tool, setup,
+gates, judge with its rubric, composite, scripts, and the limits. The subject is the guidance in the fixture and the
+tool, where it lies there: what a pull request changes to make agents work better is compared, not refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evalward.records.base import digest, digest_text
+from evalward.records.case import Case
+from evalward.records.problem import Place
+from evalward.records.trace import Message, Text, ToolUse
+from evalward.suites.scenario.fixture import Fixture
+from evalward.suites.scenario.model import Scenario, Target
+from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
+
+GENERAL = "general"
+"""The category of a scenario that has neither a category nor a tag."""
+
+
+class ScenarioCase(Case):
+    """A scenario as it is run. `guidance` and `tool` are fingerprints of files under evaluation, by path."""
+
+    scenario: Scenario
+    target: Target
+    folder: Path
+    fixture: Path
+    timeout_s: float
+    max_turns: int | None = None
+    guidance: dict[str, str] = {}
+    tool: dict[str, str] = {}
+
+    @property
+    def prompt(self) -> str:
+        """What the agent is asked."""
+        return self.scenario.task.prompt
+
+    @property
+    def pattern(self) -> CommandPattern:
+        """How the target's commands are found in tool calls."""
+        return command_pattern(self.target.binary, self.target.command_pattern)
+
+    @property
+    def transcript_pattern(self) -> CommandPattern:
+        """How they are found in a transcript."""
+        return transcript_pattern(self.target.binary, self.target.command_pattern)
+
+    @property
+    def rubric(self) -> Path | None:
+        """The file of the judge's rubric."""
+        judge = self.scenario.evaluation.judge
+        return self.folder / judge.rubric if judge and judge.rubric else None
+
+    def reference(self) -> list[Message]:
+        """One shell call per command of the solution, then a word of goodbye."""
+        commands = self.scenario.solution
+        calls = [
+            Message(role="assistant", content=[ToolUse(id=f"oracle_{n}", name="bash", input={"commands": command})])
+            for n, command in enumerate(commands, 1)
+        ]
+        return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if calls else []
+
+    def written(self) -> dict[str, Any]:
+        """The scenario, without what is at its default, and the keys that every case has."""
+        data = self.scenario.model_dump(mode="json", exclude_defaults=True)
+        return {"id": self.id, "category": self.category, "prompt": self.prompt, **data}
+
+
+def make_case(
+    scenario: Scenario,
+    place: Place,
+    *,
+    target: Target,
+    folder: Path,
+    fixture: Fixture,
+    rubric: str | None,
+    timeout_s: float,
+    max_turns: int | None,
+) -> ScenarioCase:
+    """The case of a scenario. `rubric` is the rubric's text; the scenario's own limits go before the suite's."""
+    seconds = float(scenario.run.timeout_secs or timeout_s)
+    turns = scenario.run.max_turns or max_turns
+    written = scenario.model_dump(mode="json", include={"setup", "evaluation", "scripts"})
+    asked: dict[str, Any] = {
+        "prompt": scenario.task.prompt,
+        "target": target.model_dump(mode="json", exclude={"health_check"}),
+        "fixture": fixture.rest,
+        **written,
+        "rubric": None if rubric is None else digest_text(rubric),
+        "timeout_s": seconds,
+        "max_turns": turns,
+    }
+    return ScenarioCase(
+        id=scenario.name,
+        category=scenario.category or next(iter(scenario.tags), GENERAL),
+        definition=digest(asked),
+        place=place,
+        scenario=scenario,
+        target=target,
+        folder=folder,
+        fixture=fixture.folder,
+        timeout_s=seconds,
+        max_turns=turns,
+        guidance=fixture.guidance,
+        tool=fixture.tool,
+    )
+
+
+def subject_of(cases: Sequence[ScenarioCase]) -> dict[str, str]:
+    """What is under evaluation in the fixtures of a suite, by name: `guidance`, and `tool` where one lies in them."""
+    guidance = {case.id: case.guidance for case in cases if case.guidance}
+    tools = {case.id: case.tool for case in cases if case.tool}
+    parts = {"guidance": guidance, "tool": tools}
+    return {name: digest(files) for name, files in parts.items() if files}

@@ -1,0 +1,334 @@
+"""What the numbers of a scenario run show: the specification's "Interpreting Interaction Metrics" and its "Diagnostic
+Patterns", computed. They inform and never decide.
+
+The specification says "high" and "low"; the numbers for it are ours and stand in one table. First tries are judged over
+identities here (how many subcommands worked at once), not over all commands: a tool that is used often and well has a
+low `first_try_success_rate` by the specification's formula, and nothing is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from evalward.records.metric import Measurement
+from evalward.records.report import Finding
+from evalward.records.result import Result
+from evalward.records.scenario import SubcommandStats
+from evalward.suites.scenario.interaction import OTHERS
+from evalward.suites.scenario.metrics import details_of, was_judged
+
+ERROR_HIGH, ERROR_LOW = 0.25, 0.10  # share of the commands
+HELP_HIGH, HELP_LOW = 2.0, 1.0  # calls a trial: one look at --help is no trouble
+FIRST_TRY_LOW = 0.70  # share of the subcommands whose first use succeeded
+RETRY_HIGH = 0.30  # share of a subcommand's commands that follow a failure of it
+RETRY_LEAST = 2  # such commands, before a subcommand is blamed
+COMMANDS_HIGH = 15.0  # a completed trial
+COMPLETION_LOW = 0.80  # share of the trials
+
+SHOWN_FAILURES = 3
+SHOWN_CASES = 20
+FAILURE_LENGTH = 160
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """What the signals look at; `None` is not available."""
+
+    errors: float | None
+    help_calls: float | None
+    first_tries: float | None
+    commands: float | None
+    completion: float | None
+
+
+def interpret(results: Sequence[Result], measurement: Measurement) -> list[Finding]:
+    """The findings of one run: what can't be trusted first, then the patterns."""
+    valid = [result for result in results if result.valid]
+    numbers = _numbers(valid, measurement)
+    return [*_trust(valid), *_patterns(valid, numbers), *_subcommands(valid), *_evaluators(valid)]
+
+
+def _numbers(valid: Sequence[Result], measurement: Measurement) -> _Numbers:
+    found = [details_of(result).interaction for result in valid]
+    used = [one for one in found if one.total_commands]
+    tried = [one for one in used if one.first_try_count is not None]
+    unique = sum(one.unique_commands for one in tried)
+    done = [one for one in used if one.completed]
+    return _Numbers(
+        errors=measurement.metrics["error_rate"].value,
+        help_calls=sum(one.help_invocations for one in used) / len(used) if used else None,
+        first_tries=sum(one.first_try_count or 0 for one in tried) / unique if unique else None,
+        commands=sum(one.total_commands for one in done) / len(done) if done else None,
+        completion=measurement.metrics["completion_rate"].value,
+    )
+
+
+# ------------------------------------------------------------------------------------------- what can't be trusted
+
+
+def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
+    silent = [r for r in valid if not details_of(r).interaction.total_commands]
+    if silent:
+        yield _finding(
+            "no_target_command",
+            "warning",
+            f"{_counted(len(silent), 'trial')} used the target tool not once, or its commands weren't recognised",
+            evidence=f"{len(silent)} of {len(valid)} trials",
+            advice="Read a trace. If the tool was used, give the scenario a target.command_pattern that matches it.",
+            of=silent,
+        )
+    hollow = [r for r in valid if not details_of(r).gates_total and not was_judged(details_of(r))]
+    if hollow:
+        yield _finding(
+            "nothing_asserted",
+            "warning",
+            f"{_counted(len(hollow), 'trial')} passed because nothing is asserted: no gate and no judge",
+            evidence=f"{len(hollow)} of {len(valid)} trials",
+            advice="Add a gate that fails when the task isn't done.",
+            of=hollow,
+        )
+    unknown = [r for r in valid if details_of(r).interaction.unknown_count]
+    if unknown:
+        count = sum(details_of(r).interaction.unknown_count for r in unknown)
+        yield _finding(
+            "unknown_exit_codes",
+            "info",
+            f"Nobody told the exit code of {_counted(count, 'command')}; they count neither as failed nor as succeeded",
+            evidence=f"in {_counted(len(unknown), 'trial')}",
+            of=unknown,
+        )
+    guessed = [r for r in valid if details_of(r).approximate]
+    if guessed:
+        yield _finding(
+            "approximate",
+            "info",
+            "Interaction is approximate: it was read from transcripts, where exit codes are guessed",
+            evidence=f"{len(guessed)} of {len(valid)} trials",
+            advice="Use an agent or an output form that gives events.",
+            of=guessed,
+        )
+    broken = [r for r in valid if details_of(r).skipped_events]
+    if broken:
+        lines = sum(details_of(r).skipped_events for r in broken)
+        yield _finding(
+            "skipped_events",
+            "warning",
+            f"{_counted(lines, 'line')} of the events can't be read, so commands may be missing",
+            evidence=f"in {_counted(len(broken), 'trial')}",
+            of=broken,
+        )
+
+
+# ------------------------------------------------------------------------------------------- the patterns
+
+_ERRORS = f"errors > {ERROR_HIGH:.0%}"
+_FEW_ERRORS = f"errors ≤ {ERROR_LOW:.0%}"
+_HELP = f"help > {HELP_HIGH:g} a trial"
+_LITTLE_HELP = f"help ≤ {HELP_LOW:g} a trial"
+
+
+def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
+    yield from _errors_and_help(valid, n)
+    if n.first_tries is not None and n.first_tries < FIRST_TRY_LOW:
+        yield _finding(
+            "low_first_try",
+            "warning",
+            "Many subcommands fail when they are first used: the docs mislead, or the command line confuses",
+            evidence=_with_failures(f"{n.first_tries:.0%} of the subcommands worked at once", valid),
+            threshold=f"< {FIRST_TRY_LOW:.0%}",
+            advice="Mend the guidance where the first commands went wrong.",
+            of=_with_errors(valid),
+        )
+    if n.commands is not None and n.commands > COMMANDS_HIGH:
+        long = [r for r in valid if details_of(r).completed and _commands(r) > COMMANDS_HIGH]
+        yield _finding(
+            "many_commands",
+            "info",
+            "The task gets done, by a detour: the docs describe the commands and not the workflow",
+            evidence=f"{n.commands:.1f} commands a completed trial",
+            threshold=f"> {COMMANDS_HIGH:g}",
+            advice='Add a section "common workflows" to the guidance.',
+            of=long,
+        )
+    if n.completion is not None and n.completion < COMPLETION_LOW:
+        yield _finding(
+            "not_completed",
+            "warning",
+            "Many runs don't come to their own end: time-outs, crashes, or the agent gave up",
+            evidence=f"{n.completion:.0%} completed",
+            threshold=f"< {COMPLETION_LOW:.0%}",
+            advice="Read how they ended; a longer timeout helps only who is nearly there.",
+            of=[r for r in valid if details_of(r).completed is False],
+        )
+
+
+@dataclass(frozen=True)
+class _Pattern:
+    id: str
+    holds: Callable[[float, float], bool]
+    good: bool
+    message: str
+    threshold: str
+    advice: str = ""
+
+
+_TABLE = (
+    _Pattern(
+        "clear_docs",
+        lambda errors, asked: errors <= ERROR_LOW and asked <= HELP_LOW,
+        True,
+        "Few errors and little need of help: the docs are clear and the tool is easy to use",
+        f"{_FEW_ERRORS}, {_LITTLE_HELP}",
+    ),
+    _Pattern(
+        "wrong_examples",
+        lambda errors, asked: errors > ERROR_HIGH and asked <= HELP_HIGH,
+        False,
+        "Many errors and little need of help: the model thinks that it knows the syntax, and doesn't",
+        f"{_ERRORS}, not {_HELP}",
+        "Look for wrong or missing examples in the guidance.",
+    ),
+    _Pattern(
+        "help_insufficient",
+        lambda errors, asked: errors > ERROR_HIGH and asked > HELP_HIGH,
+        False,
+        "Many errors although help is asked for: the output of --help isn't enough",
+        f"{_ERRORS}, {_HELP}",
+        "Add examples to --help, and say what each argument is.",
+    ),
+    _Pattern(
+        "docs_too_short",
+        lambda errors, asked: errors <= ERROR_LOW and asked > HELP_HIGH,
+        False,
+        "Few errors, and much need of help: --help is good, and the docs say too little up front",
+        f"{_FEW_ERRORS}, {_HELP}",
+        "Add the examples that --help gives to AGENTS.md.",
+    ),
+)
+
+
+def _errors_and_help(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
+    errors, asked = n.errors, n.help_calls
+    if errors is None or asked is None:
+        return
+    numbers = f"errors {errors:.0%}, help {asked:.1f} a trial"
+    for pattern in _TABLE:
+        if pattern.holds(errors, asked):
+            yield _finding(
+                pattern.id,
+                "good" if pattern.good else "warning",
+                pattern.message,
+                evidence=numbers if pattern.good else _with_failures(numbers, valid),
+                threshold=pattern.threshold,
+                advice=pattern.advice,
+                of=[] if pattern.good else _with_errors(valid),
+            )
+
+
+def _with_errors(valid: Sequence[Result]) -> list[Result]:
+    return [r for r in valid if details_of(r).interaction.error_count]
+
+
+def _commands(result: Result) -> int:
+    return details_of(result).interaction.total_commands
+
+
+def _with_failures(numbers: str, valid: Sequence[Result], subcommand: str | None = None) -> str:
+    """The numbers, and the first commands behind them with what the tool said."""
+    failed = [
+        one
+        for result in valid
+        for one in details_of(result).interaction.failed
+        if subcommand is None or one.subcommand == subcommand
+    ]
+    lines = [_line(f"$ {one.command} → {one.exit_code}: {one.said}".rstrip(": ")) for one in failed[:SHOWN_FAILURES]]
+    return "; ".join([numbers, *lines])
+
+
+def _line(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= FAILURE_LENGTH else words[:FAILURE_LENGTH] + "…"
+
+
+# ------------------------------------------------------------------------------------------- per subcommand
+
+
+def _subcommands(valid: Sequence[Result]) -> Iterator[Finding]:
+    """High retry rate on specific commands."""
+    for name, stats in sorted(_pooled(valid).items()):
+        share = stats.retries_after_failure / stats.total if stats.total else 0.0
+        if name == OTHERS or stats.retries_after_failure < RETRY_LEAST or share <= RETRY_HIGH:
+            continue
+        numbers = f"{stats.retries_after_failure} of {stats.total} follow a failure of the same command"
+        yield _finding(
+            "retried_subcommand",
+            "warning",
+            f"`{name}` is tried again and again: its error messages don't help",
+            evidence=_with_failures(numbers, valid, name),
+            threshold=f"> {RETRY_HIGH:.0%}, at least {RETRY_LEAST}",
+            advice="Let the message say what was wrong and what a right command looks like.",
+            of=[r for r in valid if _retried(r, name)],
+        )
+
+
+def _pooled(valid: Sequence[Result]) -> dict[str, SubcommandStats]:
+    pooled: dict[str, SubcommandStats] = {}
+    for result in valid:
+        for name, stats in details_of(result).interaction.per_subcommand.items():
+            so_far = pooled.get(name, SubcommandStats())
+            pooled[name] = SubcommandStats(
+                total=so_far.total + stats.total,
+                errors=so_far.errors + stats.errors,
+                retries=so_far.retries + stats.retries,
+                retries_after_failure=so_far.retries_after_failure + stats.retries_after_failure,
+            )
+    return pooled
+
+
+def _retried(result: Result, name: str) -> bool:
+    stats = details_of(result).interaction.per_subcommand.get(name)
+    return stats is not None and stats.retries_after_failure > 0
+
+
+def _evaluators(valid: Sequence[Result]) -> Iterator[Finding]:
+    broken = [r for r in valid if any(e.error for e in details_of(r).evaluators)]
+    if broken:
+        first = next(e for e in details_of(broken[0]).evaluators if e.error)
+        yield _finding(
+            "evaluator_errors",
+            "warning",
+            f"Evaluators gave errors in {_counted(len(broken), 'trial')}",
+            evidence=_line(f"{first.name}: {first.error}"),
+            of=broken,
+        )
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def _finding(
+    name: str,
+    level: str,
+    message: str,
+    *,
+    evidence: str,
+    of: Iterable[Result],
+    threshold: str = "",
+    advice: str = "",
+) -> Finding:
+    return Finding.model_validate(
+        {
+            "id": name,
+            "level": level,
+            "message": message,
+            "evidence": evidence,
+            "threshold": threshold,
+            "advice": advice,
+            "cases": list(dict.fromkeys(result.id for result in of))[:SHOWN_CASES],
+        }
+    )
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -1,0 +1,157 @@
+"""Layer 1: how the agent used the target tool, by the specification's definitions.
+
+What the shell tells of a tool call is one exit code. A call with one command of the target tells that command's; where
+several stand in one call, each gets the call's, for nobody knows more. A command with `--help` counts as exit code 0.
+A call without a result is unknown, never a success; where the run was killed, what it was waiting for failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evalward.records.base import clean_text
+from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
+from evalward.records.events import completed as ended_well
+from evalward.records.scenario import FailedCommand, Interaction, SubcommandStats
+from evalward.suites.scenario.patterns import CommandPattern, invocations
+
+MOST_SUBCOMMANDS = 50
+OTHERS = "(others)"
+"""Under this name the subcommands beyond the limit are kept together."""
+MOST_FAILED = 10
+COMMAND_SHOWN, SAID_SHOWN = 200, 300
+_SIGNAL_CODES = 128  # what shells add to a signal's number
+_TIMED_OUT = 124  # what timeout(1) ends with
+
+
+@dataclass(frozen=True)
+class TargetCommand:
+    """One command of the target tool. `exit_code` is `None` where nobody told it."""
+
+    identity: str
+    text: str
+    exit_code: int | None
+    said: str = ""
+    is_help: bool = False
+    killed: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """It is known to have failed."""
+        return self.killed or self.exit_code not in {0, None}
+
+    @property
+    def succeeded(self) -> bool:
+        """It is known to have succeeded."""
+        return self.exit_code == 0 and not self.killed
+
+
+def was_killed(events: Sequence[Event]) -> bool:
+    """True when the events say that the agent was ended by a signal or a time limit."""
+    codes = [event.exit_code for event in events if isinstance(event, Complete)]
+    code = codes[-1] if codes else None
+    return code is not None and (code < 0 or code == _TIMED_OUT or code > _SIGNAL_CODES)
+
+
+def target_commands(
+    events: Sequence[Event], pattern: CommandPattern, *, killed: bool | None = None
+) -> list[TargetCommand]:
+    """The target's commands among the events. `killed`: the run was ended from outside; else the events say it."""
+    ended = was_killed(events) if killed is None else killed
+    return [command for call in answered_calls(events) for command in _commands(call, pattern, ended)]
+
+
+def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list[TargetCommand]:
+    answer = call.answer
+    return [
+        TargetCommand(
+            identity=found.identity,
+            text=found.text,
+            exit_code=0 if "--help" in found.text else answer.exit_code if answer else None,
+            said=answer.output if answer else "",
+            is_help=found.is_help,
+            killed=killed and answer is None and "--help" not in found.text,
+        )
+        for found in invocations(call.call.command, pattern)
+    ]
+
+
+def interaction_of_events(
+    events: Sequence[Event],
+    pattern: CommandPattern,
+    *,
+    completed: bool | None = None,
+    killed: bool | None = None,
+) -> Interaction:
+    """Layer 1 of a run. `completed` and `killed` where the caller knows better than the events' own end."""
+    commands = target_commands(events, pattern, killed=killed)
+    done = ended_well(events) if completed is None else completed
+    return interaction_of(commands, completed=done, per_subcommand=pattern.has_subcommands)
+
+
+def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_subcommand: bool) -> Interaction:
+    """The counts of these commands, in the order in which they ran."""
+    groups: dict[str, list[TargetCommand]] = {}
+    for command in commands:
+        groups.setdefault(command.identity, []).append(command)
+    unknown = sum(not command.failed and not command.succeeded for command in commands)
+    return Interaction(
+        total_commands=len(commands),
+        unique_commands=len(groups),
+        error_count=sum(command.failed for command in commands),
+        retry_count=len(commands) - len(groups),
+        help_invocations=sum(command.is_help for command in commands),
+        unknown_count=unknown,
+        first_try_count=_first_tries(groups.values(), unknown=unknown, total=len(commands)),
+        retries_after_failure=sum(map(_retries_after_failure, groups.values())),
+        completed=completed,
+        per_subcommand=_per_subcommand(groups) if per_subcommand else {},
+        failed=[_failed(command) for command in commands if command.failed][:MOST_FAILED],
+    )
+
+
+def _first_tries(groups: Iterable[Sequence[TargetCommand]], *, unknown: int, total: int) -> int | None:
+    if total and unknown == total:
+        return None
+    return sum(group[0].succeeded for group in groups)
+
+
+def _retries_after_failure(group: Sequence[TargetCommand]) -> int:
+    return sum(before.failed for before in group[:-1])
+
+
+def _per_subcommand(groups: dict[str, list[TargetCommand]]) -> dict[str, SubcommandStats]:
+    """By number of commands, the most first; beyond the limit the rest is one entry."""
+    by_size = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    kept = {clean_text(name): _stats(group) for name, group in by_size[:MOST_SUBCOMMANDS]}
+    rest = [_stats(group) for _, group in by_size[MOST_SUBCOMMANDS:]]
+    if rest:
+        kept[OTHERS] = SubcommandStats(
+            total=sum(stats.total for stats in rest),
+            errors=sum(stats.errors for stats in rest),
+            retries=sum(stats.retries for stats in rest),
+            retries_after_failure=sum(stats.retries_after_failure for stats in rest),
+        )
+    return kept
+
+
+def _stats(group: Sequence[TargetCommand]) -> SubcommandStats:
+    first = group[0]
+    return SubcommandStats(
+        total=len(group),
+        errors=sum(command.failed for command in group),
+        retries=len(group) - 1,
+        retries_after_failure=_retries_after_failure(group),
+        first_try=first.succeeded if first.succeeded or first.failed else None,
+    )
+
+
+def _failed(command: TargetCommand) -> FailedCommand:
+    said = "" if command.killed else command.said.strip()
+    return FailedCommand(
+        subcommand=clean_text(command.identity),
+        command=clean_text(command.text[:COMMAND_SHOWN]),
+        exit_code=command.exit_code,
+        said=clean_text("it was ended with the run" if command.killed else said[-SAID_SHOWN:]),
+    )

@@ -1,0 +1,241 @@
+"""Loading scenarios: YAML files with the lines of their keys, their fixtures, every problem of every file at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from evalward.config import LoadedConfig
+from evalward.config.explain import explain
+from evalward.config.scenario import ScenarioSuite
+from evalward.config.words import field_name, shown
+from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
+from evalward.records.problem import InputError, Place, Problem
+from evalward.suites.files import case_files
+from evalward.suites.files import shown as shown_path
+from evalward.suites.scenario.case import ScenarioCase, make_case
+from evalward.suites.scenario.checks import check_scripts
+from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
+from evalward.suites.scenario.model import FROM_CONFIG, Scenario, Target
+from evalward.suites.scenario.tolerance import adapt
+
+REMEDY = "A scenario is a mapping: name, description, template_folder, target, task, evaluation."
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What holds where a scenario says nothing: the suite's limits and its global target."""
+
+    timeout_s: float
+    max_turns: int | None = None
+    target: Target | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The scenarios, in order of files, and what is odd about them and no mistake."""
+
+    cases: Sequence[ScenarioCase]
+    warnings: Sequence[str]
+
+
+def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> Loaded:
+    """The scenarios of a suite that its tags and tier choose. Raises `InputError` with every problem of every file."""
+    problems: list[Problem] = []
+    files = case_files(spec.name, spec.cases, config, problems)
+    target = None if spec.target is None else Target.model_validate(spec.target.model_dump())
+    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, target), problems)
+    cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
+    if not cases and not problems:
+        index = [suite.name for suite in config.config.suites].index(spec.name)
+        place = Place(file=config.file, line=config.line("suites", index))
+        chosen = f"tags {', '.join(spec.tags) or 'any'}, tier {'any' if spec.tier is None else f'≤ {spec.tier}'}"
+        problems.append(Problem(place=place, message=f"no scenario has {chosen}", remedy="Choose others."))
+    if problems:
+        raise InputError(problems)
+    return Loaded(cases, loaded.warnings)
+
+
+def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
+    """Any of the tags, as the specification has it (its program wants all), and a tier of at most `tier`."""
+    return (not tags or bool(set(tags) & set(scenario.tags))) and (tier is None or scenario.tier <= tier)
+
+
+def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> Loaded:
+    """The scenarios in these files. `root` is the folder that nothing of them leaves. Raises `InputError`."""
+    problems: list[Problem] = []
+    loaded = _load(files, root, defaults, problems)
+    if problems:
+        raise InputError(problems)
+    return loaded
+
+
+def _load(files: Iterable[Path], root: Path, defaults: Defaults, problems: list[Problem]) -> Loaded:
+    cases: list[ScenarioCase] = []
+    warnings: list[str] = []
+    for file in files:
+        reading = _Reading(file, root, defaults)
+        case = reading.case()
+        problems += reading.problems
+        warnings += reading.warnings
+        if case is not None:
+            cases.append(case)
+    problems += _duplicates(cases)
+    return Loaded(cases, warnings)
+
+
+def _duplicates(cases: Sequence[ScenarioCase]) -> list[Problem]:
+    seen: dict[str, Place] = {}
+    problems: list[Problem] = []
+    for case in cases:
+        if case.id in seen:
+            message = f"the name {shown(case.id)} is already used at {seen[case.id]}"
+            problems.append(Problem(place=case.place, field="name", message=message, remedy="Give it another one."))
+        seen.setdefault(case.id, case.place)
+    return problems
+
+
+class _Reading:
+    """One file on its way to a case: what is wrong and what is odd about it is collected."""
+
+    def __init__(self, file: Path, root: Path, defaults: Defaults) -> None:
+        self._file, self._root, self._defaults = file, root, defaults
+        self._shown = shown_path(file, root)
+        self._tree = YamlTree()
+        self.problems: list[Problem] = []
+        self.warnings: list[str] = []
+
+    def case(self) -> ScenarioCase | None:
+        """The case, or `None` with problems."""
+        scenario = self._scenario()
+        if scenario is None:
+            return None
+        target = self._target(scenario)
+        fixture = self._fixture(scenario, target)
+        rubric = self._rubric(scenario)
+        if fixture is not None:
+            for mistake in check_scripts(scenario, fixture):
+                self._wrong(mistake)
+        if self.problems or target is None or fixture is None:
+            return None
+        if scenario.asserts_nothing:
+            self._odd(Mistake(("evaluation",), "nothing is asserted: neither gates nor a judge", "Add a gate."))
+        return make_case(
+            scenario,
+            Place(file=self._shown, line=self._tree.line(("name",))),
+            target=target,
+            folder=self._file.parent,
+            fixture=fixture,
+            rubric=rubric,
+            timeout_s=self._defaults.timeout_s,
+            max_turns=self._defaults.max_turns,
+        )
+
+    def _scenario(self) -> Scenario | None:
+        text = self._text()
+        if text is None:
+            return None
+        try:
+            self._tree = read_yaml(text)
+        except YamlError as error:
+            self._wrong(error.mistake)
+            return None
+        for mistake in self._tree.mistakes:
+            self._wrong(mistake)
+        if not isinstance(self._tree.value, dict):
+            what = "the file is empty" if self._tree.value is None else "the file holds no scenario"
+            self._wrong(Mistake((), what, REMEDY, 1))
+            return None
+        adapted = adapt(self._tree, self._file.stem)
+        for hint in adapted.hints:
+            self._odd(hint)
+        return self._validated(adapted.mistakes)
+
+    def _text(self) -> str | None:
+        try:
+            data = self._file.read_bytes()
+            if len(data) > 4 * MAX_CHARACTERS:
+                self._wrong(Mistake((), "the file is too large for a scenario", "Is this the right file?"))
+                return None
+            return data.decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+            self._wrong(Mistake((), f"the file can't be read: {why}", "Check its name and content."))
+            return None
+
+    def _validated(self, known: Sequence[Mistake]) -> Scenario | None:
+        """By way of JSON, where strict reading takes a mapping for a record but neither "5" nor yes for a number."""
+        mistakes = list(known)
+        scenario = None
+        try:
+            scenario = Scenario.model_validate_json(json.dumps(self._tree.value), strict=True)
+        except ValidationError as error:
+            told = {mistake.path for mistake in known}
+            found = [explain(item, self._tree) for item in error.errors(include_url=False)]
+            mistakes += [mistake for mistake in found if mistake.path not in told]
+        for mistake in sorted(mistakes, key=lambda one: one.line or self._tree.line(one.path) or 0):
+            self._wrong(mistake)
+        return scenario
+
+    def _target(self, scenario: Scenario) -> Target | None:
+        if scenario.target != FROM_CONFIG:
+            return scenario.target
+        if self._defaults.target is None:
+            remedy = "Write target: {binary: …} here, or in the suite of the configuration."
+            self._wrong(Mistake(("target",), "the target is from_config, and the suite has none", remedy))
+        return self._defaults.target
+
+    def _fixture(self, scenario: Scenario, target: Target | None) -> Fixture | None:
+        path = ("template_folder",)
+        folder = self._inside(scenario.template_folder, path)
+        if folder is None:
+            return None
+        if not folder.is_dir():
+            remedy = "Fixtures count from the scenario's folder; make one with the guidance in it."
+            self._wrong(Mistake(path, f"there is no fixture folder {shown(scenario.template_folder)}", remedy))
+            return None
+        try:
+            return read_fixture(folder, target.binary if target else "", scenario.under_test)
+        except FixtureError as error:
+            self._wrong(Mistake(path, str(error), "Mend the fixture."))
+            return None
+
+    def _rubric(self, scenario: Scenario) -> str | None:
+        judge = scenario.evaluation.judge
+        if judge is None or not judge.enabled or judge.rubric is None:
+            return None
+        path = ("evaluation", "judge", "rubric")
+        file = self._inside(judge.rubric, path)
+        if file is None:
+            return None
+        try:
+            return file.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+            remedy = "Rubrics count from the scenario's folder."
+            self._wrong(Mistake(path, f"the rubric {shown(judge.rubric)} can't be read: {why}", remedy))
+            return None
+
+    def _inside(self, name: str, path: tuple[str, ...]) -> Path | None:
+        """The path beside the scenario's file; one outside of the configuration's folder is a problem."""
+        found = self._file.parent / name if "\0" not in name else None
+        if found is None or not found.resolve().is_relative_to(self._root.resolve()):
+            remedy = "Paths count from the scenario's folder and stay in the configuration's."
+            self._wrong(Mistake(path, f"the path {shown(name)} leads out of the configuration's folder", remedy))
+            return None
+        return found
+
+    def _wrong(self, mistake: Mistake) -> None:
+        self.problems.append(self._problem(mistake))
+
+    def _odd(self, mistake: Mistake) -> None:
+        self.warnings.append(str(self._problem(mistake)))
+
+    def _problem(self, mistake: Mistake) -> Problem:
+        line = mistake.line or self._tree.line(mistake.path)
+        place = Place(file=self._shown, line=line)
+        return Problem(place=place, message=mistake.message, remedy=mistake.remedy, field=field_name(mistake.path))

@@ -1,0 +1,357 @@
+"""A scenario as its YAML file has it: shapes and bounds. What has to fit the fixture is in `checks`."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from evalward.records.base import Record
+from evalward.suites.scenario.assertion import parse_assertion, parse_path
+from evalward.suites.scenario.patterns import compiled
+
+GATE_SECONDS = 30.0
+POST_SECONDS = 30.0
+EVALUATOR_SECONDS = 60.0
+MOST_SCRIPT_SECONDS = 3600.0
+MOST_RUN_SECONDS = 14_400.0
+FROM_CONFIG: Literal["from_config"] = "from_config"
+
+Text = Annotated[str, Field(min_length=1)]
+ScriptSeconds = Annotated[float, Field(gt=0, le=MOST_SCRIPT_SECONDS, allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=0, le=1000, allow_inf_nan=False)]
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _not_blank(value: str) -> str:
+    if not value.strip():
+        raise ValueError("it is empty")
+    return value
+
+
+def _contained(value: str) -> str:
+    """A path of the fixture. Raises `ValueError` for one that leaves it."""
+    _not_blank(value)
+    if value.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", value):
+        raise ValueError(f"the path {value[:80]!r} is absolute, and must be one of the fixture")
+    if ".." in re.split(r"[/\\]", value):
+        raise ValueError(f"the path {value[:80]!r} leaves the fixture")
+    if "\0" in value:
+        raise ValueError("the path has a NUL in it")
+    return value
+
+
+class Target(Record):
+    """The tool that the scenario is about."""
+
+    binary: Text
+    command_pattern: str | None = None
+    health_check: str | None = None
+    env: dict[str, str] = {}
+
+    @field_validator("command_pattern")
+    @classmethod
+    def _compiles(cls, value: str | None) -> str | None:
+        if value is not None and value.strip():
+            compiled(value)
+            return value
+        return None
+
+    @field_validator("binary")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        return _not_blank(value)
+
+    @field_validator("env")
+    @classmethod
+    def _names(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, text in value.items():
+            if not _NAME.fullmatch(name):
+                raise ValueError(f"{name[:40]!r} can't be the name of an environment variable")
+            if "\0" in text:
+                raise ValueError(f"the value of {name} has a NUL in it")
+        return value
+
+
+def _written(value: Any) -> str:
+    return "named" if isinstance(value, str) else "written"
+
+
+WrittenTarget = Annotated[
+    Annotated[Target, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
+]
+
+
+class Task(Record):
+    """What the agent is asked."""
+
+    prompt: Text
+
+    @field_validator("prompt")
+    @classmethod
+    def _asks(cls, value: str) -> str:
+        return _not_blank(value)
+
+
+class _CommandGate(Record):
+    command: Text
+    timeout_secs: ScriptSeconds = GATE_SECONDS
+
+    @field_validator("command")
+    @classmethod
+    def _runs(cls, value: str) -> str:
+        return _not_blank(value)
+
+
+class CommandSucceeds(_CommandGate):
+    """The command ends with exit code 0."""
+
+    type: Literal["command_succeeds"]
+
+
+class CommandOutputContains(_CommandGate):
+    """The command ends with exit code 0, and its stdout contains the text."""
+
+    type: Literal["command_output_contains"]
+    substring: Text
+
+
+class CommandOutputMatches(_CommandGate):
+    """The command ends with exit code 0, and its stdout matches the pattern."""
+
+    type: Literal["command_output_matches"]
+    pattern: Text
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, value: str) -> str:
+        compiled(value)
+        return value
+
+
+class CommandJsonPath(_CommandGate):
+    """The command ends with exit code 0 and prints JSON, and the assertion holds of the value at the path."""
+
+    type: Literal["command_json_path"]
+    path: Text
+    assertion: Text
+
+    @field_validator("path")
+    @classmethod
+    def _leads(cls, value: str) -> str:
+        parse_path(value)
+        return value
+
+    @field_validator("assertion")
+    @classmethod
+    def _asserts(cls, value: str) -> str:
+        parse_assertion(value)
+        return value
+
+
+class _FileGate(Record):
+    path: Text
+
+    @field_validator("path")
+    @classmethod
+    def _inside(cls, value: str) -> str:
+        return _contained(value)
+
+
+class FileExists(_FileGate):
+    """There is a file or a folder at the path."""
+
+    type: Literal["file_exists"]
+
+
+class FileContains(_FileGate):
+    """The file's text contains the text."""
+
+    type: Literal["file_contains"]
+    substring: Text
+
+
+class FileMatches(_FileGate):
+    """The file's text matches the pattern."""
+
+    type: Literal["file_matches"]
+    pattern: Text
+
+    @field_validator("pattern")
+    @classmethod
+    def _compiles(cls, value: str) -> str:
+        compiled(value)
+        return value
+
+
+class NoTranscriptErrors(Record):
+    """No command of the target failed."""
+
+    type: Literal["no_transcript_errors"]
+
+
+class ScriptGate(_CommandGate):
+    """The script ends with exit code 0, or says by JSON whether the gate passes."""
+
+    type: Literal["script"]
+    description: Text
+
+
+Gate = Annotated[
+    CommandSucceeds
+    | CommandOutputContains
+    | CommandOutputMatches
+    | CommandJsonPath
+    | FileExists
+    | FileContains
+    | FileMatches
+    | NoTranscriptErrors
+    | ScriptGate,
+    Field(discriminator="type"),
+]
+GATES: dict[str, type[Record]] = {
+    "command_succeeds": CommandSucceeds,
+    "command_output_contains": CommandOutputContains,
+    "command_output_matches": CommandOutputMatches,
+    "command_json_path": CommandJsonPath,
+    "file_exists": FileExists,
+    "file_contains": FileContains,
+    "file_matches": FileMatches,
+    "no_transcript_errors": NoTranscriptErrors,
+    "script": ScriptGate,
+}
+
+
+class Judge(Record):
+    """Layer 3: the rubric's file, counted from the scenario's folder, and the score that passes."""
+
+    enabled: bool
+    rubric: Text | None = None
+    pass_threshold: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Judge:
+        if self.enabled and (self.rubric is None or self.pass_threshold is None):
+            raise ValueError("a judge that is enabled needs `rubric` and `pass_threshold`")
+        return self
+
+
+class Composite(Record):
+    """The weights of the composite score."""
+
+    judge_weight: Weight = 0.55
+    gate_weight: Weight = 0.35
+    interaction_weight: Weight = 0.10
+
+
+class Evaluation(Record):
+    """Layers 2 and 3, and whether there is one number for all."""
+
+    gates: list[Gate] = []
+    judge: Judge | None = None
+    composite: Composite | None = None
+
+
+class Setup(Record):
+    """Commands that prepare the copy of the fixture."""
+
+    commands: list[Text] = []
+
+
+class RunSettings(Record):
+    """Limits of the agent's work; the suite's hold where these say nothing."""
+
+    timeout_secs: float | None = Field(default=None, gt=0, le=MOST_RUN_SECONDS, allow_inf_nan=False)
+    max_turns: int | None = Field(default=None, ge=1, le=1000)
+
+
+class PostScript(Record):
+    """A command that runs after the agent."""
+
+    command: Text
+    timeout_secs: ScriptSeconds = POST_SECONDS
+
+
+class Evaluator(Record):
+    """A command that gives numbers of its own."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+    command: Text
+    timeout_secs: ScriptSeconds = EVALUATOR_SECONDS
+
+
+class Scripts(Record):
+    """The scenario's own programs."""
+
+    post: list[PostScript] = []
+    evaluators: list[Evaluator] = []
+
+    @field_validator("evaluators")
+    @classmethod
+    def _distinct(cls, value: list[Evaluator]) -> list[Evaluator]:
+        names = [evaluator.name for evaluator in value]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two evaluators are called {twice!r}")
+        return value
+
+
+class ToolModels(Record):
+    """One entry of the matrix: an agent and its models."""
+
+    tool: Text
+    models: list[Text] = []
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """Each agent with each model; without models, its default one."""
+        return [(self.tool, model) for model in self.models or ["default"]]
+
+
+class Cost(Record):
+    """What a trial may cost."""
+
+    max_usd: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    cache: bool | None = None
+
+
+class Scenario(Record):
+    """The whole file. The keys from `category` on are ours.
+
+    `under_test`: patterns of fixture files that are under evaluation, beside the binary and what agents read anyway.
+    `solution`: shell commands that solve the task, for the target `oracle`. `variants` is kept as it is written.
+    """
+
+    name: Text
+    description: str = ""
+    template_folder: Text
+    target: WrittenTarget
+    task: Task
+    evaluation: Evaluation = Evaluation()
+    tier: int = Field(default=0, ge=0, le=1000)
+    tags: list[Text] = []
+    tool_matrix: list[ToolModels] = []
+    setup: Setup = Setup()
+    run: RunSettings = RunSettings()
+    scripts: Scripts = Scripts()
+    cost: Cost | None = None
+    category: Text | None = None
+    under_test: list[Text] = []
+    solution: list[Text] = []
+    variants: dict[str, Any] = {}
+
+    @field_validator("name")
+    @classmethod
+    def _named(cls, value: str) -> str:
+        return _not_blank(value).strip()
+
+    @property
+    def judged(self) -> bool:
+        """A judge has a say in the outcome."""
+        return self.evaluation.judge is not None and self.evaluation.judge.enabled
+
+    @property
+    def asserts_nothing(self) -> bool:
+        """Neither gates nor a judge: every run would pass."""
+        return not self.evaluation.gates and not self.judged

@@ -1,0 +1,85 @@
+"""Where gates and scripts run: what they need of the process sandbox, and nothing more."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from evalward.sandbox.base import FileType
+
+SHELL = ("sh", "-c")
+SAID = 200
+"""Characters of an output that a message shows."""
+
+
+class Ended(Protocol):
+    """A command that has ended. One that can't be started ends with 126 or 127, as in a shell."""
+
+    @property
+    def stdout(self) -> str:
+        """What it printed."""
+        ...
+
+    @property
+    def stderr(self) -> str:
+        """What it printed to standard error."""
+        ...
+
+    @property
+    def exit_code(self) -> int:
+        """How it ended."""
+        ...
+
+    @property
+    def timed_out(self) -> bool:
+        """It was ended because it took too long."""
+        ...
+
+
+class Workplace(Protocol):
+    """The copy of the fixture in which the agent worked. Raises `SandboxError` only when it breaks itself."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is."""
+        ...
+
+    async def run(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] = ...,
+        cwd: str = ".",
+        timeout_s: float | None = None,
+    ) -> Ended:
+        """Run a command with these variables beside the few that every child gets."""
+        ...
+
+    def read_file(self, path: str) -> bytes | None:
+        """The content of a regular file of the folder; `None` when there is none. No link leads out of it."""
+        ...
+
+    def file_type(self, path: str) -> FileType | None:
+        """What is at a path of the folder, `None` when nothing is."""
+        ...
+
+
+async def run_shell(place: Workplace, command: str, env: Mapping[str, str], timeout_s: float) -> Ended:
+    """A command line in the folder."""
+    return await place.run([*SHELL, command], env=env, timeout_s=timeout_s)
+
+
+def how_it_ended(done: Ended, timeout_s: float) -> str:
+    """The end in words, with the last of what it said on standard error, or else printed."""
+    how = f"it took longer than {timeout_s:g} s" if done.timed_out else f"exit code {done.exit_code}"
+    said = done.stderr.strip() or done.stdout.strip()
+    return f"{how}: {excerpt(said, tail=True)}" if said else how
+
+
+def excerpt(text: str, *, tail: bool = False) -> str:
+    """The text in one line, cut to its beginning, or to its end."""
+    words = " ".join(text.split())
+    if len(words) <= SAID:
+        return words
+    return "…" + words[-SAID:] if tail else words[:SAID] + "…"

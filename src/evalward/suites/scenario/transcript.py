@@ -1,0 +1,65 @@
+"""Layer 1 from a raw transcript, where there are no events: approximate, and labelled so.
+
+A line with a command of the target begins a window that ends at the next such line. In the window the first "exit code
+N" or "exit status N" is the command's; otherwise one of the words `error`, `failed`, `exit code`, `non-zero` means that
+it failed, and their absence that it didn't. So "0 errors found" is taken for a failure: hence approximate.
+"""
+
+from __future__ import annotations
+
+import re
+
+from evalward.records.scenario import Interaction
+from evalward.suites.scenario.interaction import TargetCommand, interaction_of
+from evalward.suites.scenario.patterns import LINE_LIMIT, CommandPattern
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_EXIT_CODE = re.compile(r"exit (?:code|status)\s{0,8}:?\s{0,8}(-?[0-9]+)", re.IGNORECASE)
+_FAILURE_WORDS = ("error", "failed", "exit code", "non-zero")
+_LARGEST_CODE = 2**31 - 1
+_OVERFLOW = -1
+_DIGITS = 11  # of such a code with its sign
+
+
+def transcript_commands(transcript: str, pattern: CommandPattern) -> list[TargetCommand]:
+    """The target's commands in a transcript, with the exit codes that the text suggests."""
+    commands: list[TargetCommand] = []
+    window: list[str] = []
+    pending: list[tuple[str, str, bool]] = []
+    for raw in _LINE_END.split(transcript):
+        line = _ESCAPES.sub("", raw)[:LINE_LIMIT]
+        found = pattern.find(line)
+        if not found:
+            window.append(line)
+            continue
+        commands += _ended(pending, window)
+        window, pending = [], [(use.identity, use.text, use.is_help) for use in found]
+    return [*commands, *_ended(pending, window)]
+
+
+def _ended(pending: list[tuple[str, str, bool]], window: list[str]) -> list[TargetCommand]:
+    if not pending:
+        return []
+    said = "\n".join(window)
+    code = exit_code_of(said)
+    return [
+        TargetCommand(identity, text, 0 if "--help" in text else code, said, is_help)
+        for identity, text, is_help in pending
+    ]
+
+
+def exit_code_of(said: str) -> int:
+    """The exit code that the text after a command suggests."""
+    told = _EXIT_CODE.search(said)
+    if told:
+        digits = told[1]
+        return int(digits) if len(digits) <= _DIGITS and abs(int(digits)) <= _LARGEST_CODE else _OVERFLOW
+    lowered = said.lower()
+    return int(any(word in lowered for word in _FAILURE_WORDS))
+
+
+def interaction_of_transcript(transcript: str, pattern: CommandPattern, *, completed: bool) -> Interaction:
+    """Layer 1 of a transcript: approximate. Whether the agent ended well is not in it; the caller knows."""
+    commands = transcript_commands(transcript, pattern)
+    return interaction_of(commands, completed=completed, per_subcommand=pattern.has_subcommands)

@@ -1,0 +1,195 @@
+"""Layer 1 from events: the worked examples, and what must hold of any run."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalward.records.events import Complete, Event, Output, ToolAnswered, ToolCalled
+from evalward.records.scenario import Interaction
+from evalward.suites.scenario.interaction import (
+    MOST_FAILED,
+    MOST_SUBCOMMANDS,
+    OTHERS,
+    TargetCommand,
+    interaction_of,
+    interaction_of_events,
+)
+from evalward.suites.scenario.patterns import BinaryInCommand, WrittenPattern, command_pattern
+
+TODO = WrittenPattern(r"todo\s+(\S+)")
+
+
+def ran(command: str, code: int | None = 0, output: str = "") -> list[Event]:
+    return [ToolCalled(command=command), ToolAnswered(output=output, exit_code=code)]
+
+
+def measured(*events: Event, killed: bool | None = None) -> Interaction:
+    return interaction_of_events(events, TODO, killed=killed)
+
+
+EV1 = [*ran("todo add a", 1, "no such list"), *ran("todo add b"), *ran("todo list")]
+
+
+def test_ev1() -> None:
+    found = measured(*EV1, Complete(exit_code=0))
+    assert (found.total_commands, found.unique_commands, found.error_count, found.retry_count) == (3, 2, 1, 1)
+    assert found.rates() == {
+        "error_rate": 1 / 3,
+        "retry_rate": 1 / 3,
+        "first_try_success_rate": 1 / 3,
+        "iteration_ratio": 2 / 3,
+        "commands_per_unique": 1.5,
+    }
+    assert (found.retries_after_failure, found.help_invocations, found.unknown_count) == (1, 0, 0)
+    assert found.completed is True
+    assert [(one.subcommand, one.command, one.exit_code, one.said) for one in found.failed] == [
+        ("add", "todo add a", 1, "no such list")
+    ]
+    assert found.per_subcommand["add"].model_dump() == {
+        "total": 2, "errors": 1, "retries": 1, "retries_after_failure": 1, "first_try": False,
+    }  # fmt: skip
+    assert found.per_subcommand["list"].first_try is True
+
+
+def test_ev2__a_time_out_changes_only_the_completion() -> None:
+    done, killed = measured(*EV1, Complete(exit_code=0)), measured(*EV1, Complete(exit_code=124))
+    assert killed.completed is False
+    assert killed == done.model_copy(update={"completed": False})
+
+
+def test_a_call_without_a_result_is_unknown_and_no_success() -> None:
+    found = measured(*ran("todo add a"), ToolCalled(command="todo list"), Complete(exit_code=0))
+    assert (found.total_commands, found.error_count, found.unknown_count, found.succeeded) == (2, 0, 1, 1)
+    assert found.first_try_success_rate == 0.5
+
+
+def test_in_a_killed_run_what_it_waited_for_failed() -> None:
+    events = [*ran("todo add a"), ToolCalled(command="todo sync")]
+    for found in (measured(*events, Complete(exit_code=137)), measured(*events, killed=True)):
+        assert (found.error_count, found.unknown_count, found.completed) == (1, 0, False)
+        assert found.failed[0].said == "it was ended with the run"
+
+
+def test_ev5__no_command_of_the_target() -> None:
+    found = measured(*ran("ls"), Output(text="todo add x"), Complete(exit_code=0))
+    assert found.total_commands == 0
+    assert set(found.rates().values()) == {None}
+
+
+def test_without_a_complete_event_nobody_has_proof_of_a_normal_end() -> None:
+    assert measured(*EV1).completed is False
+    assert measured(*EV1, Complete()).completed is False
+
+
+def test_exit_codes_that_nobody_told_give_no_rates_of_them() -> None:
+    found = measured(*ran("todo add a", None), *ran("todo add b", None), Complete(exit_code=137))
+    assert (found.unknown_count, found.error_count, found.error_rate, found.first_try_success_rate) == (
+        2,
+        0,
+        None,
+        None,
+    )
+    assert found.retry_rate == 0.5
+
+
+def test_help_counts_as_success_whatever_its_exit_code() -> None:
+    found = measured(*ran("todo --help", 2), *ran("todo add --help", 1), *ran("todo help", 0), *ran("todo add", 0))
+    assert (found.help_invocations, found.error_count, found.unique_commands) == (3, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "identities"),
+    [
+        ("todo add a && todo list", ["add", "list"]),
+        ("cd x && todo add 'a; b' --to today; todo list | wc -l", ["add", "list"]),
+        ("todo add x; other --help", ["add"]),
+        ("todo add \\\n  --help", ["help"]),
+        ("which todo\nls", []),
+        ("(todo list)", ["list)"]),
+        ("echo ärger; todo add", ["add"]),
+    ],
+)
+def test_several_commands_in_one_line(line: str, identities: list[str]) -> None:
+    found = measured(*ran(line, 3))
+    assert [name for name in found.per_subcommand for _ in range(found.per_subcommand[name].total)] == identities
+    assert found.error_count == len(identities) - identities.count("help")  # each gets the call's exit code
+
+
+@pytest.mark.parametrize(
+    ("line", "identities"),
+    [
+        ("todo add", ["add"]),
+        ("./todo add && ../bin/todo list", ["add", "list"]),
+        ("A=1 B=2 todo add", ["add"]),
+        ("if todo check; then todo go; fi", ["check", "go"]),
+        ('bash -c "todo add"', ["add"]),
+        ("echo $(todo list)", ["list"]),
+        ("sudo todo sync", ["sync"]),
+        ("todo", ["command"]),
+        ("todo; todo list", ["command", "list"]),
+        ("todo --json list", ["--json"]),
+        ("othertodo list; todo.py x; todo-x y; which todo; cat todo", []),
+    ],
+)
+def test_the_default_finds_the_binary_where_a_command_can_stand(line: str, identities: list[str]) -> None:
+    assert [use.identity for use in BinaryInCommand("./todo").find(line)] == identities
+
+
+def test_identity_is_the_second_group_before_the_first_before_the_second_word() -> None:
+    assert WrittenPattern(r"(todo) (\w+)").find("todo add x")[0].identity == "add"
+    assert WrittenPattern(r"(todo)( \d+)?").find("todo add")[0].identity == "todo"
+    assert WrittenPattern(r"todo").find("todo add x")[0].identity == "add"
+    assert WrittenPattern(r"todo$").find("todo")[0].identity == "command"
+
+
+def test_without_a_group_there_are_only_aggregate_counts() -> None:
+    pattern = command_pattern("todo", r"todo\b")
+    found = interaction_of_events(EV1, pattern)
+    assert (found.total_commands, found.unique_commands, found.per_subcommand) == (3, 2, {})
+
+
+def test_a_blank_pattern_means_the_default() -> None:
+    assert command_pattern("todo", "  ") == command_pattern("todo", None) == BinaryInCommand("todo")
+
+
+def test_what_is_kept_of_hostile_commands_is_bounded() -> None:
+    commands = [TargetCommand("x" * 9 + str(n), "y" * 9999, 1, "z" * 9999) for n in range(MOST_SUBCOMMANDS + 20)]
+    found = interaction_of(commands, completed=True, per_subcommand=True)
+    assert len(found.per_subcommand) == MOST_SUBCOMMANDS + 1
+    assert found.per_subcommand[OTHERS].total == 20
+    assert len(found.failed) == MOST_FAILED
+    assert len(found.model_dump_json()) < 20_000
+
+
+commands = st.lists(
+    st.builds(
+        TargetCommand,
+        identity=st.sampled_from(["add", "list", "help"]),
+        text=st.just("todo"),
+        exit_code=st.sampled_from([0, 0, 1, 127, None]),
+        killed=st.booleans(),
+    ),
+    max_size=30,
+)
+
+
+@given(commands)
+def test_what_holds_of_every_run(run: list[TargetCommand]) -> None:
+    found = interaction_of(run, completed=True, per_subcommand=True)
+    rates = found.rates()
+    between = {name: value for name, value in rates.items() if value is not None and name != "commands_per_unique"}
+    assert all(0 <= value <= 1 for value in between.values())
+    assert found.succeeded + found.error_count + found.unknown_count == found.total_commands
+    if not run:
+        assert set(rates.values()) == {None}
+        return
+    assert found.retry_rate is not None
+    assert found.iteration_ratio is not None
+    assert found.retry_rate == pytest.approx(1 - found.iteration_ratio)
+    if found.first_try_success_rate is not None and found.error_rate is not None:
+        assert found.first_try_success_rate <= 1 - found.error_rate + 1e-12
+        assert found.first_try_success_rate <= found.iteration_ratio
+    assert sum(stats.total for stats in found.per_subcommand.values()) == found.total_commands
+    assert sum(stats.retries_after_failure for stats in found.per_subcommand.values()) == found.retries_after_failure
