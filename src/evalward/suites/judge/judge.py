@@ -47,9 +47,7 @@ class Judge:
         asked = await asyncio.gather(*votes)
         return settle(asked, model=self.model, rubric=rubric, threshold=threshold)
 
-    async def _vote(
-        self, judged: JudgeInput, request: Request, rubric: Rubric, threshold: float, number: int
-    ) -> Asked:
+    async def _vote(self, judged: JudgeInput, request: Request, rubric: Rubric, threshold: float, number: int) -> Asked:
         key = JudgeCache.key(*self._asked(request, number))
         cached = self._cached(key, rubric, threshold)
         if cached is not None:

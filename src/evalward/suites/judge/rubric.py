@@ -22,11 +22,11 @@ WEIGHT_TOLERANCE = 0.01  # the specification's: weights sum to 1 within it
 MOST_BYTES = 100_000
 MOST_CRITERIA = 30
 
-FIELDS = ("scores", "weighted_score", "confidence", "issues", "highlights")
+_FieldName = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
+FIELDS: tuple[_FieldName, ...] = ("scores", "weighted_score", "confidence", "issues", "highlights")
 """The keys of an answer that the specification names; a rubric may want fewer, but never no `scores`."""
 
 _Id = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
-_FieldName = Literal["scores", "weighted_score", "confidence", "issues", "highlights"]
 
 
 class Criterion(StrictRecord):
@@ -179,7 +179,8 @@ _REMEDIES: dict[Any, str] = {
 
 
 def _known(path: KeyPath) -> list[str]:
-    model = {"criteria": Criterion, "output": Output}.get(str(path[0]), Rubric) if len(path) > 1 else Rubric
+    models: dict[str, type[StrictRecord]] = {"criteria": Criterion, "output": Output}
+    model = models.get(str(path[0]), Rubric) if len(path) > 1 else Rubric
     return list(model.model_fields)
 
 

@@ -27,7 +27,7 @@ def answer_schema(rubric: Rubric) -> dict[str, Any]:
     when the answer is read.
     """
     ids = [criterion.id for criterion in rubric.criteria]
-    scores = _closed({name: _NUMBER for name in ids})
+    scores = _closed(dict.fromkeys(ids, _NUMBER))
     return _closed({name: scores if name == "scores" else _FIELD_SCHEMAS[name] for name in rubric.fields})
 
 

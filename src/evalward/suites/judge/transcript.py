@@ -94,7 +94,9 @@ def _use(use: ToolUse) -> str:
 
 def _call(call: ToolCall) -> str:
     parts = [f"AGENT RAN:\n{shortened(call.commands)}"]
-    parts += [f"{name}:\n{shortened(text)}" for name, text in (("STDOUT", call.stdout), ("STDERR", call.stderr)) if text]
+    parts += [
+        f"{name}:\n{shortened(text)}" for name, text in (("STDOUT", call.stdout), ("STDERR", call.stderr)) if text
+    ]
     if call.cut:
         parts.append(f"[… {call.cut:,} more characters of output were not kept …]")
     parts.append("EXIT CODE: unknown" if call.exit_code is None else f"EXIT CODE: {call.exit_code}")

@@ -68,9 +68,7 @@ def request_of(request: Request, settings: Settings) -> ResponseCreateParamsBase
         params["reasoning"] = {"effort": settings.effort}
     if request.output_schema is not None:
         schema = dict(request.output_schema)
-        params["text"] = {
-            "format": {"type": "json_schema", "name": OUTPUT_NAME, "strict": True, "schema": schema}
-        }
+        params["text"] = {"format": {"type": "json_schema", "name": OUTPUT_NAME, "strict": True, "schema": schema}}
     return params
 
 
