@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward import __version__
+from evalward.commands.judge_arguments import add_judge
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -53,6 +54,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_baseline(commands)
     _add_history(commands)
     _add_validate(commands)
+    add_judge(commands, DEFAULT_CONFIG)
     _add_publish(commands)
     _add_action(commands)
     return parser
