@@ -101,7 +101,7 @@ def _lines(answer: Mapping[str, Any], name: str, problems: list[str]) -> list[st
     if not isinstance(given, list) or not all(isinstance(line, str) for line in given):
         problems.append(f"`{name}` is no list of texts")
         return []
-    return [line[:LINE_CHARACTERS] for line in given[:MOST_LINES]]
+    return [clean_text(line[:LINE_CHARACTERS]) for line in given[:MOST_LINES]]
 
 
 @dataclass(frozen=True)
