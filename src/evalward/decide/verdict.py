@@ -96,8 +96,10 @@ def _run_validity(run: RunComparison, limits: Limits) -> list[Reason]:
         message = f"{run.name}: {errors} of {run.planned} trials broke ({share:.0%}), {most}"
         why = lost[0].note if lost and lost[0].note else "see the report"
         return [_invalid(message, f"Not the target's fault: {why}. Run it again.", run, [c.id for c in lost])]
-    expected = run.comparable + sum(case.before is not None and not case.unjudged for case in lost)
-    if expected and run.comparable / expected < limits.min_valid - EPSILON:
+    known = [case for case in lost if case.before is not None]
+    expected = run.comparable + len(known)
+    measured = run.comparable + sum(case.unjudged for case in known)  # these have a limit of their own
+    if expected and measured / expected < limits.min_valid - EPSILON:
         message = f"{run.name}: only {run.comparable} of {expected} comparable cases have a valid trial"
         return [_invalid(message, "Run it again.", run, [case.id for case in lost])]
     return []
