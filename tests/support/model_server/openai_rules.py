@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from support.model_server.api import HttpRequest, RejectedError, bearer, reasons
-from support.model_server.structured import schema_problem
 from support.model_server.provider_errors import wrong_key
+from support.model_server.structured import schema_problem
 
 TAGGED = {"messages", "content", "input", "output"}  # lists of unions: pydantic puts the tag after the index
 TYPES = {

@@ -95,7 +95,8 @@ async def test_votes_are_questions_of_their_own() -> None:
     target = ScriptedJudge([GOOD, BAD, GOOD])
     found = await ask(target, votes=3)
     assert [number for _, number in target.opened] == [1, 2, 3]
-    assert (found.agreement, found.asked, len(found.votes)) == (pytest.approx(2 / 3), 3, 3)
+    assert found.agreement == pytest.approx(2 / 3)
+    assert (found.asked, len(found.votes)) == (3, 3)
 
 
 def obeys_what_is_said_to_it(request: Request) -> dict[str, Any]:
@@ -175,7 +176,7 @@ async def test_a_broken_or_hostile_file_is_a_miss(tmp_path: Path, content: bytes
     elif content == "FOLDER":
         file.mkdir()
     elif isinstance(content, str):
-        wrong = {"scores": {}} if content == "WRONG_ANSWER" else 7
+        wrong: Any = {"scores": {}} if content == "WRONG_ANSWER" else 7
         file.write_text(json.dumps({**right, "answer": json.dumps(wrong) if content == "WRONG_ANSWER" else wrong}))
     else:
         file.write_bytes(content)

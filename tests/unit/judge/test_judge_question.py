@@ -35,7 +35,7 @@ def test_the_question_has_rubric_task_checks_and_transcript() -> None:
     for part in ("task_completion (weight 0.4)", "Add milk.", "Use todo.", "AGENT RAN:\ntodo add milk", "EXIT CODE: 0"):
         assert part in said
     assert "passed: file_exists:/a\nFAILED: exit 0 (got 2)" in said
-    assert [name for name in re.findall(r"^BEGIN (\w+) ", said, re.MULTILINE)] == [
+    assert re.findall(r"^BEGIN (\w+) ", said, re.MULTILINE) == [
         "TASK",
         "GUIDANCE",
         "CHECKS",
@@ -87,7 +87,7 @@ def test_nothing_hostile_gets_out(said: str) -> None:
 
 
 def fence_of(asked: Request) -> str:
-    return re.findall(r"^BEGIN TASK (\w{24})$", text(asked), re.MULTILINE)[0]
+    return str(re.findall(r"^BEGIN TASK (\w{24})$", text(asked), re.MULTILINE)[0])
 
 
 def test_a_mark_never_stands_in_the_text() -> None:

@@ -113,7 +113,8 @@ def test_the_bases_rubric_holds(tmp_path: Path) -> None:
 
 def test_a_rubric_that_the_base_lacks_is_the_heads(tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text(GOOD)
-    for base in (None, {}):
+    bases: tuple[dict[str, bytes] | None, ...] = (None, {})
+    for base in bases:
         found = load_rubric("r.yaml", loaded(tmp_path, base))
         assert (found.source, found.edited, found.note) == ("head", False, None)
 

@@ -47,7 +47,8 @@ def test_the_specifications_example_scores_0825() -> None:
 def test_our_sum_counts_and_the_difference_is_told() -> None:
     low = answer(1.0, command_correctness=0, task_completion=0, efficiency=0.5)
     found = settle([Asked(vote(low), COST)], model="m", rubric=RUBRIC, threshold=0.7)
-    assert (found.score, found.passed) == (pytest.approx(0.15), False)
+    assert found.score == pytest.approx(0.15)
+    assert found.passed is False
     assert found.notes == ["the judge claimed a weighted score of 1.00; by the rubric its scores give 0.15"]
 
 
@@ -113,7 +114,9 @@ def test_long_and_many_lines_are_cut() -> None:
 def test_several_votes_are_averaged_and_their_agreement_is_shown() -> None:
     found = outcome(scored(0.9), scored(0.8), scored(0.5))
     assert found.score == pytest.approx(2.2 / 3)
-    assert (found.passed, found.agreement, found.spread) == (True, pytest.approx(2 / 3), pytest.approx(0.4))
+    assert found.passed
+    assert found.agreement == pytest.approx(2 / 3)
+    assert found.spread == pytest.approx(0.4)
     assert found.usage.input_tokens == 2700
     assert found.sentence == "scored 0.73, 0.70 wanted; 67% of 3 votes agree"
 
