@@ -24,6 +24,7 @@ from evalward.records.comparison import (
     WrongAnswer,
 )
 from evalward.records.evidence import Confirmation
+from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
@@ -120,6 +121,7 @@ def _compare_run(
         comparable=len(comparable),
         total=len(sides.now),
         errors=_errors(run),
+        judge_errors=sum(_unjudged(result) for result in run.cases),
         planned=run.planned,
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
@@ -168,6 +170,10 @@ def _errors(run: Run) -> int:
     """Trials that broke, and trials that were planned and left no result at all."""
     broken = sum(result.status is Status.ERROR for result in run.cases)
     return broken + max(0, run.planned - len(run.cases))
+
+
+def _unjudged(result: Result) -> bool:
+    return result.status is Status.ERROR and result.reason == JUDGE_ERROR
 
 
 def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know
@@ -266,6 +272,7 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         stderr=details.failing_stderr,
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
+        unjudged=now is None and any(_unjudged(result) for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
         wrong=_wrong_answer(results),

@@ -18,6 +18,8 @@ def policy_edits(old: Policy, new: Policy) -> list[str]:
     lines = [f"{name}: {_pair(before.get(name), now.get(name))}" for name in _different(before, now)]
     limits = old.limits.model_dump(), new.limits.model_dump()
     lines += [f"limits: {name} {limits[0][name]:g} → {limits[1][name]:g}" for name in _different(*limits)]
+    shares = {"": old.max_judge_error_rate}, {"": new.max_judge_error_rate}
+    lines += [f"judge: max_error_rate {shares[0][n]:g} → {shares[1][n]:g}" for n in _different(*shares)]
     waived = {w.id: w.reason for w in old.waive}, {w.id: w.reason for w in new.waive}
     lines += [f"waive {name!r}: {_pair(waived[0].get(name), waived[1].get(name))}" for name in _different(*waived)]
     if old.confirm != new.confirm:
