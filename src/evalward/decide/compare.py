@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import (
     CaseChange,
@@ -134,7 +135,18 @@ def _compare_run(
         categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
+        pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
+        pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
     )
+
+
+def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
+    """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
+    if trials < 2:
+        return None
+    tallies = [tally for results in sides.now.values() if (tally := _tally(results)) is not None]
+    found = [value for t in tallies if (value := estimate(t.trials, t.passed, trials)) is not None]
+    return math.fsum(found) / len(found) if found else None
 
 
 def _confirmation(run: Run, sides: Sides) -> Confirmation | None:

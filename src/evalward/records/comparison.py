@@ -139,6 +139,9 @@ class RunComparison(Record):
     """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have.
 
     `errors` are all trials that broke, `judge_errors` those of them that the judge could not judge.
+
+    With k > 1 trials `pass_at` is pass@k, the mean probability that one of k trials of a case passes, and `pass_all`
+    is pass^k, that all of them do; over the cases of the report that have k valid trials.
     """
 
     suite: str
@@ -164,6 +167,8 @@ class RunComparison(Record):
     categories: list[CategoryChange] = []
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
+    pass_at: float | None = None
+    pass_all: float | None = None
 
     @property
     def name(self) -> str:
