@@ -124,7 +124,8 @@ def _kappa(found: Calibration) -> str:
     if kappa.value is None:
         return "not available (the labels or the verdicts are all alike)"
     if kappa.low is None or kappa.high is None:
-        return f"{kappa.value:.2f} (every verdict is right; so few can't tell how sure that is)"
+        why = "every verdict is right" if kappa.value == 1 else "the labels or the verdicts are all alike"
+        return f"{kappa.value:.2f} ({why}; how sure that is can't be told)"
     return f"{kappa.value:.2f} (95 % interval {kappa.low:.2f} to {kappa.high:.2f})"
 
 

@@ -7,6 +7,10 @@ from evalward.records.policy import Confirm, Limits, Policy, Rule, Waiver
 from support.results import baseline, passes, result, run
 
 
+def test_a_laxer_limit_of_judge_errors_is_told() -> None:
+    assert policy_edits(Policy(), Policy(max_judge_error_rate=1.0)) == ["judge: max_error_rate 0.1 → 1"]
+
+
 def test_policy__nothing_changed() -> None:
     policy = Policy(rules=[Rule(metric="csr", floor=0.9)])
     assert policy_edits(policy, policy) == []

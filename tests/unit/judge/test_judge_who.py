@@ -141,6 +141,12 @@ def test_mistakes_in_the_config_are_told(judge: dict[str, Any], told: str) -> No
     assert told in str(caught.value)
 
 
+def test_a_bare_off_means_no_cache() -> None:
+    suites = "suites: [{name: s, kind: bash, cases: c, targets: [oracle]}]"
+    loaded = parse_config(f"version: 1\n{suites}\njudge: {{cache: off}}\n", "evalward.yml", Path("/nowhere"))
+    assert make_cache(loaded, {}) is None
+
+
 def test_settings_of_the_judges_model_are_no_mistake() -> None:
     text = {
         "version": 1,

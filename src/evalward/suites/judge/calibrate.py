@@ -129,8 +129,8 @@ def summed_up(
 def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> Kappa:
     """κ = (pₒ − pₑ)/(1 − pₑ), with the large-sample interval of Fleiss, Cohen and Everitt (1969), within [−1, 1].
 
-    With few transcripts the interval is wide, and rightly so; where every pair agrees it has no width of its own, and
-    none is told.
+    With few transcripts the interval is wide, and rightly so; where every pair agrees, or one side says always the
+    same, it has no width of its own, and none is told.
     """
     n = len(pairs)
     if n == 0:
@@ -149,6 +149,8 @@ def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> Kappa:
     other = (1 - kappa) ** 2 * sum(cells[a, not a] * (columns[a] + rows[not a]) ** 2 for a in (True, False))
     chance = (kappa - expected * (1 - kappa)) ** 2
     half = Z_95 * math.sqrt(max(0.0, same + other - chance) / n) / (1 - expected)
+    if half < 1e-6:  # all verdicts alike, or all labels, or all wrong: a certainty that nobody has
+        return Kappa(value=kappa)
     return Kappa(value=kappa, low=max(-1.0, kappa - half), high=min(1.0, kappa + half))
 
 
