@@ -258,7 +258,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
     if run.pass_at is not None and run.pass_all is not None:
         k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
-        notes.append(f"Over {k} trials: pass@{k} {some} (at least one passes), pass^{k} {every} (all pass).")
+        notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
 
 
