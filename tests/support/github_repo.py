@@ -122,6 +122,8 @@ class RepositoryGitHub(FakeGitHub):
         return [
             ("GET", rf"{repository}/git/ref/heads/(.+)", self._get_ref),
             ("POST", rf"{repository}/git/refs", self._post_ref),
+            ("POST", rf"{repository}/git/trees", self._post_tree),
+            ("POST", rf"{repository}/git/commits", self._post_commit),
             ("PATCH", rf"{repository}/git/refs/heads/(.+)", self._patch_ref),
             ("DELETE", rf"{repository}/git/refs/heads/(.+)", self._delete_ref),
             ("GET", rf"{repository}/commits/([0-9a-f]+)", self._get_whole_commit),
@@ -147,8 +149,23 @@ class RepositoryGitHub(FakeGitHub):
         found = self.tip(unquote(branch))
         return Answer(200, self._ref(unquote(branch))) if found else Answer(404, {"message": "Not Found"})
 
+    def _post_tree(self, request: Request) -> Answer:
+        rows = []
+        for entry in request.body["tree"]:
+            blob = self._git("hash-object", "-w", "--stdin", stdin=entry["content"].encode()).strip()
+            rows.append(f"{entry['mode']} {entry['type']} {blob}\t{entry['path']}\n")
+        tree = self._git("mktree", stdin="".join(rows).encode()).strip()
+        return self._denied() or Answer(201, {"sha": tree})
+
+    def _post_commit(self, request: Request) -> Answer:
+        parents = [word for parent in request.body["parents"] for word in ("-p", parent)]
+        new = self._git("commit-tree", request.body["tree"], *parents, stdin=request.body["message"].encode()).strip()
+        return self._denied() or Answer(201, {"sha": new})
+
     def _post_ref(self, request: Request) -> Answer:
         name = request.body["ref"].removeprefix("refs/heads/")
+        while self.meet:
+            self.meet.pop(0)(name)
         if self.tip(name):
             return Answer(422, {"message": "Reference already exists"})
         self._git("update-ref", f"refs/heads/{name}", request.body["sha"])

@@ -11,9 +11,12 @@ from evalward.github.base import MAX_FILE_BYTES
 from evalward.github.errors import GitHubError
 from evalward.github.repository import NewCommit, Repository, StaleError
 from evalward.records.problem import wrong
+from evalward.render.escape import one_line
 
 MAX_RETRIES = 5
 TRAILER = "Evalward-Baseline"
+
+_ACTED_UPON = str.maketrans({"[": "(", "]": ")", "@": None, "#": None})
 
 MakeText = Callable[[str | None], str | None]
 """From a file's text (`None`: there is none) to its new text; `None`: leave it."""
@@ -98,8 +101,13 @@ def encoded(text: str) -> str:
 
 def baseline_message(path: str, headline: str, *lines: str) -> str:
     """The message of a commit of ours: a headline, sentences, and the trailer by which it is known again."""
-    body = "".join(f"{line}\n\n" for line in lines if line)
+    body = "".join(f"{_inert(line)}\n\n" for line in lines if line)
     return f"{headline}\n\n{body}{TRAILER}: {path}\n"
+
+
+def _inert(text: str) -> str:
+    """Others' words in a message that GitHub acts upon: no `[skip ci]`, no `fixes #1`, no mention, no trailer."""
+    return one_line(text).translate(_ACTED_UPON).replace("://", ": //")
 
 
 def has_trailer(message: str) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.config import LoadedConfig, parse_config
+from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.github.base import Base, GitTree, repository_path
@@ -26,7 +27,8 @@ from evalward.records.problem import InputError, wrong
 class Side:
     """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked.
 
-    `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder.
+    `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder;
+    `history` is where earlier measurements are.
     """
 
     policy: Policy
@@ -35,6 +37,7 @@ class Side:
     budget: tuple[float | None, int | None]
     baseline_path: str
     protect: tuple[str, ...] = ()
+    history: HistoryPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
     said = config.config
     protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
     budget = (said.budget_usd, said.budget_tokens)
-    return Side(policy, baseline, said.providers, budget, baseline_path, tuple(protect))
+    return Side(policy, baseline, said.providers, budget, baseline_path, tuple(protect), said.history)
 
 
 def _decoded(text: bytes, shown: str) -> str:
