@@ -108,12 +108,15 @@ class RepositoryGitHub(FakeGitHub):
         return done.stdout.strip() if done.returncode == 0 else ""
 
     def _git(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
+        return self._raw(*args, env=env, stdin=stdin).decode()
+
+    def _raw(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:
         who = {f"GIT_{role}_{name}": "github-actions" for role in ("AUTHOR", "COMMITTER") for name in ("NAME", "EMAIL")}
         done = subprocess.run(
             ["git", *args], cwd=self.repo, env={"PATH": "/usr/bin:/bin", **who, **(env or {})}, input=stdin,
             capture_output=True, check=True,
         )  # fmt: skip
-        return done.stdout.decode()
+        return done.stdout
 
     # --- endpoints --------------------------------------------------------------------------------------------------
 
@@ -205,7 +208,7 @@ class RepositoryGitHub(FakeGitHub):
         if self._line("cat-file", "-t", blob) != "blob":
             return super()._get_contents(request, path)
         kind = "application/vnd.github.raw+json; charset=utf-8"
-        return Answer(200, headers={"Content-Type": kind}, raw=self._git("cat-file", "blob", blob).encode())
+        return Answer(200, headers={"Content-Type": kind}, raw=self._raw("cat-file", "blob", blob))
 
     def _post_graphql(self, request: Request) -> Answer:
         if "createCommitOnBranch" not in request.body["query"]:

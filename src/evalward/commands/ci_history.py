@@ -21,7 +21,7 @@ from evalward.records.verdict import Judgement
 def read_branch_history(repository: Repository, branch: str) -> History:
     """What is on a branch; nothing where it doesn't exist yet. Raises `GitHubError`, `InputError`."""
     head = repository.branch_head(branch)
-    text = read_text(repository, head, HISTORY_FILE) if head else None
+    text = read_text(repository, head, HISTORY_FILE, "replace") if head else None
     return read_history(text or "")
 
 
@@ -63,7 +63,13 @@ def keep_history(repository: Repository, keeping: Keeping, report: Report, judge
         if _made(repository, branch, append_to_text("", new), message):
             return f"{len(new)} run(s) added to {HISTORY_FILE} on {branch}, a new branch."
     done = commit_file(
-        repository, branch, HISTORY_FILE, lambda old: append_to_text(old or "", new), message, dry_run=keeping.dry_run
+        repository,
+        branch,
+        HISTORY_FILE,
+        lambda old: append_to_text(old or "", new),
+        message,
+        dry_run=keeping.dry_run,
+        errors="replace",  # such bytes cost their line, not the file
     )
     words = {"committed": "added to", "unchanged": "already in", "would_commit": "would be added to (dry run)"}
     return f"{len(new)} run(s) {words[done.action]} {HISTORY_FILE} on {branch}."

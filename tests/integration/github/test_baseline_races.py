@@ -32,15 +32,20 @@ def api(tmp_path: Path) -> Iterator[RepositoryGitHub]:
         yield server
 
 
-def measured(broken: str, at: str, *, random: bool = True, waits: int = 1) -> Report:
+def measured(broken: str, at: str, *, random: bool = True, seconds: int = 1) -> Report:
     """Three trials of each case; one of those of `broken` failed."""
     results: list[Result] = [
-        result(name, "failed" if name in broken and number == 1 else "passed", trial=number)
+        result(
+            name,
+            "failed" if name in broken and number == 1 else "passed",
+            trial=number,
+            duration_ms=100 * seconds + number,  # no two trials take equally long
+        )
         for name in NAMES
         for number in (1, 2, 3)
     ]
     made = run(results, target="anthropic/m", random=random, trials=3)
-    return report(made, created_at=at, provenance=Provenance(commit=f"{waits:040x}"))
+    return report(made, created_at=at, provenance=Provenance(commit=f"{seconds:040x}"))
 
 
 def pooled(one: Report) -> Update:
@@ -78,15 +83,18 @@ def both_at_once(api: RepositoryGitHub, updates: list[Update]) -> list[Told]:
 
 
 def test_pool__two_runs_racing_by_push_are_both_in_the_baseline(api: RepositoryGitHub) -> None:
-    reports = [measured("a", "2026-11-21T08:00:00Z"), measured("bc", "2026-11-21T08:01:00Z", waits=2)]
+    reports = [measured("a", "2026-11-21T08:00:00Z"), measured("bc", "2026-11-21T08:01:00Z", seconds=2)]
     told = both_at_once(api, [pooled(one) for one in reports])
 
     assert len(told) == 2
     assert sum("after 1 meeting(s)" in one.line for one in told) == 1
     found = written(api)
     assert len(set(found.provenance.reports)) == 2
-    counts = {case.id: (len(case.trials), sum(t.status == "failed" for t in case.trials)) for case in found.runs[0].cases}
-    assert counts == {**{name: (6, 0) for name in NAMES}, "a": (6, 1), "b": (6, 1), "c": (6, 1)}
+    counts = {
+        case.id: (len(case.trials), sum(trial.status == "failed" for trial in case.trials))
+        for case in found.runs[0].cases
+    }
+    assert counts == {**dict.fromkeys(NAMES, (6, 0)), "a": (6, 1), "b": (6, 1), "c": (6, 1)}
     assert git(api.repo, "rev-list", "--count", "main") == "3"
     assert found.provenance.created_at == "2026-11-21T08:01:00Z"
 
@@ -108,8 +116,8 @@ def test_replace__of_two_runs_racing_the_later_measurement_stays(api: Repository
 def test_pool__an_older_report_makes_the_baseline_no_older(api: RepositoryGitHub) -> None:
     with GitHub(TOKEN, api.url) as client:
         repository = Repository(client, REPOSITORY)
-        update_baseline(repository, pooled(measured("a", "2026-11-21T09:00:00Z", waits=9)))
-        update_baseline(repository, pooled(measured("b", "2026-11-21T08:00:00Z", waits=8)))
+        update_baseline(repository, pooled(measured("a", "2026-11-21T09:00:00Z", seconds=9)))
+        update_baseline(repository, pooled(measured("b", "2026-11-21T08:00:00Z", seconds=8)))
         source = written(api).provenance
         assert (source.created_at, source.commit, len(source.reports)) == ("2026-11-21T09:00:00Z", f"{9:040x}", 2)
         replaced = update_baseline(repository, Update(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH))
