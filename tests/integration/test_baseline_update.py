@@ -23,7 +23,10 @@ policy:
   - {metric: pass_rate, floor: 0.5, max_drop: 0.1}
 limits: {max_error_rate: 0.05}
 profiles:
-  lenient: {branches: ["next/**"], baseline: next.json, policy: [{metric: pass_rate, max_drop: 0.9}, {metric: overall_rate, max_drop: 0.9}]}
+  lenient:
+    branches: ["next/**"]
+    baseline: next.json
+    policy: [{metric: pass_rate, max_drop: 0.9}, {metric: overall_rate, max_drop: 0.9}]
 """
 NAMES = "abcdefghij"
 
@@ -37,14 +40,8 @@ def update(
 ) -> tuple[int, str]:
     """The exit code and what was said. The config is relative to the folder."""
     target = "anthropic/m" if random else "oracle"
-    write_files(
-        folder,
-        {
-            "evalward.yml": CONFIG,
     made = report(run(cases, target=target, random=random, planned=planned))
     write_files(folder, {"evalward.yml": CONFIG, "r.json": dump_report(made)})
-        },
-    )
     err = StringIO()
     world = World(out=StringIO(), err=err, now=lambda: "2026-11-21T08:00:00Z", env={}, cwd=folder)
     words = ["--report", str(folder / "r.json"), "--config", str(folder / "evalward.yml"), *more]
