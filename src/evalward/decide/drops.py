@@ -188,7 +188,7 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
 
 
 def _certain(applied: Applied, question: Question) -> str:
-    """The sentence of a loss in cases that give the same twice, where only others of their run don't: no chance in it."""
+    """The sentence of a loss in cases that give the same twice: no chance in it, whatever others of the run do."""
     lost = steady_delta(question)
     if _beyond(applied.rule, lost) is None:
         return ""
@@ -202,8 +202,8 @@ def _certain(applied: Applied, question: Question) -> str:
 def _spread(applied: Applied, evidence: Evidence) -> bool:
     """True for a drop over so many cases that those which happened to fail hold only a small part of it.
 
-    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials put
-    the whole interval of the difference beyond what is allowed, the drop is as large as the planned trials say.
+    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
+    put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
     """
     planned, fresh, interval = applied.change.delta or 0.0, evidence.delta or 0.0, evidence.interval
     if not evidence.confirmed or interval is None or planned * fresh <= 0 or _beyond(applied.rule, fresh) is not None:

@@ -35,8 +35,8 @@ def test_drop_over_many_cases__fails_although_few_of_the_fresh_tries_fail() -> N
     found = decided(now, before)
     assert found.outcome is Outcome.FAIL
     assert found.headline.startswith(
-        "pass_rate fell 15 points (100 % → 85 %), more than the 2 points allowed: 15 of 120 fresh tries of the 30 failed "
-        "cases failed again; chance would do that"
+        "pass_rate fell 15 points (100 % → 85 %), more than the 2 points allowed: 15 of 120 fresh tries of the 30 "
+        "failed cases failed again; chance would do that"
     )
 
 
