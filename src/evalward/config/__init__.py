@@ -1,8 +1,8 @@
 """The configuration, `evalward.yml`: what it may say, how it is read, and what is told when it is wrong."""
 
+from evalward.config.agents import AgentProgram
 from evalward.config.load import LoadedConfig, load_config, parse_config
 from evalward.config.model import (
-    KNOWN_TARGETS,
     PROMPT_MARK,
     BashSuite,
     CommandSuite,
@@ -14,11 +14,15 @@ from evalward.config.model import (
     config_schema,
 )
 from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
+from evalward.config.scenario import ScenarioSuite
+from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
 
 __all__ = [
     "KNOWN_TARGETS",
     "PROMPT_MARK",
     "PROVIDERS",
+    "SCENARIO_TARGETS",
+    "AgentProgram",
     "BashSuite",
     "CommandSuite",
     "Config",
@@ -31,6 +35,7 @@ __all__ = [
     "Program",
     "Provider",
     "Providers",
+    "ScenarioSuite",
     "Suite",
     "config_schema",
     "load_config",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
 
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.store import Store, Wanted
+from evalward.engine.store import Store, Wanted, artifacts_path
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
 from evalward.records.result import NOT_RUN, Result, Status, Trial
+from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.targets.base import TrialSkippedError
@@ -178,7 +181,25 @@ async def _today(job: Job, state: _State) -> Result:
         spent = state.account.charge(outcome.result.usage)
         if spent is not None:
             state.control.stop(spent)
-    return _kept(job, replace(outcome, result=_placed(job, outcome.result)), state.execution.store)
+    try:
+        placed = replace(outcome, result=_placed(job, outcome.result))
+        if placed.artifacts is not None and state.execution.store is not None:
+            placed = await asyncio.to_thread(_with_artifacts, job, placed, placed.artifacts, state.execution.store)
+        return _kept(job, placed, state.execution.store)
+    finally:
+        if outcome.artifacts is not None:
+            shutil.rmtree(outcome.artifacts, ignore_errors=True)
+
+
+def _with_artifacts(job: Job, outcome: TrialOutcome, artifacts: Path, store: Store) -> TrialOutcome:
+    """The outcome with its artifacts in the output folder, and their path in its details. Blocking."""
+    result = outcome.result
+    path = artifacts_path(job.run.suite.spec.name, job.run.target.id, result.id, result.trial)
+    store.keep_folder(artifacts, path)
+    if not isinstance(result.details, ScenarioDetails):
+        return outcome
+    details = result.details.model_copy(update={"artifacts": path})
+    return replace(outcome, result=result.model_copy(update={"details": details}))
 
 
 async def _run_trial(job: Job, state: _State) -> TrialOutcome:

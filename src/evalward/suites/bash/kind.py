@@ -26,7 +26,7 @@ from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
 from evalward.suites.loop import converse, keep
 from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets.base import Chat, Target
+from evalward.targets.base import Chat, Evaluated, Target, talks
 from evalward.targets.failures import Cause, TargetError
 
 SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
@@ -64,10 +64,11 @@ class BashKind:
         cases, shells = load_cases(spec, config), shells_of(spec, config)
         return Prepared(spec, cases, {**prompting.subject, **shells.subject}, Equipment(prompting, shells))
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """One conversation in a fresh shell, then the checks."""
         assert isinstance(case, BashCase)  # noqa: S101
         assert isinstance(suite.settings, Equipment)  # noqa: S101
+        assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
         try:
             return await self._run(suite.settings, case, target, trial)
         except TrialBrokenError as error:  # what is written down is cut, as of any other trial
