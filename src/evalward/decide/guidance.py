@@ -283,7 +283,9 @@ def _interval(side: _Side, metric: str) -> Interval | None:
 
 
 def _wilson(every: Sequence[_Observed]) -> Interval | None:
-    found = intervals.wilson(math.fsum(one.value for one in every), math.fsum(one.of or 0.0 for one in every), CONFIDENCE)
+    found = intervals.wilson(
+        math.fsum(one.value for one in every), math.fsum(one.of or 0.0 for one in every), CONFIDENCE
+    )
     return Interval(low=found.low, high=found.high) if found else None
 
 
