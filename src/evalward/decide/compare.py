@@ -30,6 +30,7 @@ from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metri
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
+from evalward.records.scenario import ScenarioDetails
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -116,7 +117,7 @@ def _compare_run(
     measure = measures.get(run.kind, _no_measure)
     before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
     now = measure([result for case_id in comparable for result in sides.now[case_id]])
-    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails)]
+    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
     replayed = [details for details in replayed if details.replayed]
     return RunComparison(
         suite=run.suite,
@@ -278,7 +279,7 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
     before, now = _tally(base.results()) if base else None, _tally(results)
     category = results[0].category if results else base.category if base else ""
     shown = _worst(results)
-    details = shown.details if shown and isinstance(shown.details, BashDetails) else BashDetails()
+    command, stderr = _blamed(shown)
     return CaseChange(
         id=case_id,
         category=category,
@@ -286,8 +287,8 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         before=before,
         now=now,
         checks=[check for check in shown.checks if not check.passed] if shown else [],
-        command=details.failing_command,
-        stderr=details.failing_stderr,
+        command=command,
+        stderr=stderr,
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
         unjudged=now is None and any(_unjudged(result) for result in results),
@@ -295,6 +296,16 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         place=results[0].place if results else None,
         wrong=_wrong_answer(results),
     )
+
+
+def _blamed(shown: Result | None) -> tuple[str | None, str | None]:
+    """The command to look at first, and what was said to it."""
+    if shown is not None and isinstance(shown.details, BashDetails):
+        return shown.details.failing_command, shown.details.failing_stderr
+    if shown is not None and isinstance(shown.details, ScenarioDetails) and shown.details.interaction.failed:
+        last = shown.details.interaction.failed[-1]
+        return last.command, last.said or None
+    return None, None
 
 
 def _wrong_answer(results: Sequence[Result]) -> WrongAnswer | None:

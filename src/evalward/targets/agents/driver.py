@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,6 +79,11 @@ class DrivenAgent:
         """As many as the provider's places; without a model of ours as many as the processor takes."""
         return self._access.limiter.most if self._access else None
 
+    @property
+    def readable(self) -> Sequence[Path]:
+        """The program, and what is installed with it."""
+        return installed_with(self._executable)
+
     def prepare(self) -> None:
         """Nothing to load: the proxy begins with the first trial."""
 
@@ -125,7 +130,16 @@ def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> 
         working_ms=max(0, ended.duration_ms - _waited_ms(account)),
     )
     claims = {**told.claims, **({"finished": told.finished} if told.finished is not None else {})}
-    return AgentRun(trace, _transcript(ended), exit_code, ended.timed_out, claims, limit)
+    return AgentRun(
+        trace,
+        _transcript(ended),
+        exit_code,
+        ended.timed_out,
+        claims,
+        limit,
+        structured=told.structured,
+        skipped=told.skipped,
+    )
 
 
 def _waited_ms(account: Account | None) -> int:
@@ -152,6 +166,16 @@ def version_of(executable: str) -> str:
         if isinstance(value, dict) and isinstance(value.get("version"), str):
             return str(value["version"])
     return UNKNOWN
+
+
+def installed_with(executable: str) -> tuple[Path, ...]:
+    """The program's file, where it leads, and the node_modules or the virtual environment that it belongs to."""
+    path = Path(executable)
+    found = [path, path.resolve()]
+    for file in (path, path.resolve()):
+        found += [folder for folder in file.parents if folder.name == "node_modules"][-1:]
+        found += [folder for folder in list(file.parents)[1:2] if (folder / "pyvenv.cfg").is_file()]
+    return tuple(dict.fromkeys(found))
 
 
 def found(program: str, env: Mapping[str, str], root: Path | None = None) -> str | None:
