@@ -28,6 +28,7 @@ from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metri
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
+from evalward.records.scenario_line import scenario_lines
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -132,6 +133,8 @@ def _compare_run(
         categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
+        findings=run.findings,
+        scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
     )
 
 

@@ -7,7 +7,9 @@ from typing import Literal
 from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
 from evalward.records.metric import Better, CategorySummary, Metric
+from evalward.records.report import Finding
 from evalward.records.result import CheckResult
+from evalward.records.scenario_line import ScenarioLine
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -135,7 +137,10 @@ class SubjectChange(Record):
 
 
 class RunComparison(Record):
-    """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have."""
+    """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have.
+
+    `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
+    """
 
     suite: str
     kind: str
@@ -159,6 +164,8 @@ class RunComparison(Record):
     categories: list[CategoryChange] = []
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
+    findings: list[Finding] = []
+    scenarios: list[ScenarioLine] = []
 
     @property
     def name(self) -> str:

@@ -11,8 +11,20 @@ from evalward.render.console import Screen
 from evalward.render.context import Context
 from evalward.render.escape import one_line
 from evalward.render.page import build_page
-from evalward.render.reports import FindingLine, ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
-from evalward.render.view import TERMINAL, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
+from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.view import (
+    TERMINAL,
+    Badge,
+    CaseEntry,
+    FindingLine,
+    Page,
+    ReasonLine,
+    Row,
+    RunView,
+    ScenarioMatrix,
+    ScenarioTable,
+    Some,
+)
 
 _T = TypeVar("_T")
 
@@ -34,6 +46,8 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
         _run(screen, run, page)
     for run in page.runs.shown:
         _changes(screen, run, page.several)
+    for matrix in page.matrices:
+        _matrix(screen, matrix)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     return screen.text()
 
@@ -58,6 +72,8 @@ def report_text(
     _report_head(screen, page)
     if page.side:
         _side_by_side(screen, page.side)
+    for matrix in page.matrices:
+        _matrix(screen, matrix)
     _findings(screen, "Over all of them", page.findings)
     for run in page.runs:
         _report_run(screen, run, verbose)
@@ -99,6 +115,8 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
         screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
         screen.blank()
+    if run.scenarios:
+        _scenarios(screen, run.scenarios)
     for row in run.sure:
         if row.decision:
             screen.say(row.decision)
@@ -117,6 +135,26 @@ def _changes(screen: Screen, run: RunView, several: bool) -> None:
         screen.heading(f"What changed in the subject{where}")
         for line in run.subject:
             screen.say(f"{line.part}: {line.before} → {line.now}", 2)
+
+
+def _scenarios(screen: Screen, table: ScenarioTable) -> None:
+    """A row per scenario, and how to read it."""
+    cells = [[row.id, f"{row.badge.mark} {row.outcome}", *row.cells] for row in table.rows.shown]
+    screen.table(["scenario", "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
+    _more(screen, table.rows)
+    if table.note:
+        screen.say(table.note)
+    screen.blank()
+
+
+def _matrix(screen: Screen, matrix: ScenarioMatrix) -> None:
+    """Scenarios and agents."""
+    screen.heading(f"Scenarios of {matrix.suite}")
+    cells = [
+        [name, *(f"{badge.mark} {text}" if badge else text for badge, text in row)] for name, row in matrix.rows.shown
+    ]
+    screen.table(["scenario", *matrix.agents], cells, "l" * (1 + len(matrix.agents)))
+    _more(screen, matrix.rows)
 
 
 def _cells(row: Row) -> list[str]:
@@ -200,6 +238,9 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")
+    if run.scenarios:
+        screen.blank()
+        _scenarios(screen, run.scenarios)
     if run.tasks:
         screen.heading("Tasks")
         for task in run.tasks:
