@@ -153,7 +153,8 @@ def _matrix(screen: Screen, matrix: ScenarioMatrix) -> None:
     cells = [
         [name, *(f"{badge.mark} {text}" if badge else text for badge, text in row)] for name, row in matrix.rows.shown
     ]
-    screen.table(["scenario", *matrix.agents], cells, "l" * (1 + len(matrix.agents)))
+    heads = [one_line(agent, _CHECK) for agent in matrix.agents]
+    screen.table(["scenario", *heads], cells, "l" * (1 + len(matrix.agents)))
     _more(screen, matrix.rows)
 
 
