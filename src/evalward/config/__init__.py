@@ -1,5 +1,6 @@
 """The configuration, `evalward.yml`: what it may say, how it is read, and what is told when it is wrong."""
 
+from evalward.config.judge import DEFAULT_CACHE, JUDGE_FORMS, RECORDED, JudgeConfig
 from evalward.config.load import LoadedConfig, load_config, parse_config
 from evalward.config.model import (
     KNOWN_TARGETS,
@@ -16,13 +17,17 @@ from evalward.config.model import (
 from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
 
 __all__ = [
+    "DEFAULT_CACHE",
+    "JUDGE_FORMS",
     "KNOWN_TARGETS",
     "PROMPT_MARK",
     "PROVIDERS",
+    "RECORDED",
     "BashSuite",
     "CommandSuite",
     "Config",
     "Effort",
+    "JudgeConfig",
     "LoadedConfig",
     "Match",
     "ModelPrice",

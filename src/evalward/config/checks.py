@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from evalward.config.judge_checks import check_judge, judge_paths
 from evalward.config.model import KNOWN_TARGETS, PROMPT_MARK
 from evalward.config.provider_checks import check_providers, model_name_problem
 from evalward.config.providers import PROVIDERS
@@ -33,6 +34,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _rules(config)
     yield from _programs(config)
     yield from check_providers(config)
+    yield from check_judge(config)
 
 
 # ------------------------------------------------------------------------------------------- suites and targets
@@ -134,6 +136,7 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
         yield from texts(get(profile, "baseline"), *place, "baseline")
     for place, recording in items(get(config, "recordings"), "recordings"):
         yield from texts(recording, *place)
+    yield from judge_paths(config)
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from evalward.config.fields import Name, SomeTexts, Text, TextList, one_or_more
+from evalward.config.judge import JudgeConfig
 from evalward.config.providers import PROVIDERS, Providers
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
@@ -144,6 +145,7 @@ class Config(StrictRecord):
     recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
     programs: dict[Name, Program] = Field(default={}, description="External programs for the targets program:NAME")
     providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
+    judge: JudgeConfig | None = Field(default=None, description="Who judges what only a reader can, and how")
     budget_usd: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="US dollars; when they are spent no further trial begins"
     )
@@ -156,6 +158,10 @@ class Config(StrictRecord):
 
     def _confirm(self) -> Confirm | None:
         return None if self.confirm == "off" else self.confirm
+
+    @property
+    def _judge_errors(self) -> float:
+        return (self.judge or JudgeConfig()).max_error_rate
 
     def active_profile(self, branch: str | None, profile: str | None = None) -> tuple[str, Profile] | None:
         """Name and content of the profile that holds: the named one, else the first that matches the branch."""
@@ -181,7 +187,12 @@ class Config(StrictRecord):
             hint = did_you_mean(profile, self.profiles)
             raise wrong(file, f"there is no profile {shown(profile)}", f"{hint} {known}".strip(), field="profiles")
         base = Policy(
-            rules=self.policy, limits=self.limits, waive=self.waive, confirm=self._confirm(), fail_on=self.fail_on
+            rules=self.policy,
+            limits=self.limits,
+            max_judge_error_rate=self._judge_errors,
+            waive=self.waive,
+            confirm=self._confirm(),
+            fail_on=self.fail_on,
         )
         active = self.active_profile(branch, profile)
         if active is None:
@@ -190,6 +201,7 @@ class Config(StrictRecord):
         return Policy(
             rules=_joined(self.policy, own.policy),
             limits=own.limits or self.limits,
+            max_judge_error_rate=self._judge_errors,
             waive=self.waive,
             confirm=self._confirm(),
             fail_on=own.fail_on or self.fail_on,

@@ -39,8 +39,9 @@ def model_name_problem(name: str) -> str | None:
 
 
 def _models_of(config: Value, provider: str) -> list[str]:
-    """The models that the suites' targets name."""
+    """The models that the suites' targets and the judge name."""
     targets = [target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)]
+    targets += [judge for _, judge in texts(get(get(config, "judge"), "model"))]
     return [target.removeprefix(f"{provider}/") for target in targets if target.startswith(f"{provider}/")]
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import (
     CaseChange,
@@ -24,6 +25,7 @@ from evalward.records.comparison import (
     WrongAnswer,
 )
 from evalward.records.evidence import Confirmation
+from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
@@ -121,6 +123,7 @@ def _compare_run(
         comparable=len(comparable),
         total=len(sides.now),
         errors=_errors(run),
+        judge_errors=sum(_unjudged(result) for result in run.cases),
         planned=run.planned,
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
@@ -133,9 +136,20 @@ def _compare_run(
         categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
+        pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
+        pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
         scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
     )
+
+
+def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
+    """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
+    if trials < 2:
+        return None
+    tallies = [tally for results in sides.now.values() if (tally := _tally(results)) is not None]
+    found = [value for t in tallies if (value := estimate(t.trials, t.passed, trials)) is not None]
+    return math.fsum(found) / len(found) if found else None
 
 
 def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
@@ -171,6 +185,10 @@ def _errors(run: Run) -> int:
     """Trials that broke, and trials that were planned and left no result at all."""
     broken = sum(result.status is Status.ERROR for result in run.cases)
     return broken + max(0, run.planned - len(run.cases))
+
+
+def _unjudged(result: Result) -> bool:
+    return result.status is Status.ERROR and result.reason == JUDGE_ERROR
 
 
 def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know
@@ -269,6 +287,7 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         stderr=details.failing_stderr,
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
+        unjudged=now is None and any(_unjudged(result) for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
         wrong=_wrong_answer(results),

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, confirmable, weigh
+from evalward.decide.evidence import Question, better, confirmable, weigh
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import (
     between,
@@ -23,6 +23,7 @@ from evalward.decide.sentences import (
     shown_delta,
     what_failed,
 )
+from evalward.decide.staleness import FEW_TRIALS
 from evalward.decide.statistics.multiple import holm
 from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Evidence
@@ -162,6 +163,8 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     rule = applied.rule
     if _beyond(rule, evidence.delta or 0.0) is None:
         return Drop("ok", "", _fine(applied, question, evidence), evidence)
+    if evidence.confirmed and better(question):
+        return Drop("ok", "", _won_more(applied, question, evidence), evidence)
     corrected = 1.0 if evidence.corrected is None else evidence.corrected
     convicted = corrected <= rule.alpha
     parts = [what_failed(question.sample, evidence, question.run.confirmed), chance(corrected)]
@@ -212,6 +215,14 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
 
 
+def _won_more(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """The sentence of a metric that lost cases for good, and won more than these."""
+    delta, lost = applied.change.delta or 0.0, what_failed(question.sample, evidence, question.run.confirmed)
+    size = shown_delta(abs(delta), question.sample.unit)
+    although = f", although {lost}" if lost else ""
+    return f"{applied.rule.metric} {_verb(delta)} {size}, more than chance does{although}"
+
+
 def _not_repeated(applied: Applied) -> str:
     confirmation = applied.run.confirmation
     if confirmation is None:
@@ -229,8 +240,8 @@ def _seen(evidence: Evidence, question: Question) -> str:
 
 
 def _thin(evidence: Evidence) -> str:
-    """What this baseline can't do, where that is why."""
-    limit = _limit(evidence)
+    """What this baseline can't do, where it has few trials: then that may be why."""
+    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS else ""
     return f"; {limit}" if limit else ""
 
 

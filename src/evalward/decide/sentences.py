@@ -77,7 +77,7 @@ def what_failed(sample: Sample, evidence: Evidence, asked: frozenset[str]) -> st
     if tries == number:
         always = "passed once" if number == 1 else "passed"
     cases = "case" if len(sample.pairs) == 1 else "cases"
-    tried = "fresh tries" if evidence.confirmed else "tries"
+    tried = ("fresh " if evidence.confirmed else "") + ("try" if fresh == 1 else "tries")
     return (
         f"{number_word(number)} of {len(sample.pairs):,} {cases} that {always} now "
         f"{'fails' if number == 1 else 'fail'} in {round(failed)} of {fresh} {tried}"

@@ -19,7 +19,7 @@ from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
 from evalward.render.findings import finding_lines
 from evalward.render.names import quoted, short_hash
-from evalward.render.numbers import plural
+from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.scenario import matrices, scenario_table
 from evalward.render.trend import trend_section
@@ -270,6 +270,9 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
+    if run.pass_at is not None and run.pass_all is not None:
+        k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
+        notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
 
 

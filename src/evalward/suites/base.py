@@ -17,6 +17,7 @@ from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
+from evalward.suites.judge.who import Judges, Wanted
 from evalward.targets.base import Target
 
 # One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
@@ -33,6 +34,8 @@ class Prepared:
     subject: Mapping[str, str]
     settings: Any = None  # what the kind itself needs in `run_trial`: prompt, tool, limits
     warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
+    judging: Wanted | None = None  # what its cases want of judges, if anything
+    judges: Judges | None = None  # who that is: the plan, which knows the keys, puts them here
 
 
 @dataclass(frozen=True)
