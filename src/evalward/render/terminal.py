@@ -117,6 +117,9 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         screen.blank()
     if run.scenarios:
         _scenarios(screen, run.scenarios)
+    for finding in run.findings.shown if run.findings else []:
+        if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
+            _finding(screen, finding, 0)
     for row in run.sure:
         if row.decision:
             screen.say(row.decision)
@@ -253,10 +256,14 @@ def _findings(screen: Screen, title: str, findings: Sequence[FindingLine]) -> No
     if findings:
         screen.heading(title)
     for finding in findings:
-        why = f" ({finding.why})" if finding.why else ""
-        screen.say(f"{finding.message}{why}", 2, finding.badge.mark, finding.badge.colour)
-        if finding.advice:
-            screen.say(finding.advice, 4, "→")
+        _finding(screen, finding, 2)
+
+
+def _finding(screen: Screen, finding: FindingLine, indent: int) -> None:
+    why = f" ({finding.why})" if finding.why else ""
+    screen.say(f"{finding.message}{why}", indent, finding.badge.mark, finding.badge.colour)
+    if finding.advice:
+        screen.say(finding.advice, indent + 2, "→")
 
 
 def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -IS
 """An evaluator: which share of the names follows the convention of AGENTS.md."""
 
 import json

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/env -S python3 -IS
 """A script gate: the things that nobody asked to touch are still there. It says what is missing, as JSON."""
 
 import json
