@@ -16,7 +16,8 @@ class ScenarioLine(Record):
     `skipped` says whether the agent could not do it at all. `failed_commands` is `None` where no exit code is known,
     `first_tries` (of `identities` subcommands those whose first use succeeded) where nobody can tell. `completed` are
     the trials that ended by themselves, `None` where no trial tells it. `judged` trials have a judge's score, and
-    `judge_score` is the mean of these. `approximate`: read from a transcript.
+    `judge_score` is the mean of these. `approximate`: read from a transcript. `isolation`: the
+    walls that the last trial had.
     """
 
     id: str
@@ -35,6 +36,7 @@ class ScenarioLine(Record):
     judge_score: float | None = None
     composite_score: float | None = None
     approximate: bool = False
+    isolation: str = ""
 
 
 def scenario_lines(results: Iterable[Result]) -> list[ScenarioLine]:
@@ -70,6 +72,7 @@ def _line(case: str, group: Sequence[Result]) -> ScenarioLine:
         judge_score=_mean([one.judge_score for one in details]),
         composite_score=_mean([one.composite_score for one in details]),
         approximate=any(one.approximate for one in details),
+        isolation=next((one.isolation for one in reversed(details) if one.isolation), ""),
     )
 
 

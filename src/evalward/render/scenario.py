@@ -27,6 +27,8 @@ def scenario_table(lines: Sequence[ScenarioLine], limit: int, before: Mapping[st
     notes = [_EXPLAINED if any(line.first_tries is not None for line in lines) else ""]
     notes += [_SUMS if any(line.trials > 1 for line in lines) else ""]
     notes += [_GUESSED if any(line.approximate for line in lines) else ""]
+    walls = dict.fromkeys(line.isolation for line in lines if line.isolation)
+    notes += [f"Isolation: {'; '.join(walls)}." if walls else ""]
     return ScenarioTable(
         columns=[*_ALWAYS, *(["judge"] if judged else []), *(["composite"] if scored else [])],
         rows=Some([_row(line, judged, scored, before.get(line.id, "")) for line in ordered[:limit]], len(ordered)),

@@ -20,7 +20,7 @@ from evalward.suites.scenario.metrics import measure
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered
-from support.scenario_runs import broke, interaction, scenario_report, scenario_run, trial
+from support.scenario_reports import broke, interaction, scenario_report, scenario_run, trial
 
 GATE_FAILED = trial("move", Status.FAILED, failing=["file_exists"], reason="gates_failed")
 TIMED_OUT = trial("mend", Status.FAILED, failing=["file_exists", "command_succeeds"], completed=False)
@@ -140,6 +140,7 @@ def test_the_comment__has_a_row_per_scenario_a_matrix_and_what_the_runs_show() -
     assert "| `move` | ✅ passed | ❌ failed, gates 2/3 |" in lines
     assert "| scenario | outcome | gates | commands (failed) | first try | completed |" in lines
     assert "| `move` | ❌ failed | 2/3 | 5 (1) | 2/3 | yes |" in lines
+    assert "Isolation: full isolation (own user), network off." in text
     shown = text.partition("What this run shows: ")[2]
     assert shown.index("⚠️ Many errors and little need of help") < shown.index("</details>")
 

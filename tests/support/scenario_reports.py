@@ -59,6 +59,7 @@ def trial(
             judge_score=judge,
             composite_score=composite,
             completed=completed,
+            isolation="full isolation (own user), network off",
             approximate=approximate,
         ),
     )
