@@ -31,6 +31,7 @@ from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
+from evalward.records.scenario_line import scenario_lines
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -144,6 +145,8 @@ def _compare_run(
         confirmation=_confirmation(run, sides),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
+        findings=run.findings,
+        scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
     )
 
 

@@ -13,9 +13,21 @@ from evalward.render.context import Context
 from evalward.render.escape import one_line
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
-from evalward.render.reports import FindingLine, ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
 from evalward.render.trend import trend_row
-from evalward.render.view import TERMINAL, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
+from evalward.render.view import (
+    TERMINAL,
+    Badge,
+    CaseEntry,
+    FindingLine,
+    Page,
+    ReasonLine,
+    Row,
+    RunView,
+    ScenarioMatrix,
+    ScenarioTable,
+    Some,
+)
 
 _T = TypeVar("_T")
 
@@ -39,6 +51,8 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     for run in page.runs.shown:
         _changes(screen, run, page.several)
     _trends(screen, judgement.trends)
+    for matrix in page.matrices:
+        _matrix(screen, matrix)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     return screen.text()
 
@@ -63,6 +77,8 @@ def report_text(
     _report_head(screen, page)
     if page.side:
         _side_by_side(screen, page.side)
+    for matrix in page.matrices:
+        _matrix(screen, matrix)
     _findings(screen, "Over all of them", page.findings)
     for run in page.runs:
         _report_run(screen, run, verbose)
@@ -104,6 +120,11 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
         screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
         screen.blank()
+    if run.scenarios:
+        _scenarios(screen, run.scenarios)
+    for finding in run.findings.shown if run.findings else []:
+        if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
+            _finding(screen, finding, 0)
     for row in run.sure:
         if row.decision:
             screen.say(row.decision)
@@ -134,6 +155,27 @@ def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
     rows = [trend_row(trend) for trend in trends]
     cells = [[one_line(name, _NAME), row.move, row.line] for name, row in zip(names, rows, strict=True)]
     screen.table(["metric", "first → last", "trend"], cells, "lll")
+
+
+def _scenarios(screen: Screen, table: ScenarioTable) -> None:
+    """A row per scenario, and how to read it."""
+    cells = [[row.id, f"{row.badge.mark} {row.outcome}", *row.cells] for row in table.rows.shown]
+    screen.table(["scenario", "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
+    _more(screen, table.rows)
+    if table.note:
+        screen.say(table.note)
+    screen.blank()
+
+
+def _matrix(screen: Screen, matrix: ScenarioMatrix) -> None:
+    """Scenarios and agents."""
+    screen.heading(f"Scenarios of {matrix.suite}")
+    cells = [
+        [name, *(f"{badge.mark} {text}" if badge else text for badge, text in row)] for name, row in matrix.rows.shown
+    ]
+    heads = [one_line(agent, _CHECK) for agent in matrix.agents]
+    screen.table(["scenario", *heads], cells, "l" * (1 + len(matrix.agents)))
+    _more(screen, matrix.rows)
 
 
 def _cells(row: Row) -> list[str]:
@@ -217,6 +259,9 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")
+    if run.scenarios:
+        screen.blank()
+        _scenarios(screen, run.scenarios)
     if run.tasks:
         screen.heading("Tasks")
         for task in run.tasks:
@@ -228,10 +273,14 @@ def _findings(screen: Screen, title: str, findings: Sequence[FindingLine]) -> No
     if findings:
         screen.heading(title)
     for finding in findings:
-        why = f" ({finding.why})" if finding.why else ""
-        screen.say(f"{finding.message}{why}", 2, finding.badge.mark, finding.badge.colour)
-        if finding.advice:
-            screen.say(finding.advice, 4, "→")
+        _finding(screen, finding, 2)
+
+
+def _finding(screen: Screen, finding: FindingLine, indent: int) -> None:
+    why = f" ({finding.why})" if finding.why else ""
+    screen.say(f"{finding.message}{why}", indent, finding.badge.mark, finding.badge.colour)
+    if finding.advice:
+        screen.say(finding.advice, indent + 2, "→")
 
 
 def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
