@@ -12,7 +12,7 @@ from evalward.commands.pipeline import diagnose, dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
 from evalward.engine.store import Store
-from evalward.importers import Imported, exporter_named, importer_named, known_exporters, known_importers
+from evalward.importers import Imported, exporter_named, known_exporters, known_importers, read_files
 from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
@@ -27,8 +27,9 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
     """Read files of a format as one report; their trials and cases are left beside it."""
     if form not in known_importers():
         raise _unknown(form, known_importers())
-    imported = [importer_named(form)(read_bytes(file, "file", "Check its name."), str(file)) for file in files]
-    _refuse_twins(imported, files)
+    found = read_files(form, [(read_bytes(file, "file", "Check its name."), str(file)) for file in files])
+    _refuse_twins(found)
+    imported = [one for _, one in found]
     store = Store(output.parent)
     runs = [_with_traces(run, one.trials, store) for one in imported for run in one.runs]
     report = Report(
@@ -50,15 +51,15 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
     return EXIT_OK
 
 
-def _refuse_twins(imported: Sequence[Imported], files: Sequence[Path]) -> None:
+def _refuse_twins(imported: Sequence[tuple[str, Imported]]) -> None:
     """One report has one run per suite and target: two files of one model are two reports."""
-    seen: dict[tuple[str, str], Path] = {}
-    for one, file in zip(imported, files, strict=True):
+    seen: dict[tuple[str, str], str] = {}
+    for file, one in imported:
         for run in one.runs:
             key = (run.suite, run.target)
             if key in seen:
                 message = f"{seen[key]} has results of {run.target} too"
-                raise wrong(str(file), message, "Import each into a report of its own.")
+                raise wrong(file, message, "Import each into a report of its own.")
             seen[key] = file
 
 

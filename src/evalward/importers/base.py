@@ -12,8 +12,16 @@ from typing import Protocol, cast
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
 
-IMPORTERS = {"bashkit-eval": "evalward.importers.bashkit_eval:read", "caro": "evalward.importers.caro:read"}
-EXPORTERS = {"bashkit-eval": "evalward.importers.bashkit_eval:write", "caro": "evalward.importers.caro_export:write"}
+IMPORTERS = {
+    "bashkit-eval": "evalward.importers.bashkit_eval:read",
+    "caro": "evalward.importers.caro:read",
+    "fc-eval": "evalward.importers.fc_eval:FC_EVAL",
+}
+EXPORTERS = {
+    "bashkit-eval": "evalward.importers.bashkit_eval:write",
+    "caro": "evalward.importers.caro_export:write",
+    "fc-eval": "evalward.importers.fc_eval_export:write",
+}
 IMPORT_POINTS, EXPORT_POINTS = "evalward.importers", "evalward.exporters"
 
 
@@ -37,6 +45,14 @@ class Importer(Protocol):
     def __call__(self, text: bytes, file: str) -> Imported: ...  # noqa: D102 - said above
 
 
+class BatchImporter(Importer, Protocol):
+    """An importer whose files belong together: logs of one run, each of one task. Raises `InputError`."""
+
+    def together(self, files: Sequence[tuple[bytes, str]]) -> list[tuple[str, Imported]]:
+        """What the files gave, each with the name of the file that it comes from, or of the first of several."""
+        ...
+
+
 class Exporter(Protocol):
     """Writes one run with its trials. Raises `InputError` when the run can't be told in the format."""
 
@@ -58,6 +74,14 @@ def known_exporters() -> dict[str, str]:
 def importer_named(name: str) -> Importer:
     """The importer of a format; `KeyError` when there is none."""
     return cast(Importer, _loaded(known_importers()[name]))
+
+
+def read_files(name: str, files: Sequence[tuple[bytes, str]]) -> list[tuple[str, Imported]]:
+    """Files of a format, content and name: one by one, or together where the format has files that belong together."""
+    importer = importer_named(name)
+    if hasattr(importer, "together"):
+        return cast(BatchImporter, importer).together(files)
+    return [(file, importer(text, file)) for text, file in files]
 
 
 def exporter_named(name: str) -> Exporter:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from evalward.records.base import Amount, Count, Record
+from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Trace, Usage
 
 NOT_RUN = "not_run"
@@ -106,12 +107,13 @@ class OtherDetails(Record):
 
 def _details_tag(value: Any) -> str:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if isinstance(kind, str) and kind in {"bash", "command"} else "other"
+    return kind if isinstance(kind, str) and kind in {"bash", "command", "speedup"} else "other"
 
 
 Details = Annotated[
     Annotated[BashDetails, Tag("bash")]
     | Annotated[CommandDetails, Tag("command")]
+    | Annotated[SpeedupDetails, Tag("speedup")]
     | Annotated[OtherDetails, Tag("other")],
     Discriminator(_details_tag),
 ]

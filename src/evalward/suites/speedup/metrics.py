@@ -1,0 +1,173 @@
+"""The metrics of a speedup suite: the specification's run-level aggregation, field by field.
+
+Everything runs over valid trials and is computed from their benchmarks, whatever else was told. Means are arithmetic,
+over the trials that have the value; a task without a valid benchmark has no speedup, it is not 1.0. Counts and costs
+are per pass of the suite: with several trials a task counts with the mean over its valid ones.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from math import fsum
+
+from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric, Unit, amount, ratio
+from evalward.records.policy import Rule
+from evalward.records.result import Result, Status
+from evalward.records.speedup import LEVELS, SpeedupDetails
+from evalward.suites.pooling import by_category, per_pass
+from evalward.suites.speedup.attempts import pass_at, why_not
+from evalward.suites.speedup.levels import levels, task_speedup
+from evalward.suites.speedup.payload import details_of
+
+PASS_AT = (2, 4, 5, 8, 10)
+LEVEL_IDS = tuple(f"agent_advantage_level{number}" for number in range(1, len(LEVELS) + 1))
+METRIC_IDS = (
+    "mean_speedup",
+    "agent_advantage",
+    *LEVEL_IDS,
+    "mean_success_rate",
+    "valid_benchmark_share",
+    "num_benchmarks",
+    "num_valid_benchmarks",
+    "accuracy",
+    *(f"pass_at_{k}" for k in PASS_AT),
+    "mean_cost_per_task",
+    "total_cost",
+    "cost_weighted_advantage",
+    "mean_trajectory_length",
+    "cost_usd",
+    "harness_error_rate",
+)
+
+# The specification has no thresholds. Drops are absolute: an advantage may be negative or near 0. No rule on
+# cost_weighted_advantage: with a negative advantage it rewards spending.
+DEFAULT_RULES = (
+    Rule(metric="mean_speedup", max_drop=0.05),
+    Rule(metric="agent_advantage", max_drop=0.05),
+    Rule(metric="mean_success_rate", max_drop=0.05),
+    Rule(metric="valid_benchmark_share", max_drop=0.02),
+)
+
+NO_TRIAL = "no valid trial"
+NO_VALID = "no valid benchmark"
+NO_PRICE = "the price is unknown"
+
+
+def measure(results: Sequence[Result]) -> Measurement:
+    """All metrics and category summaries of these results."""
+    valid = [result for result in results if result.valid]
+    details = [details_of(result) for result in valid]
+    found = {
+        **_speedups(details),
+        **_success(valid),
+        **_benchmarks(valid, details),
+        **_attempts(valid),
+        **_trajectory(details),
+    }
+    found |= _costs(valid, found["agent_advantage"])
+    errors = sum(result.status is Status.ERROR for result in results)
+    found["harness_error_rate"] = ratio(errors, len(valid) + errors, "no trial was run", "lower")
+    return Measurement(metrics={name: found[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
+
+
+def _mean(values: Iterable[float | None], why_not: str, unit: Unit = "speedup") -> Metric:
+    known = [value for value in values if value is not None]
+    return ratio(fsum(known), len(known), why_not, unit=unit)
+
+
+def _speedups(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
+    why = NO_VALID if details else NO_TRIAL
+    by_task = [[level.advantage for level in levels(each.benchmarks)] for each in details]
+    by_level = [_mean((task[number] for task in by_task if task), why) for number in range(len(LEVELS))]
+    return {
+        "mean_speedup": _mean((task_speedup(each.benchmarks) for each in details), why),
+        "agent_advantage": by_level[-1],
+        **dict(zip(LEVEL_IDS, by_level, strict=True)),
+    }
+
+
+def _success(valid: Sequence[Result]) -> dict[str, Metric]:
+    return {
+        "mean_success_rate": ratio(sum(map(_passed, valid)), len(valid), NO_TRIAL),
+        "accuracy": ratio(sum(details_of(result).resolved for result in valid), len(valid), NO_TRIAL),
+    }
+
+
+def _passed(result: Result) -> bool:
+    return result.status is Status.PASSED
+
+
+def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
+    """The share counts what the measurement itself gave: a fallback makes no benchmark valid."""
+    measured = sum(benchmark.valid and not benchmark.resurrected for each in details for benchmark in each.benchmarks)
+    everything = sum(each.num_benchmarks for each in details)
+
+    def number(result: Result) -> float:
+        return details_of(result).num_benchmarks
+
+    def valid_number(result: Result) -> float:
+        return details_of(result).num_valid_benchmarks
+
+    return {
+        "num_benchmarks": amount(per_pass(valid, number), "count", NO_TRIAL),
+        "num_valid_benchmarks": amount(per_pass(valid, valid_number), "count", NO_TRIAL, "higher"),
+        "valid_benchmark_share": ratio(measured, everything, "no benchmark" if valid else NO_TRIAL),
+    }
+
+
+def attempts_of(results: Iterable[Result]) -> dict[str, list[bool]]:
+    """Which attempts at each task succeeded, of the valid ones."""
+    tasks: dict[str, list[bool]] = defaultdict(list)
+    for result in results:
+        if result.valid:
+            tasks[result.id].append(details_of(result).resolved)
+    return tasks
+
+
+def _attempts(valid: Sequence[Result]) -> dict[str, Metric]:
+    tasks = attempts_of(valid)
+    found = pass_at(tasks)
+    return {
+        f"pass_at_{k}": Metric(value=found[k]) if k in found else Metric(value=None, reason=why_not(tasks, k))
+        for k in PASS_AT
+    }
+
+
+def _trajectory(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
+    told = [each.trajectory_length for each in details if each.trajectory_length is not None]
+    why = "no agent's log tells it" if details else NO_TRIAL
+    return {"mean_trajectory_length": ratio(sum(told), len(told), why, "lower", "count")}
+
+
+def _costs(valid: Sequence[Result], advantage: Metric) -> dict[str, Metric]:
+    why = NO_PRICE if valid else NO_TRIAL
+    total = per_pass(valid, lambda result: result.usage.cost_usd)
+    costs = [result.usage.cost_usd for result in valid if result.usage.cost_usd is not None]
+    known = len(costs) == len(valid)
+    mean = ratio(fsum(costs), len(costs) if known else 0, why, "lower", "usd")
+    return {
+        "mean_cost_per_task": mean,
+        "total_cost": amount(total, "usd", why, "lower"),
+        "cost_usd": amount(total, "usd", why, "lower"),
+        "cost_weighted_advantage": _weighted(advantage, mean),
+    }
+
+
+def _weighted(advantage: Metric, cost: Metric) -> Metric:
+    """Advantage per dollar, 0 at cost 0. It has no good direction: the dearer a negative advantage, the better."""
+    if advantage.value is None or cost.value is None:
+        return Metric(value=None, unit="score", better="neither", reason=advantage.reason or cost.reason)
+    value = advantage.value / cost.value if cost.value > EPSILON else 0.0
+    return amount(value, "score")
+
+
+def _category(results: Sequence[Result]) -> CategorySummary:
+    score, most = fsum(r.score for r in results), fsum(r.max_score for r in results)
+    return CategorySummary(
+        tasks=float(len({result.id for result in results})),
+        passed=per_pass(results, lambda r: float(_passed(r))) or 0.0,
+        score=per_pass(results, lambda r: r.score) or 0.0,
+        max_score=per_pass(results, lambda r: r.max_score) or 0.0,
+        rate=score / most if most else None,
+    )

@@ -1,0 +1,90 @@
+"""From what became of an agent on a task to the result of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evalward.records.result import CheckResult, Result, Status
+from evalward.records.speedup import SpeedupDetails
+from evalward.records.trace import Usage
+
+
+class Reason(StrEnum):
+    """Why a trial did not pass."""
+
+    TESTS = "tests_failed"
+    SNAPSHOT = "snapshot_failed"
+    NO_RESULT = "no_result"
+    NO_VALID = "no_valid_benchmark"
+    NO_BENCHMARKS = "no_benchmarks"
+
+
+@dataclass(frozen=True)
+class TaskId:
+    """Which trial of which task."""
+
+    id: str
+    category: str
+    definition: str
+    trial: int = 1
+
+
+def make_result(
+    task: TaskId,
+    details: SpeedupDetails,
+    *,
+    usage: Usage = Usage(),  # noqa: B008 - a frozen record
+    duration_ms: int = 0,
+    skipped: bool = False,
+) -> Result:
+    """The result of a trial that left something to read.
+
+    Without one valid benchmark a trial that didn't fail is an error: nothing was measured. A result of the older form
+    has none by its nature; its tests and snapshots are judged all the same.
+    """
+    status, reason, message = _ended(details, skipped)
+    checks = _checks(details) if status in {Status.PASSED, Status.FAILED} else []
+    return Result(
+        id=task.id,
+        category=task.category,
+        definition=task.definition,
+        trial=task.trial,
+        status=status,
+        score=float(sum(check.passed for check in checks)),
+        max_score=float(len(checks)),
+        checks=checks,
+        usage=usage,
+        duration_ms=duration_ms,
+        reason=reason,
+        message=message,
+        details=details,
+    )
+
+
+def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, Reason | None, str | None]:
+    if skipped:
+        return Status.SKIPPED, Reason.NO_BENCHMARKS, "the task has no benchmark"
+    if not details.success:
+        reason = Reason.TESTS if details.pytest_failed else Reason.SNAPSHOT
+        failing = [check.detail for check in _checks(details) if not check.passed]
+        return Status.FAILED, reason, "; ".join(failing)
+    if not details.benchmarks:
+        told = [note for note in details.notes if note.startswith("RESULT:")]
+        return Status.ERROR, Reason.NO_RESULT, "; ".join(told) or "no benchmark was measured"
+    if not details.num_valid_benchmarks and details.legacy_percentage is None:
+        return Status.ERROR, Reason.NO_VALID, f"none of {details.num_benchmarks} benchmarks gave a valid speedup"
+    return Status.PASSED, None, None
+
+
+def _checks(details: SpeedupDetails) -> list[CheckResult]:
+    tests, snapshot = details.pytest_summary, details.snapshot_summary
+    tested = f"{tests.passed} passed, {tests.failed} failed, {tests.error} errors"
+    compared = f"{snapshot.passed} passed, {snapshot.pass_to_fail} passed before and fail now"
+    unread = {"missing": "the results are missing", "invalid": "the results can't be read"}
+    return [
+        CheckResult(check="tests", passed=not details.pytest_failed, detail=unread.get(tests.status, tested)),
+        CheckResult(
+            check="snapshots", passed=not details.snapshot_failed, detail=unread.get(snapshot.status, compared)
+        ),
+    ]
