@@ -28,6 +28,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _version(config)
     yield from _names(config)
     yield from _targets(config)
+    yield from _shells(config)
     yield from _paths(config)
     yield from _rules(config)
     yield from _programs(config)
@@ -64,6 +65,13 @@ def _targets(config: Value) -> Iterator[Mistake]:
             if target.startswith("program:") and get(suite, "kind") == "bash":
                 message = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
                 yield Mistake(place, message, "Programs answer suites of kind command.")
+
+
+def _shells(config: Value) -> Iterator[Mistake]:
+    for path, suite in suites(config):
+        if get(suite, "shell") is not None and get(suite, "sandbox") != "process":
+            message = "only real processes have a shell that can be chosen"
+            yield Mistake((*path, "shell"), message, "Add sandbox: process, or remove the key.")
 
 
 _SECTIONS = {"replay": "recordings", "program": "programs"}

@@ -56,7 +56,7 @@ Match = Literal["caro", "exact", "tokens", "pattern", "equivalent", "behaviour"]
 
 
 class BashSuite(StrictRecord):
-    """Tasks that a target solves with a `bash` tool in a virtual interpreter and file system."""
+    """Tasks that a target solves with a `bash` tool, in a virtual interpreter or with a real program."""
 
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["bash"] = Field(description="The family of evaluation")
@@ -67,6 +67,14 @@ class BashSuite(StrictRecord):
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
     max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
+    sandbox: Literal["virtual", "process"] = Field(
+        default="virtual", description="Where commands run: in a virtual interpreter, or as isolated processes"
+    )
+    shell: list[Text] | None = Field(
+        default=None,
+        min_length=1,
+        description="With sandbox: process, the program that gets each script as its last argument; bash -c if not given",
+    )
 
 
 class CommandSuite(StrictRecord):

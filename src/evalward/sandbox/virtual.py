@@ -153,7 +153,7 @@ class VirtualShell:
     """One bashkit interpreter: user `eval`, host `bashkit-eval`, no network, bounded time, loops, output and files."""
 
     def __init__(self, files: Mapping[str, str], timeout_s: float) -> None:
-        """Start with these files (absolute path: text); each script may take `timeout_s` seconds."""
+        """Start with these files (path: text); each script may take `timeout_s` seconds."""
         self._limit = timeout_s + GRACE_S
         self._idle = False
         try:
@@ -177,7 +177,9 @@ class VirtualShell:
             "max_memory": MAX_MEMORY,
         }
         with self._crashes_told():
-            self._child.socket.sendall(_line("start", options, HOME, {p: clean_text(t) for p, t in files.items()}))
+            self._child.socket.sendall(
+                _line("start", options, HOME, {_absolute(p): clean_text(t) for p, t in files.items()})
+            )
 
     async def ready(self) -> None:
         """Wait for the interpreter while others work. Whoever doesn't waits in their first question.

@@ -21,7 +21,7 @@ from evalward.records.result import BashDetails, Result, Status, Trial
 from evalward.records.trace import Message, Text, ToolUse, Turn, Usage
 from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.virtual import VirtualShell
-from evalward.suites.bash import kind as bash_kind
+from evalward.suites.bash import shells as bash_shells
 from evalward.targets.base import Chat, Free, Reply, Request
 from evalward.targets.replay import load_recording
 from support.cases import Silent, task, write_suite
@@ -218,7 +218,7 @@ def test_a_trial_that_broke_when_it_was_recorded_is_no_recording_of_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(bash_kind, "VirtualShell", broken_shell)
+        patch.setattr(bash_shells, "VirtualShell", broken_shell)
         assert statuses(recorded(tmp_path, TASKS[:1])) == {"hello": "error"}
     (only,) = replay(tmp_path, TASKS[:1]).cases
     assert (only.status, only.reason) == ("skipped", "not_recorded")
@@ -266,7 +266,7 @@ def broken_shell(files: Mapping[str, str], timeout_s: float) -> None:
 
 
 def test_a_broken_sandbox_is_an_error_and_not_a_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bash_kind, "VirtualShell", broken_shell)
+    monkeypatch.setattr(bash_shells, "VirtualShell", broken_shell)
     (run,) = run_all(write_suite(tmp_path, TASKS[:2]), tmp_path / "out")
     assert {(result.status, result.reason, result.message) for result in run.cases} == {
         ("error", "sandbox", "no memory")
@@ -285,7 +285,7 @@ def test_a_sandbox_that_breaks_in_the_middle_ends_no_other_trial(
                 raise SandboxError("it broke")
             return await super().run(script)
 
-    monkeypatch.setattr(bash_kind, "VirtualShell", Fragile)
+    monkeypatch.setattr(bash_shells, "VirtualShell", Fragile)
     (run,) = run_all(write_suite(tmp_path, [task(id="bad", solution=["echo hello", "break"]), task()]))
     assert statuses(run) == {"bad": "error", "hello": "passed"}
     assert run.cases[0].score == run.cases[0].max_score == 0.0
@@ -296,7 +296,7 @@ def test_a_sandbox_that_breaks_at_the_checks_is_an_error_too(tmp_path: Path, mon
         def file_type(self, path: str) -> FileType | None:
             raise SandboxError("it broke")
 
-    monkeypatch.setattr(bash_kind, "VirtualShell", Forgetful)
+    monkeypatch.setattr(bash_shells, "VirtualShell", Forgetful)
     (run,) = run_all(write_suite(tmp_path, [task(expectations=[{"check": "file_exists:/tmp/x"}])]))
     (result,) = run.cases
     assert (result.status, result.reason, result.message) == ("error", "sandbox", "it broke")

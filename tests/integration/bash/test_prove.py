@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from evalward.suites.bash.prove import prove_cases
+from evalward.suites.bash.shells import VirtualShells
 from support.cases import case
 
 
 async def problems(**task: Any) -> list[str]:
-    proof = await prove_cases([case(**task)])
+    proof = await prove_cases([case(**task)], VirtualShells())
     return [problem.message for problem in proof.problems]
 
 
@@ -67,5 +68,5 @@ async def test_a_judged_check_is_not_asked_to_fail() -> None:
 
 async def test_the_summary_says_what_was_tried() -> None:
     unsolved = case(id="b", solution=None, files={})
-    proof = await prove_cases([case(**GOOD), unsolved])
+    proof = await prove_cases([case(**GOOD), unsolved], VirtualShells())
     assert proof.summary.startswith("1 of 2 solutions run, 1 without a solution, ")

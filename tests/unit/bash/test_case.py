@@ -119,7 +119,7 @@ MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check"
         (', "promt": "x"', "promt: unknown key. Did you mean prompt?"),
         (', "zzz": 1', "zzz: unknown key. Known keys: id, category, "),
         (', "expectations": []', "not a JSON object: the key 'expectations' stands in it twice"),
-        (', "files": {"a.txt": ""}', "files: the path 'a.txt' isn't absolute"),
+        (', "files": {"../a.txt": ""}', "files: the path '../a.txt' isn't a plain path of a file, such as"),
         (', "files": {"/": ""}', "files: the path '/' isn't a plain path"),
         (', "files": {"/a/": ""}', "files: the path '/a/' isn't a plain path"),
         (', "files": {"/a/../b": ""}', "files: the path '/a/../b' isn't a plain path"),

@@ -47,10 +47,11 @@ class BashTask(StrictRecord):
     @classmethod
     def _absolute(cls, value: dict[str, str]) -> dict[str, str]:
         for path in value:
-            if not path.startswith("/"):
-                raise ValueError(f"the path {path!r} isn't absolute")
-            if "\0" in path or path in {"/", "//"} or posixpath.normpath("/" + path.lstrip("/")) != path:
-                raise ValueError(f"the path {path!r} isn't a plain path of a file, such as /data/input.txt")
+            whole = path if path.startswith("/") else f"/{path}"  # relative ones count from the shell's folder
+            if "\0" in path or whole in {"/", "//"} or posixpath.normpath("/" + whole.lstrip("/")) != whole:
+                raise ValueError(
+                    f"the path {path!r} isn't a plain path of a file, such as /data/input.txt or input.txt"
+                )
             inside = next((str(parent) for parent in PurePosixPath(path).parents if str(parent) in value), None)
             if inside is not None:
                 raise ValueError(f"{inside!r} can't be both a file and the folder of {path!r}")

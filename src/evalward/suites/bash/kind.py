@@ -12,8 +12,7 @@ from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import BashDetails, CheckResult, Result, Status
 from evalward.records.trace import ToolCall, Trace
-from evalward.sandbox.base import SandboxError, cut
-from evalward.sandbox.virtual import VirtualShell, bashkit_version
+from evalward.sandbox.base import SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
@@ -23,8 +22,9 @@ from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.loop import converse, keep
 from evalward.suites.bash.metrics import METRIC_IDS, measure
-from evalward.suites.bash.prompt import Prompting, load_prompting
+from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM, Prompting, load_prompting
 from evalward.suites.bash.prove import prove_cases
+from evalward.suites.bash.shells import Shells, shells_of
 from evalward.targets.base import Chat, Target
 from evalward.targets.failures import Cause, TargetError
 
@@ -40,6 +40,14 @@ DEFAULT_RULES = (
 
 
 @dataclass(frozen=True)
+class Equipment:
+    """What a suite's trials have in common: what the model is told, and the shells it works with."""
+
+    prompting: Prompting
+    shells: Shells
+
+
+@dataclass(frozen=True)
 class BashKind:
     """See `evalward.suites.base.Kind`."""
 
@@ -50,29 +58,31 @@ class BashKind:
     def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
         """Cases, prompt and tool of a suite."""
         assert isinstance(spec, BashSuite)  # noqa: S101 - the registry gives each kind its own suites
-        prompting = load_prompting(config.root, spec.system, spec.tool)
-        cases = load_cases(spec, config)
-        subject = {**prompting.subject, "bashkit": bashkit_version()}
-        return Prepared(spec, cases, subject, prompting)
+        words = SYSTEM if spec.sandbox == "virtual" else NEW_SHELLS
+        prompting = load_prompting(config.root, spec.system, spec.tool, words)
+        cases, shells = load_cases(spec, config), shells_of(spec, config)
+        return Prepared(spec, cases, {**prompting.subject, **shells.subject}, Equipment(prompting, shells))
 
     async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
         """One conversation in a fresh shell, then the checks."""
         assert isinstance(case, BashCase)  # noqa: S101
-        assert isinstance(suite.settings, Prompting)  # noqa: S101
+        assert isinstance(suite.settings, Equipment)  # noqa: S101
         try:
             return await self._run(suite.settings, case, target, trial)
         except TrialBrokenError as error:  # what is written down is cut, as of any other trial
             raise TrialBrokenError(keep(error.trace), error.reason, error.message, stops_run=error.stops_run) from error
 
-    async def _run(self, prompting: Prompting, case: BashCase, target: Target, trial: int) -> TrialOutcome:
-        chat, (trace, checks) = await _once(prompting, case, target, trial)
-        again = await _once(prompting, case, target, trial) if chat.recording else None
+    async def _run(self, equipment: Equipment, case: BashCase, target: Target, trial: int) -> TrialOutcome:
+        chat, (trace, checks) = await _once(equipment, case, target, trial)
+        again = await _once(equipment, case, target, trial) if chat.recording else None
         same = None if again is None else _same((trace, checks), again[1])
         return TrialOutcome(_result(case, trial, checks, trace, _details(trace, chat, checks, same)), keep(trace))
 
     async def prove(self, suite: Prepared) -> Proof:
         """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
-        return await prove_cases([case for case in suite.cases if isinstance(case, BashCase)])
+        assert isinstance(suite.settings, Equipment)  # noqa: S101
+        cases = [case for case in suite.cases if isinstance(case, BashCase)]
+        return await prove_cases(cases, suite.settings.shells)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's metrics."""
@@ -90,16 +100,19 @@ class BashKind:
 Played = tuple[Trace, list[CheckResult]]
 
 
-async def _once(prompting: Prompting, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
+async def _once(equipment: Equipment, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
     """One conversation in a shell of its own, and what the checks say of it."""
     try:
         chat = target.open(case, trial)
-        shell = VirtualShell(case.task.files, case.timeout_s)
-        await shell.ready()
+        async with equipment.shells.open(case) as shell:
+            return chat, await _played(equipment.prompting, case, chat, shell)
     except TargetError as error:
         raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
     except SandboxError as error:
         raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
+
+
+async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell) -> Played:
     trace = await converse(
         chat,
         shell,
@@ -113,7 +126,7 @@ async def _once(prompting: Prompting, case: BashCase, target: Target, trial: int
         checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
     except SandboxError as error:
         raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
-    return chat, (trace, checks)
+    return trace, checks
 
 
 def _same(first: Played, second: Played) -> bool:

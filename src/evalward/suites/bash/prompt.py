@@ -18,6 +18,12 @@ You are working in a bash shell through the tool `bash`. Do what the task asks w
 there. The shell keeps its folder, variables, functions and files from one call to the next. There is no network and \
 nobody to answer questions: decide yourself. When the task is done, say so in one sentence without another tool call."""
 
+NEW_SHELLS = SYSTEM.replace(
+    "The shell keeps its folder, variables, functions and files from one call to the next.",
+    "Each call is a new shell in the same folder: files stay from one call to the next, variables and functions don't.",
+)
+"""The same, for a shell that is a real program, started anew for every call."""
+
 TOOL_DESCRIPTION = """\
 Run bash commands. You get what they printed to standard output; then, after "STDERR:", what they printed to standard \
 error, if anything; then "Exit code: N" if it is not 0. "(no output)" means that they succeeded and printed nothing."""
@@ -45,9 +51,9 @@ class Prompting:
         }
 
 
-def load_prompting(root: Path, system: str | None, tool: str | None) -> Prompting:
-    """Ours, or what the files say: text for the prompt; text or JSON (`description`, `input_schema`) for the tool."""
-    return Prompting(_read(root, system) if system else SYSTEM, _load_tool(root, tool) if tool else _default_tool())
+def load_prompting(root: Path, system: str | None, tool: str | None, default: str = SYSTEM) -> Prompting:
+    """`default` and ours, or what the files say: text for the prompt; text or JSON (`description`, `input_schema`) for the tool."""
+    return Prompting(_read(root, system) if system else default, _load_tool(root, tool) if tool else _default_tool())
 
 
 def _default_tool() -> ToolSpec:

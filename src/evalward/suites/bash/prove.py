@@ -14,10 +14,10 @@ from shlex import quote
 from evalward.records.problem import Problem
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
-from evalward.sandbox.virtual import VirtualShell
 from evalward.suites.base import Proof
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import JUDGED, Evidence, evaluate, parse_check
+from evalward.suites.bash.shells import Shells
 
 MANY_CALLS = 101  # one more than any turn limit lets happen
 
@@ -30,32 +30,32 @@ class Answer:
     scripts: Sequence[str]
 
 
-async def prove_cases(cases: Sequence[BashCase]) -> Proof:
+async def prove_cases(cases: Sequence[BashCase], shells: Shells) -> Proof:
     """Run every case's answers; all that is wrong with the set."""
     problems: list[Problem] = []
     solved = answers = 0
     for case in cases:
-        tried = [(answer, await _judge(case, answer)) for answer in _wrong_answers(case)]
+        tried = [(answer, await _judge(case, answer, shells)) for answer in _wrong_answers(case)]
         answers += len(tried)
         problems += _passed_by_lazy(case, tried)
         if case.task.solution is None:
             continue
         solved += 1
-        problems += _unsolved(case, await _judge(case, Answer("the solution", _solution(case))))
+        problems += _unsolved(case, await _judge(case, Answer("the solution", _solution(case)), shells))
         problems += _toothless(case, [checks for _, checks in tried])
     without = f", {len(cases) - solved} without a solution" if solved < len(cases) else ""
     summary = f"{solved} of {len(cases)} solutions run{without}, {answers} wrong answers tried"
     return Proof(problems, summary)
 
 
-async def _judge(case: BashCase, answer: Answer) -> list[CheckResult]:
-    shell = VirtualShell(case.task.files, case.timeout_s)
+async def _judge(case: BashCase, answer: Answer, shells: Shells) -> list[CheckResult]:
     calls = []
-    for script in answer.scripts:
-        done = await shell.run(script)
-        calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))
-    evidence = Evidence(calls, shell)
-    return [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
+    async with shells.open(case) as shell:
+        for script in answer.scripts:
+            done = await shell.run(script)
+            calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))
+        evidence = Evidence(calls, shell)
+        return [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
 
 
 def _solution(case: BashCase) -> list[str]:

@@ -1,0 +1,58 @@
+"""What the launcher is asked to build. Both sides know this file; it travels as JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
+"""The folders of installed programs, which every command may read."""
+DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One sandbox. Paths are absolute and real; `root` is an empty folder where the new root is built."""
+
+    root: str
+    folders: list[str]  # the command's own: writable, at their own paths
+    tmp: str  # one of them; also /tmp where there is a mount namespace
+    placed: dict[str, str] = field(default_factory=dict)  # path in the sandbox → our file or folder for it, writable
+    replaced: dict[str, str] = field(default_factory=dict)  # path in the sandbox → our file for it, read-only
+    readable: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
+    user: int | None = None  # user and group id of the commands; None: ours
+    namespaces: bool = False
+    network: bool = False  # a network namespace, with a loopback interface and nothing else
+    landlock: bool = False
+    memory_bytes: int | None = None  # of all processes together
+    disk_bytes: int | None = None  # of `folders` together
+    entries: int | None = None  # files and folders in them
+
+    def dump(self) -> bytes:
+        """One line."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+
+def load_plan(line: bytes) -> Plan:
+    """The other way round."""
+    return Plan(**json.loads(line))
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command to start. `limits` are pairs of a `resource.RLIMIT_…` number and a value."""
+
+    words: list[str]
+    env: dict[str, str]
+    folder: str
+    limits: list[list[int]]
+
+    def dump(self) -> bytes:
+        """One line."""
+        return json.dumps(asdict(self)).encode() + b"\n"
+
+
+def load_command(line: bytes) -> Command:
+    """The other way round."""
+    return Command(**json.loads(line))

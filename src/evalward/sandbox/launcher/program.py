@@ -1,0 +1,97 @@
+"""Builds the sandbox that it is told to, says whether that worked, and serves it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+
+from evalward.sandbox.launcher import kernel, world
+from evalward.sandbox.launcher.child import give_up_rights
+from evalward.sandbox.launcher.plan import Plan, load_plan
+from evalward.sandbox.launcher.serve import Launcher, read_line, say
+
+
+def main() -> None:
+    """The argument is the number of the control socket. Its first line is the plan."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)  # a command that had it could ask for anything
+    line = read_line(control)
+    if not line:
+        return
+    plan = load_plan(line)
+    try:
+        _prepare(plan)
+    except OSError as error:
+        say(control, error=str(error.strerror or error))
+        return
+    if plan.namespaces:
+        _wait_for_first_process(control, plan)
+    else:
+        _serve(control, plan)
+
+
+def _prepare(plan: Plan) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's business: it ends us by closing
+    if sys.platform != "linux":
+        return
+    kernel.hide_memory()
+    if plan.namespaces:
+        if os.geteuid() != 0:
+            _leave_user_namespace()
+        network = kernel.CLONE_NEWNET if plan.network else 0
+        kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | network)
+    else:
+        kernel.become_subreaper()
+
+
+def _leave_user_namespace() -> None:
+    # The kernel gives the files in /proc/self to root while a process hides its memory, and we must write two of them.
+    kernel.hide_memory(hidden=False)
+    world.leave_user_namespace()
+    kernel.hide_memory()
+
+
+def _wait_for_first_process(control: socket.socket, plan: Plan) -> None:
+    """The first child after `unshare` is the first process of the namespace: when it ends, all in it end."""
+    child = os.fork()
+    if child != 0:
+        control.close()
+        os.waitpid(child, 0)
+        return
+    kernel.die_with_parent(signal.SIGKILL)
+    _serve(control, plan)
+    os._exit(0)
+
+
+def _serve(control: socket.socket, plan: Plan) -> None:
+    try:
+        if plan.namespaces:
+            world.build(plan)
+        if plan.network:
+            kernel.raise_loopback()
+        _try(plan)
+    except OSError as error:
+        say(control, error=str(error.strerror or error))
+        return
+    say(control, ok=True)
+    Launcher(control, plan).serve()
+
+
+def _try(plan: Plan) -> None:
+    """Can a command give up its rights at all? Better to know before there is one."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            give_up_rights(plan)
+            code = 0
+        except OSError as error:
+            code = error.errno or 1
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    if code != 0:
+        raise OSError(code, f"giving up rights: {os.strerror(abs(code))}")

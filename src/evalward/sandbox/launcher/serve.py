@@ -1,0 +1,187 @@
+"""The launcher at work: it starts what it is asked to, tells how it ended, and watches what all of it takes."""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import select
+import signal
+import socket
+import time
+from typing import Any, NoReturn
+
+from evalward.sandbox.launcher.child import BROKEN, become
+from evalward.sandbox.launcher.folders import used
+from evalward.sandbox.launcher.members import Members
+from evalward.sandbox.launcher.plan import Plan, load_command
+
+LOOK_EVERY_S = 0.25
+REST = 20  # a look that takes long is made more seldom: this many times as long as it took
+UNLIMITED = 1 << 62
+
+START, LISTEN, END, QUIT = b"S", b"L", b"E", b"Q"  # what we are asked over the control socket
+TERMINATE, KILL = b"T", b"K"  # and over a command's own
+
+
+def read_line(connection: socket.socket) -> bytes:
+    """One line, however long; nothing when the other side has gone."""
+    text = b""
+    while not text.endswith(b"\n"):
+        more = connection.recv(1 << 16)
+        if not more:
+            return b""
+        text += more
+    return text
+
+
+def receive(connection: socket.socket, most: int, descriptors: int) -> tuple[bytes, list[int]]:
+    """Some bytes and the descriptors that came with them. No command inherits them, as from `socket.recv_fds`."""
+    found = array.array("i")
+    room = socket.CMSG_SPACE(descriptors * found.itemsize)
+    data, ancillary, _, _ = connection.recvmsg(most, room, getattr(socket, "MSG_CMSG_CLOEXEC", 0))
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            found.frombytes(content[: len(content) - len(content) % found.itemsize])
+    for descriptor in found:
+        os.set_inheritable(descriptor, False)
+    return data, list(found)
+
+
+def say(connection: socket.socket, **words: Any) -> None:
+    """Say something to whoever may still listen."""
+    try:
+        connection.sendall(json.dumps(words).encode() + b"\n")
+    except OSError:
+        return
+
+
+class Launcher:
+    """Serves one control socket until it is closed."""
+
+    def __init__(self, control: socket.socket, plan: Plan) -> None:
+        self._control, self._plan = control, plan
+        self._members = Members(plan.user, namespace=plan.namespaces)
+        self._commands: dict[int, socket.socket] = {}  # process id → the command's own socket
+        self._exceeded: str | None = None
+        self._watching, self._next_look = False, 0.0
+        self._wake, wake_up = socket.socketpair()
+        self._wake.setblocking(False)
+        wake_up.setblocking(False)
+        self._wake_up = wake_up
+        signal.set_wakeup_fd(wake_up.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        """Until the other side closes; then everything ends."""
+        while self._once():
+            pass
+        self._members.end(self._reap)
+
+    def _once(self) -> bool:
+        waiting = {connection.fileno(): process for process, connection in self._commands.items()}
+        poll = select.poll()
+        for descriptor in (self._control.fileno(), self._wake.fileno(), *waiting):
+            poll.register(descriptor, select.POLLIN)
+        ready = [descriptor for descriptor, _ in poll.poll(LOOK_EVERY_S * 1000 if self._watching else None)]
+        if self._wake.fileno() in ready:
+            self._wake.recv(1 << 12)
+        self._reap()
+        for descriptor in ready:
+            if waiting.get(descriptor) in self._commands:
+                self._hear(waiting[descriptor])
+        if self._watching and time.monotonic() >= self._next_look:
+            self._look()
+        return self._control.fileno() not in ready or self._obey()
+
+    def _obey(self) -> bool:
+        request, descriptors = receive(self._control, 1, 4)
+        if request == START:
+            self._start(socket.socket(fileno=descriptors[0]), descriptors[1:])
+        elif request == LISTEN:
+            self._listen()
+        elif request == END:
+            self._members.end(self._reap)
+            say(self._control, ok=True)
+        return request not in {b"", QUIT}
+
+    # --- commands ---------------------------------------------------------------------------------------------------
+
+    def _start(self, connection: socket.socket, streams: list[int]) -> None:
+        line = read_line(connection)
+        process = os.fork() if line else -1
+        if process == 0:
+            self._turn_into(line, connection, streams)
+        for descriptor in streams:
+            os.close(descriptor)
+        if process < 0:
+            connection.close()
+            return
+        if not self._commands:
+            self._exceeded, self._next_look = None, time.monotonic() + LOOK_EVERY_S
+        self._watching = True
+        self._commands[process] = connection
+
+    def _turn_into(self, line: bytes, connection: socket.socket, streams: list[int]) -> NoReturn:
+        code = BROKEN
+        try:
+            code = become(load_command(line), streams, self._plan)
+        except Exception as error:  # whatever it is: the command must not run half restricted
+            say(connection, broken=f"{error}")
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                process, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if process == 0:
+                return
+            connection = self._commands.pop(process, None)
+            if connection is not None:
+                say(connection, status=status, exceeded=self._exceeded)
+                connection.close()
+
+    def _hear(self, process: int) -> None:
+        try:
+            request = self._commands[process].recv(1)
+        except OSError:
+            request = b""
+        if request == TERMINATE:
+            self._signal(process, signal.SIGTERM)
+            return
+        self._signal(process, signal.SIGKILL)  # KILL, or nobody waits for it any more
+        self._members.end(self._reap)
+
+    def _signal(self, process: int, number: int) -> None:
+        try:
+            os.killpg(process, number)  # not yet reaped, so the number is still its own
+        except OSError:
+            return
+
+    def _listen(self) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            socket.send_fds(self._control, [json.dumps({"ok": True}).encode() + b"\n"], [server.fileno()])
+
+    # --- what they take ---------------------------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        started = time.monotonic()
+        self._exceeded = self._exceeded or self._too_much()
+        if self._exceeded is not None:
+            self._members.end(self._reap)
+        self._watching = bool(self._commands) or self._members.left()
+        ended = time.monotonic()
+        self._next_look = ended + max(LOOK_EVERY_S, REST * (ended - started))
+
+    def _too_much(self) -> str | None:
+        plan = self._plan
+        if plan.memory_bytes is not None and self._members.memory() > plan.memory_bytes:
+            return "memory"
+        if plan.disk_bytes is None and plan.entries is None:
+            return None
+        most_bytes, most_entries = plan.disk_bytes or UNLIMITED, plan.entries or UNLIMITED
+        size, entries = used(plan.folders, most_bytes, most_entries)
+        return "disk" if size > most_bytes or entries > most_entries else None

@@ -1,0 +1,146 @@
+"""What a command sees: a file system of its own where the kernel lets us build one, else a list of what it may open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from evalward.sandbox.launcher import kernel
+from evalward.sandbox.launcher.plan import DEVICES, SYSTEM, Plan
+
+SHARED_MEMORY = 256  # MiB in /dev/shm
+
+
+def leave_user_namespace() -> None:
+    """Enter a user namespace in which we are who we were, but may build the others."""
+    user, group = os.geteuid(), os.getegid()
+    kernel.unshare(kernel.CLONE_NEWUSER)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{user} {user} 1")
+    _write("/proc/self/gid_map", f"{group} {group} 1")
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w") as file:
+        file.write(text)
+
+
+def build(plan: Plan) -> None:
+    """Build the new root and move into it. Our mount namespace has to be a new one, and so our process namespace."""
+    kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+    flags = kernel.MS_NOSUID | kernel.MS_NODEV
+    kernel.mount("tmpfs", plan.root, "tmpfs", flags, "size=1m,mode=755")
+    inside = _Root(plan.root)
+    for folder in SYSTEM:
+        inside.show_system(folder)
+    for path, source in plan.replaced.items():
+        inside.bind(source, path, read_only=True)
+    inside.devices()
+    inside.processes()
+    inside.bind(plan.tmp, "/tmp")  # noqa: S108 - the command's own, see the plan
+    inside.show_resolver()
+    for folder in plan.folders:
+        inside.bind(folder, folder)
+    for path in plan.readable:
+        inside.bind(path, path, read_only=True)
+    for path, source in plan.placed.items():
+        inside.bind(source, path)
+    for path in plan.hidden:
+        inside.hide(path)
+    inside.link("/tmp", "/var/tmp")  # noqa: S108 - last: nothing shall be built through it
+    kernel.restrict_mount(plan.root, recursive=False)
+    kernel.pivot_root(plan.root)
+
+
+class _Root:
+    """The new root while it is built."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+
+    def at(self, path: str) -> str:
+        return self.root + path
+
+    def show_system(self, folder: str) -> None:
+        if os.path.islink(folder):
+            os.symlink(os.readlink(folder), self.at(folder))
+        elif os.path.isdir(folder):
+            self.bind(folder, folder, read_only=True)
+
+    def bind(self, source: str, path: str, *, read_only: bool = False) -> None:
+        """Show a file or folder of ours at a path of the sandbox."""
+        target = self.at(path)
+        if not os.path.exists(target):
+            self._make(target, is_folder=os.path.isdir(source))
+        kernel.mount(source, target, flags=kernel.MS_BIND | (kernel.MS_REC if read_only else 0))
+        if read_only:
+            kernel.restrict_mount(target)
+
+    def _make(self, target: str, *, is_folder: bool) -> None:
+        os.makedirs(target if is_folder else os.path.dirname(target), mode=0o755, exist_ok=True)
+        if not is_folder:
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+
+    def link(self, target: str, path: str) -> None:
+        """A symbolic link, unless something is there."""
+        if not os.path.lexists(self.at(path)):
+            os.makedirs(os.path.dirname(self.at(path)), exist_ok=True)
+            os.symlink(target, self.at(path))
+
+    def hide(self, path: str) -> None:
+        """Lay something empty over a path, if it is there at all."""
+        target = self.at(path)
+        if os.path.islink(target) or not os.path.exists(target):
+            return
+        if os.path.isdir(target):
+            kernel.mount("tmpfs", target, "tmpfs", kernel.MS_RDONLY | kernel.MS_NOSUID, "size=4k,mode=555")
+        else:
+            kernel.mount("/dev/null", target, flags=kernel.MS_BIND)
+
+    def devices(self) -> None:
+        folder = self.at("/dev")
+        os.makedirs(folder + "/shm")
+        os.makedirs(folder + "/pts")
+        for name in DEVICES:
+            if os.path.exists(f"/dev/{name}"):
+                self._make(f"{folder}/{name}", is_folder=False)
+                kernel.mount(f"/dev/{name}", f"{folder}/{name}", flags=kernel.MS_BIND)
+        for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
+            os.symlink("/proc/self/fd" + target, f"{folder}/{name}")
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV
+        kernel.mount("tmpfs", folder + "/shm", "tmpfs", flags, f"size={SHARED_MEMORY}m,mode=1777")
+        try:
+            kernel.mount("devpts", folder + "/pts", "devpts", kernel.MS_NOSUID, "newinstance,ptmxmode=0666,mode=620")
+            os.symlink("pts/ptmx", folder + "/ptmx")
+        except OSError:
+            return  # a kernel without pseudo terminals: commands do without
+
+    def processes(self) -> None:
+        os.makedirs(self.at("/proc"))
+        flags = kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC
+        kernel.mount("proc", self.at("/proc"), "proc", flags)
+
+    def show_resolver(self) -> None:
+        """/etc/resolv.conf is often a link to a file outside of /etc."""
+        real = os.path.realpath("/etc/resolv.conf")
+        if os.path.isfile(real) and not any(real.startswith(folder + "/") for folder in SYSTEM):
+            self.bind(real, real, read_only=True)
+
+
+def lock(plan: Plan) -> None:
+    """Without a mount namespace: from here on this process opens only what the plan names."""
+    readable = ["/proc", "/sys/devices/system/cpu", *_without([*SYSTEM, *plan.readable], plan.hidden)]
+    real = os.path.realpath("/etc/resolv.conf")
+    devices = ["/dev/fd", "/dev/pts", "/dev/ptmx", *(f"/dev/{name}" for name in DEVICES)]
+    kernel.landlock([*readable, real], plan.folders, devices)
+
+
+def _without(paths: list[str], hidden: list[str]) -> Iterator[str]:
+    """The paths; a folder that holds something hidden is taken apart. Landlock only allows, it can't except."""
+    for path in paths:
+        if path in hidden:
+            continue
+        if not any(entry.startswith(path.rstrip("/") + "/") for entry in hidden):
+            yield path
+        elif os.path.isdir(path):
+            yield from _without([os.path.join(path, name) for name in os.listdir(path)], hidden)

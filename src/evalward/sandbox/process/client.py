@@ -1,0 +1,109 @@
+"""Our end of a launcher: it is started, asked and ended here."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.plan import Plan
+from evalward.sandbox.launcher.serve import END, LISTEN, START, read_line, receive
+
+SOURCE = str(Path(__file__).resolve().parents[3])
+PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.launcher.program import main; main()"
+PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
+_MOST = 1 << 12
+
+
+class LauncherClient:
+    """One launcher and everything in its sandbox."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Start it and wait until its sandbox stands. Raises `SandboxError`."""
+        self._lock = threading.Lock()  # requests that wait for an answer are made in threads
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(PATIENCE_S)
+        try:
+            with theirs:
+                self._process = _started(theirs)
+        except OSError as error:
+            self._control.close()
+            raise SandboxError(f"the sandbox's launcher could not be started: {error}") from error
+        try:
+            self._control.sendall(plan.dump())
+            self._confirmed(read_line(self._control))
+        except BaseException as error:
+            self.close()
+            if isinstance(error, OSError):
+                raise SandboxError(f"the sandbox's launcher gave no answer: {error}") from error
+            raise
+
+    def start(self, streams: Sequence[int]) -> socket.socket:
+        """Hand over standard input, output and error of a command; the socket over which to say what it is."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs, self._lock:
+                socket.send_fds(self._control, [START], [theirs.fileno(), *streams])
+        except OSError as error:
+            ours.close()
+            raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+        return ours
+
+    def listen(self) -> socket.socket:
+        """A socket that listens on the sandbox's loopback address, ours to accept on."""
+        with self._lock:
+            try:
+                self._control.sendall(LISTEN)
+                answer, descriptors = receive(self._control, _MOST, 1)
+            except OSError as error:
+                raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+            self._confirmed(answer)
+        return socket.socket(fileno=descriptors[0])
+
+    def end_all(self) -> None:
+        """End every process in the sandbox; it can still be used."""
+        with self._lock:
+            try:
+                self._control.sendall(END)
+                self._confirmed(read_line(self._control))
+            except OSError as error:
+                raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+
+    def close(self) -> None:
+        """End everything. When this returns nothing of the sandbox runs any more."""
+        with self._lock:
+            self._control.close()  # the launcher ends everything, then itself
+        try:
+            self._process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # with a process namespace all in it end too
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
+
+    @staticmethod
+    def _confirmed(line: bytes) -> None:
+        if not line:
+            raise SandboxError("the sandbox's launcher ended unexpectedly")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise SandboxError(f"the sandbox could not be built: {answer['error']}")
+
+
+def _started(control: socket.socket) -> subprocess.Popen[bytes]:
+    words = [sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(control.fileno()), SOURCE]
+    return subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
+        words,
+        env={},  # nothing of ours, which may hold keys
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=[control.fileno()],
+        start_new_session=True,
+    )

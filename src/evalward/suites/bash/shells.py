@@ -1,0 +1,91 @@
+"""The shells in which a suite's tasks are worked on: bashkit in memory, or a real program in a workspace of its own."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from evalward.config import BashSuite, LoadedConfig
+from evalward.records.problem import wrong
+from evalward.sandbox.base import Shell
+from evalward.sandbox.virtual import VirtualShell, bashkit_version
+from evalward.suites.bash.case import BashCase
+
+DEFAULT_SHELL = ("bash", "-c")
+
+
+class Shells(Protocol):
+    """Makes one shell after the other."""
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """What is under evaluation here, by name."""
+        ...
+
+    def open(self, case: BashCase) -> AbstractAsyncContextManager[Shell]:
+        """A fresh shell with the case's files. Raises `SandboxError` on entering."""
+        ...
+
+
+@dataclass(frozen=True)
+class VirtualShells:
+    """bashkit, in process and in memory."""
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """The interpreter's version."""
+        return {"bashkit": bashkit_version()}
+
+    @asynccontextmanager
+    async def open(self, case: BashCase) -> AsyncIterator[Shell]:
+        """A shell that closes itself when nobody holds it any more."""
+        shell = VirtualShell(case.task.files, case.timeout_s)
+        await shell.ready()
+        yield shell
+
+
+@dataclass(frozen=True)
+class ProcessShells:
+    """A real program, started anew for every script."""
+
+    words: tuple[str, ...] = DEFAULT_SHELL
+    readable: tuple[Path, ...] = ()
+    subject: Mapping[str, str] = field(default_factory=dict)
+
+    @asynccontextmanager
+    async def open(self, case: BashCase) -> AsyncIterator[Shell]:
+        """A shell in a workspace that is removed afterwards, with whatever still runs in it."""
+        from evalward.sandbox.process import ProcessShell, Settings  # noqa: PLC0415 - only where real programs run
+
+        settings = Settings(network="none", readable=self.readable)
+        shell = await ProcessShell.open(case.task.files, case.timeout_s, settings, self.words)
+        try:
+            yield shell
+        finally:
+            await shell.close()
+
+
+def shells_of(spec: BashSuite, config: LoadedConfig) -> Shells:
+    """The suite's shells. Raises `InputError` when its program isn't in the repository."""
+    if spec.sandbox == "virtual":
+        return VirtualShells()
+    words = tuple(spec.shell or DEFAULT_SHELL)
+    subject = {"shell": " ".join(words)}
+    if "/" not in words[0] or words[0].startswith("/"):
+        return ProcessShells(words, subject=subject)
+    program = (config.root / words[0]).resolve()
+    if not program.is_file() or not program.is_relative_to(config.root.resolve()):
+        index = config.config.suites.index(spec)
+        raise wrong(
+            config.file,
+            f"there is no program {words[0]!r}",
+            "Build it before the run; the path counts from the configuration's folder and stays in it.",
+            line=config.line("suites", index, "shell"),
+            field=f"suites[{index}].shell",
+        )
+    subject["shell_program"] = "sha256:" + hashlib.sha256(program.read_bytes()).hexdigest()
+    return ProcessShells((str(program), *words[1:]), (program,), subject)
