@@ -16,7 +16,7 @@ from evalward.records.metric import EPSILON
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.speedup import Role, SpeedupDetails
 from evalward.records.trace import Trace, Usage
 from evalward.suites.speedup.failure import Evidence, merge, role_of
 from evalward.suites.speedup.findings import interpret
@@ -165,7 +165,7 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
     for key in keys:
         task = task_identity(trial.task_id, instruction, attempt[key])
         if key not in outcomes:
-            yield _Read(key, _without_payload(task, trial, broken.get(key)), [], instruction)
+            yield _Read(key, _without_payload(task, trial, role_of(key), broken.get(key)), [], instruction)
             continue
         details = outcomes[key]
         if alone and details.role == "agent" and trial.is_resolved is False:
@@ -183,14 +183,14 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
         yield _Read(key, result, [f"{task.id}, {key}: {warning}" for warning in warnings], instruction)
 
 
-def _without_payload(task: TaskId, trial: _Trial, why: str | None) -> Result:
+def _without_payload(task: TaskId, trial: _Trial, role: Role, why: str | None) -> Result:
     """A trial that left nothing to compute from: failed when the agent ended it, an error otherwise."""
     mode = trial.failure_mode or "unknown"
     if mode in TARGETS_FAULT:
-        details = SpeedupDetails(pytest_failed=True, snapshot_failed=True)
+        details = SpeedupDetails(role=role, pytest_failed=True, snapshot_failed=True, fallback_to_baseline=True)
         status, reason, message = Status.FAILED, mode, None
     else:
-        details, status = SpeedupDetails(), Status.ERROR
+        details, status = SpeedupDetails(role=role), Status.ERROR
         reason = Reason.NO_RESULT if mode in {PARSE_ERROR, "none", "unset"} else mode
         message = why or f"no payload; failure_mode {mode}"
     return Result(
