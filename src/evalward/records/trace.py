@@ -121,7 +121,7 @@ class ToolCall(Record):
     commands: str
     stdout: str = ""
     stderr: str = ""
-    exit_code: int
+    exit_code: int | None
     duration_ms: Count = 0
     cut: Count = 0
     ran: bool = True

@@ -117,6 +117,8 @@ def _check_parameters(request: fields.Request) -> None:
     effort = request.reasoning.effort if request.reasoning else None
     openai_rules.check_sampling(request.model, request.temperature, effort, responses=True)
     for number, tool in enumerate(request.tools):
+        if isinstance(tool, fields.ServerTool):
+            continue
         openai_rules.check_schema(tool.name, tool.parameters, tool.strict, f"tools[{number}].parameters")
     if isinstance(request.tool_choice, dict) and not request.tools:
         raise openai_rules.invalid("Tool choice is only allowed when tools are given.", "tool_choice")

@@ -143,6 +143,22 @@ class Tool(Strict):
     is_async: Annotated[bool, Field(alias="async")] = False
 
 
+class ServerTool(Strict):
+    """A tool of the service's own, or a group of functions; its other fields are not looked at."""
+
+    model_config = Strict.model_config | {"extra": "allow"}
+
+    type: Literal["custom", "namespace", "web_search"]
+
+
+def _tool_tag(value: object) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return "server" if kind in {"custom", "namespace", "web_search"} else "function"
+
+
+AnyTool = Annotated[Annotated[Tool, Tag("function")] | Annotated[ServerTool, Tag("server")], Discriminator(_tool_tag)]
+
+
 class ReasoningConfig(Strict):
     effort: Effort | None = None
     summary: Literal["auto", "concise", "detailed"] | None = None
@@ -186,7 +202,7 @@ class Request(Strict):
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     text: dict[str, Any] = {}
     tool_choice: Literal["none", "auto", "required"] | dict[str, Any] = "auto"
-    tools: list[Tool] = []
+    tools: list[AnyTool] = []
     top_logprobs: int | None = None
     top_p: float | None = None
     truncation: Literal["auto", "disabled"] | None = None

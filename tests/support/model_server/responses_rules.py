@@ -148,6 +148,8 @@ def _check_reasoning(number: int, item: fields.Reasoning, items: Sequence[fields
 def _check_id(number: int, item: fields.Item, items: Sequence[fields.Item], *, stored: bool) -> None:
     if not isinstance(item, fields.FunctionCall | fields.Message) or not item.id:
         return
+    if isinstance(item, fields.Message) and item.role != "assistant":
+        return  # a client's own name for what it says itself: the service never gave it
     prefix = "fc" if isinstance(item, fields.FunctionCall) else "msg"
     if not item.id.startswith(prefix):
         message = f"Invalid 'input[{number}].id': '{item.id}'. Expected an ID that begins with '{prefix}'."

@@ -128,13 +128,17 @@ class LiveTarget:
 
     def error(self, fault: Fault) -> TargetError:
         """A fault in words for people, without the key."""
-        settings = self.settings
-        told = FAILURES[fault.cause].told.format(
-            provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
-        )
-        said = one_line(self.key.hide(fault.said), SAID_LIMIT)
-        message = f"{told} ({said})" if said else told
-        return TargetError(fault.cause, message, target=self.id, retry_after=fault.retry_after)
+        return told(fault, self.settings, self.key, self.id)
+
+
+def told(fault: Fault, settings: Settings, key: Secret, target: str) -> TargetError:
+    """A provider's fault in words for people, without the key, as the failure of the target of this id."""
+    words = FAILURES[fault.cause].told.format(
+        provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
+    )
+    said = one_line(key.hide(fault.said), SAID_LIMIT)
+    message = f"{words} ({said})" if said else words
+    return TargetError(fault.cause, message, target=target, retry_after=fault.retry_after)
 
 
 class KeylessChat:

@@ -1,0 +1,55 @@
+"""What the configuration says about agents: programs of one's own, and scripts that stand in for an agent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from evalward.records.base import StrictRecord
+
+AGENT_FORMS = (
+    "claude-code/MODEL",
+    "codex/MODEL",
+    "opencode/PROVIDER/MODEL",
+    "agent:NAME",
+    "scripted:NAME",
+    "oracle",
+    "nop",
+)
+"""The forms that a scenario's target can have, beside `PROVIDER/MODEL` for the built-in loop and `replay:NAME`."""
+
+AgentOutput = Literal["text", "events", "claude-code", "codex", "opencode"]
+Text = Annotated[str, Field(min_length=1)]
+VariableText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
+ModelText = Annotated[
+    str, Field(min_length=1, json_schema_extra={"pattern": "^(anthropic|openai|openai-responses)/.+"})
+]
+
+
+class AgentProgram(StrictRecord):
+    """A coding agent: a program that is started in the scenario's folder, as it is, never through a shell.
+
+    With `model:` it gets the address of a loopback proxy and a token of one trial, in the variables that its
+    provider's clients read (ANTHROPIC_BASE_URL and ANTHROPIC_API_KEY, or OPENAI_BASE_URL and OPENAI_API_KEY) and in
+    EVALWARD_BASE_URL, EVALWARD_TOKEN and EVALWARD_MODEL. The key itself it never gets.
+    """
+
+    command: list[Text] = Field(
+        min_length=1, description="The program and its arguments; {prompt} stands for the task, else it comes on stdin"
+    )
+    output: AgentOutput = Field(
+        default="text", description="What it prints: text, our events, or as another agent does"
+    )
+    model: ModelText | None = Field(default=None, description="The model that it may ask, like anthropic/NAME")
+    pinned: bool = Field(default=False, description="Refuse requests for other models of the provider")
+    env: dict[VariableText, str] = Field(
+        default={}, description="Further environment variables; keys have no place here"
+    )
+    timeout_s: float | None = Field(
+        default=None,
+        gt=0,
+        le=86_400,
+        allow_inf_nan=False,
+        description="Seconds for one trial, where fewer than its own",
+    )

@@ -1,0 +1,159 @@
+"""What every agent has in common: a job in a place, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from evalward.records.case import Case
+from evalward.records.trace import Trace
+
+Claim = str | int | float | bool | None
+Limit = Literal["turns", "tokens", "usd"]
+
+
+class Ended(Protocol):
+    """How a command ended. Texts are whole, as far as the place keeps them."""
+
+    @property
+    def stdout(self) -> str:
+        """What it printed."""
+        ...
+
+    @property
+    def stderr(self) -> str:
+        """What it complained about."""
+        ...
+
+    @property
+    def exit_code(self) -> int:
+        """As a shell tells it: 126 and 127 for a command that could not be started."""
+        ...
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether its time was up."""
+        ...
+
+    @property
+    def duration_ms(self) -> int:
+        """By the clock."""
+        ...
+
+    @property
+    def dropped_bytes(self) -> int:
+        """Output beyond the limit, which nobody kept."""
+        ...
+
+
+class Place(Protocol):
+    """Where an agent works: an isolated copy of a fixture, with a private HOME."""
+
+    @property
+    def folder(self) -> Path:
+        """The copy of the fixture."""
+        ...
+
+    @property
+    def home(self) -> Path:
+        """The agent's HOME."""
+        ...
+
+    async def run(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] = {},
+        cwd: str = ".",
+        timeout_s: float | None = None,
+        stdin: bytes | None = None,
+        on_line: Callable[[str], None] | None = None,
+    ) -> Ended:
+        """Run a command with this environment, beside PATH, HOME, TMPDIR and LANG."""
+        ...
+
+
+@dataclass(frozen=True)
+class AgentJob:
+    """What an agent is to do, and where. `env` is what the scenario's target wants.
+
+    `max_turns`, `budget_tokens` (read and written) and `budget_usd` bind agents whose model is asked through the proxy.
+    """
+
+    prompt: str
+    workspace: Place
+    timeout_s: float
+    env: Mapping[str, str] = field(default_factory=dict)
+    max_turns: int | None = None
+    system: str | None = None
+    budget_tokens: int | None = None
+    budget_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """What came of it. `transcript` is the output as it came: hostile text, like the whole trace.
+
+    `exit_code` is `None` when the time was up. `claims` is what the agent itself says about cost and turns; what we
+    count stands in the trace. `limit` is the limit of ours that ended it.
+    """
+
+    trace: Trace
+    transcript: str
+    exit_code: int | None
+    timed_out: bool = False
+    claims: Mapping[str, Claim] = field(default_factory=dict)
+    limit: Limit | None = None
+
+    @property
+    def completed(self) -> bool:
+        """Whether the agent came to an end of its own, and a good one."""
+        return self.exit_code == 0 and not self.timed_out
+
+
+class Agent(Protocol):
+    """Who is evaluated by scenarios. All but `work` is as in `targets.base.Target`."""
+
+    @property
+    def id(self) -> str:
+        """How the configuration and every report call it."""
+        ...
+
+    @property
+    def random(self) -> bool:
+        """True when equal input can give other answers."""
+        ...
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """What identifies the agent beside its id: its version, its model."""
+        ...
+
+    @property
+    def priced(self) -> bool:
+        """True when it is known what its work costs, be it nothing."""
+        ...
+
+    @property
+    def missing_key(self) -> str | None:
+        """The environment variable that has to hold a key and doesn't."""
+        ...
+
+    @property
+    def at_once(self) -> int | None:
+        """How many of its trials may be under way together."""
+        ...
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:
+        """Do the job. Raises `TargetError` for a provider's fault, `TrialSkippedError` when it can't do this case."""
+        ...
+
+    def prepare(self) -> None:
+        """Load what takes a while, before the clock of any trial runs."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections, at the end of the run."""
+        ...

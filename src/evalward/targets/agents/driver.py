@@ -1,0 +1,160 @@
+"""An agent program with a model behind the proxy: started, watched, read, and counted."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalward.records.base import clean_text
+from evalward.records.case import Case
+from evalward.records.trace import Message, Text, Trace
+from evalward.targets.agents.base import AgentJob, AgentRun, Ended
+from evalward.targets.agents.model_access import Link, ModelAccess
+from evalward.targets.agents.proxy import Account
+from evalward.targets.agents.readers.common import Told
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How an agent is started. `stdin` carries the task, so that no length and no leading dash of it matters."""
+
+    command: list[str]
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    stdin: bytes = b""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One agent program: how it is started, and how its output is read."""
+
+    launch: Callable[[str, AgentJob, Link | None], Launch]
+    read: Callable[[str], Told]
+
+
+class DrivenAgent:
+    """An agent program as a target. `access` is its model; without one nobody counts what it uses.
+
+    `about` says what identifies it beside its model. `timeout_s` bounds its trials beyond their own limit.
+    """
+
+    random = True
+
+    def __init__(
+        self,
+        identity: str,
+        executable: str,
+        dialect: Dialect,
+        access: ModelAccess | None,
+        *,
+        about: Mapping[str, str],
+        timeout_s: float | None = None,
+    ) -> None:
+        self.id = identity
+        self._executable, self._dialect, self._access = executable, dialect, access
+        self._about, self._timeout_s = about, timeout_s
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """The program's version or form, and model, host and settings."""
+        return {**self._about, **(self._access.settings.subject if self._access else {})}
+
+    @property
+    def priced(self) -> bool:
+        """True when its model's price is known; without a model of ours it isn't."""
+        return self._access is not None and self._access.settings.price is not None
+
+    @property
+    def missing_key(self) -> str | None:
+        """The variable that should hold the model's key and is not set."""
+        return self._access.missing_key if self._access else None
+
+    @property
+    def at_once(self) -> int | None:
+        """As many as the provider's places; without a model of ours as many as the processor takes."""
+        return self._access.limiter.most if self._access else None
+
+    def prepare(self) -> None:
+        """Nothing to load: the proxy begins with the first trial."""
+
+    async def close(self) -> None:
+        """End the proxy."""
+        if self._access is not None:
+            await self._access.close()
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - it sees the job alone
+        """Start the program in the job's place and wait for it. Raises `TargetError` for a provider's fault."""
+        account: Account | None = None
+        async with AsyncExitStack() as stack:
+            link = None
+            if self._access is not None:
+                link, account = await stack.enter_async_context(self._access.opened(job))
+            launch = self._dialect.launch(self._executable, job, link)
+            ended = await job.workspace.run(
+                launch.command,
+                env={**job.env, **launch.env},
+                timeout_s=min(job.timeout_s, self._timeout_s or job.timeout_s),
+                stdin=launch.stdin,
+            )
+        if self._access is not None and account is not None and account.ended_by is not None and account.limit is None:
+            raise self._access.error(account.ended_by)
+        return run_of(job, ended, self._dialect.read(ended.stdout), account)
+
+
+def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> AgentRun:
+    """What an agent's output and its account at the proxy say, as one record.
+
+    Turns and tokens are the proxy's; words and calls the agent's own, and where it told none the model's words.
+    """
+    words = told.messages or [answer.message for answer in (account.answers if account else []) if answer.main]
+    prompt = Message(role="user", content=[Text(text=clean_text(job.prompt))])
+    exit_code = None if ended.timed_out else ended.exit_code
+    limit = account.limit if account else None
+    good = exit_code == 0 and told.finished is not False
+    trace = Trace(
+        messages=[prompt, *(message for message in words if message.content)],
+        tool_calls=told.tool_calls,
+        turns=account.turns if account else [],
+        natural_stop=good and limit is None,
+        duration_ms=ended.duration_ms,
+        working_ms=max(0, ended.duration_ms - _waited_ms(account)),
+    )
+    claims = {**told.claims, **({"finished": told.finished} if told.finished is not None else {})}
+    return AgentRun(trace, _transcript(ended), exit_code, ended.timed_out, claims, limit)
+
+
+def _waited_ms(account: Account | None) -> int:
+    return sum(turn.wall_ms - turn.working_ms for turn in account.turns) if account else 0
+
+
+def _transcript(ended: Ended) -> str:
+    parts = [clean_text(text) for text in (ended.stdout, ended.stderr) if text]
+    return "\n".join(part.rstrip("\n") for part in parts) + ("\n" if parts else "")
+
+
+def plain(text: str) -> str:
+    """A text that can be an argument or input of a program: without NUL and lone surrogates."""
+    return clean_text(text).replace("\0", "")
+
+
+def version_of(executable: str) -> str:
+    """The version of a program that npm installed: what its package says; "unknown" for any other."""
+    for folder in list(Path(executable).resolve().parents)[:4]:
+        try:
+            value = json.loads((folder / "package.json").read_text("utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(value, dict) and isinstance(value.get("version"), str):
+            return str(value["version"])
+    return UNKNOWN
+
+
+def found(program: str, env: Mapping[str, str], root: Path | None = None) -> str | None:
+    """Where a program is: on the PATH, or below `root` for a relative path; `None` when it can't be started."""
+    there = root / program if root is not None and "/" in program and not program.startswith("/") else None
+    return shutil.which(str(there) if there else program, path=env.get("PATH"))

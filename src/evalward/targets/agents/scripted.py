@@ -1,0 +1,229 @@
+"""Agents that need nobody: a script per case (`scripted:NAME`), the case's own solution (`oracle`), nothing (`nop`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError
+
+from evalward.records.base import StrictRecord, digest
+from evalward.records.case import Case
+from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
+from evalward.targets.agents.base import AgentJob, AgentRun, Ended
+from evalward.targets.agents.readers.common import call
+from evalward.targets.base import Free, TrialSkippedError
+from evalward.targets.scripted import NO_MODEL
+
+DEFAULT = "default"
+SHELL = ("bash", "-c")
+SAID = "Done."
+HANG = "exec sleep 2147483647"
+CRASH = "kill -SEGV $$"
+LONGEST_S = 86_400
+
+
+class Step(StrictRecord):
+    """One step; exactly one of its fields is set.
+
+    `run` is a shell command, `say` words for people, `sleep` seconds of doing nothing; `exit` ends the agent with this
+    code, `hang` until its time is up, `crash` as a program that breaks.
+    """
+
+    run: str | None = None
+    say: str | None = None
+    sleep: Annotated[float, Field(ge=0, le=LONGEST_S, allow_inf_nan=False)] | None = None
+    exit: Annotated[int, Field(ge=0, le=255)] | None = None
+    hang: bool | None = None
+    crash: bool | None = None
+
+    @property
+    def command(self) -> str | None:
+        """What the step runs in the shell, the agent's own doings included; `None` where it runs nothing."""
+        if self.sleep is not None:
+            return f"exec sleep {self.sleep:f}"
+        return self.run if self.run is not None else HANG if self.hang else CRASH if self.crash else None
+
+
+class _Session:
+    """One trial of a script."""
+
+    def __init__(self, job: AgentJob) -> None:
+        self._job, self._left_s = job, job.timeout_s
+        self.messages = [Message(role="user", content=[Text(text=job.prompt)])]
+        self.calls: list[ToolCall] = []
+        self.lines: list[str] = []
+        self.spent_ms = 0
+        self.exit_code: int | None = None
+        self.timed_out = False
+
+    async def play(self, steps: Sequence[Step]) -> AgentRun:
+        for step in steps:
+            await self._play(step)
+            if self.exit_code is not None or self.timed_out:
+                break
+        else:
+            self._say(SAID)
+            self.exit_code = 0
+        trace = Trace(
+            messages=self.messages,
+            tool_calls=self.calls,
+            turns=[Turn(usage=NO_MODEL, stop="tool_use") for _ in self.calls] or [Turn(usage=NO_MODEL)],
+            natural_stop=self.exit_code == 0,
+            duration_ms=self.spent_ms,
+            working_ms=self.spent_ms,
+        )
+        transcript = "".join(f"{line.rstrip()}\n" for line in self.lines)
+        return AgentRun(trace, transcript, None if self.timed_out else self.exit_code, self.timed_out)
+
+    async def _play(self, step: Step) -> None:
+        command = step.command
+        if step.say is not None:
+            self._say(step.say)
+        elif step.exit is not None:
+            self.exit_code = step.exit
+        elif command is not None:
+            ended = await self._job.workspace.run([*SHELL, command], env=self._job.env, timeout_s=self._left_s)
+            self.spent_ms += ended.duration_ms
+            self._left_s = max(0.001, self._left_s - ended.duration_ms / 1000)
+            self.timed_out = ended.timed_out
+            if step.run is not None:
+                self._note(step.run, ended)
+            elif step.crash:
+                self.exit_code = ended.exit_code
+
+    def _say(self, text: str) -> None:
+        self.messages.append(Message(role="assistant", content=[Text(text=text)]))
+        self.lines.append(text)
+
+    def _note(self, command: str, ended: Ended) -> None:
+        identity = f"call_{len(self.calls) + 1}"
+        code = None if ended.timed_out else ended.exit_code
+        self.calls.append(call(command, ended.stdout, ended.stderr, code, duration_ms=ended.duration_ms))
+        use = ToolUse(id=identity, name="bash", input={"command": command})
+        output = "\n".join(text.rstrip("\n") for text in (ended.stdout, ended.stderr) if text)
+        result = ToolResult(tool_use_id=identity, content=output, is_error=code != 0)
+        self.messages += [Message(role="assistant", content=[use]), Message(role="tool_result", content=[result])]
+        self.lines += [f"$ {command}", *([output] if output else [])]
+
+
+class ScriptedAgent(Free):
+    """Hand-written steps per case; `default` stands for the cases without steps of their own."""
+
+    random = False
+
+    def __init__(self, name: str, scripts: Mapping[str, Sequence[Step]]) -> None:
+        self.id = f"scripted:{name}"
+        self._scripts = scripts
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """The scripts' identity."""
+        said = {name: [step.model_dump(mode="json") for step in steps] for name, steps in self._scripts.items()}
+        return {"script": digest(said)}
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same
+        """Play the case's steps. Raises `TrialSkippedError` when there are none."""
+        steps = self._scripts.get(case.id, self._scripts.get(DEFAULT))
+        if steps is None:
+            raise TrialSkippedError("no_script", f"{self.id} has no script for this case")
+        return await _Session(job).play(steps)
+
+
+class OracleAgent(Free):
+    """The case's own solution: what a perfect agent would do."""
+
+    id = "oracle"
+    random = False
+    subject: Mapping[str, str] = {}
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same
+        """Run the commands of the reference solution. Raises `TrialSkippedError` when there is none."""
+        commands = [text for message in case.reference() for use in message.tool_uses for text in _commands(use)]
+        if not commands:
+            raise TrialSkippedError("no_solution", "the case has no reference solution")
+        return await _Session(job).play([Step(run=command) for command in commands])
+
+
+def _commands(use: ToolUse) -> list[str]:
+    given: Any = use.input if isinstance(use.input, dict) else {}
+    return [text for text in (given.get("command"), given.get("commands")) if isinstance(text, str)]
+
+
+class NopAgent(Free):
+    """Does nothing: what a suite gives away for free."""
+
+    id = "nop"
+    random = False
+    subject: Mapping[str, str] = {}
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same
+        """Say that it is done."""
+        return await _Session(job).play([])
+
+
+# ------------------------------------------------------------------------------------------- reading scripts
+
+
+def load_scripts(name: str, path: Path, shown: str) -> ScriptedAgent:
+    """A file with steps per case id (YAML or JSON; a list alone is for all cases), or a folder with a file per case.
+
+    In a folder `CASE.yaml` and `CASE.json` hold a list of steps, `CASE.sh` a command a line. `shown` is its name for
+    people. Raises `InputError` with all that is wrong.
+    """
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in {".yaml", ".yml", ".json", ".sh"})
+        found = {file.stem: _value(file, f"{shown}/{file.name}") for file in files}
+        places = {file.stem: f"{shown}/{file.name}" for file in files}
+    else:
+        value = _value(path, shown)
+        found = value if isinstance(value, dict) else {DEFAULT: value}
+        places = {}
+    problems: list[Problem] = []
+    scripts = {
+        str(case): _steps(value, places.get(str(case), shown), str(case), problems) for case, value in found.items()
+    }
+    if problems:
+        raise InputError(problems)
+    if not scripts:
+        raise wrong(shown, f"scripts {name!r} hold no steps", "Write a list of steps, or steps by case id.")
+    return ScriptedAgent(name, scripts)
+
+
+def _value(path: Path, shown: str) -> Any:
+    import yaml  # noqa: PLC0415 - costs only who loads scripts
+
+    try:
+        text = path.read_text("utf-8")
+        if path.suffix == ".sh":
+            return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        return yaml.safe_load(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise wrong(shown, f"the script can't be read: {error}", "Name a readable file or folder.") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark is not None else None
+        raise wrong(shown, "this is no YAML", "Write a list of steps, or steps by case id.", line=line) from None
+
+
+def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[Step]:
+    if not isinstance(value, list):
+        message = f"the steps of {case!r} are no list"
+        problems.append(Problem(place=Place(file=shown), message=message, remedy="Write one step per list item."))
+        return []
+    return [step for number, item in enumerate(value, 1) if (step := _step(item, shown, f"{case}[{number}]", problems))]
+
+
+def _step(item: Any, shown: str, field: str, problems: list[Problem]) -> Step | None:
+    try:
+        step = Step.model_validate({"run": item} if isinstance(item, str) else item)
+        if len(step.model_dump(exclude_none=True)) == 1:
+            return step
+        message = "a step has exactly one key"
+    except ValidationError as error:
+        message = error.errors()[0]["msg"]
+    remedy = "Write a command, or one of run:, say:, sleep:, exit:, hang: true, crash: true."
+    problems.append(Problem(place=Place(file=shown), field=field, message=message, remedy=remedy))
+    return None

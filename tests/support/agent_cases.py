@@ -1,0 +1,46 @@
+"""Cases, jobs and agents for the tests of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from evalward.config import parse_config
+from evalward.config.agents import AgentProgram
+from evalward.records.case import Case
+from evalward.records.problem import Place as Written
+from evalward.targets.agents.base import Agent, AgentJob
+from evalward.targets.agents.make import make_agent
+from support.model_server import KEY, ModelServer
+from support.places import FolderPlace
+
+CASE = Case(id="greet", category="files", definition="sha256:1", place=Written(file="cases.yaml", line=1))
+MODELS = {"anthropic": "claude-sonnet-5", "openai": "gpt-4.1", "openai-responses": "gpt-5"}
+KEY_NAME = "TEST_KEY"
+
+
+def job(below: Path, prompt: str = "Make a.txt", **more: Any) -> AgentJob:
+    return replace(AgentJob(prompt=prompt, workspace=FolderPlace.made(below), timeout_s=60), **more)
+
+
+def agent(
+    name: str, server: ModelServer, path: str | None = None, programs: Mapping[str, AgentProgram] | None = None
+) -> Agent:
+    """An agent whose models are asked at the server, with the key that it wants, at stated prices."""
+    providers = {
+        provider: {
+            "base_url": server.messages_url if provider == "anthropic" else server.openai_url,
+            "key_env": KEY_NAME,
+            "prices": {model: {"input": 1.0, "output": 2.0, "cache_read": 0.1, "cache_write": 1.0}},
+        }
+        for provider, model in MODELS.items()
+    }
+    suite = {"name": "s", "kind": "bash", "cases": "c.jsonl", "targets": ["oracle"]}
+    text = yaml.safe_dump({"version": 1, "suites": [suite], "providers": providers})
+    loaded = parse_config(text, "evalward.yml", Path("/"))
+    env = {KEY_NAME: KEY, **({"PATH": path} if path else {})}
+    return make_agent(name, loaded, env, agents=programs)
