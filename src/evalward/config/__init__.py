@@ -14,6 +14,7 @@ from evalward.config.model import (
     config_schema,
 )
 from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
+from evalward.config.speedup import SpeedupSuite
 
 __all__ = [
     "KNOWN_TARGETS",
@@ -31,6 +32,7 @@ __all__ = [
     "Program",
     "Provider",
     "Providers",
+    "SpeedupSuite",
     "Suite",
     "config_schema",
     "load_config",

@@ -65,6 +65,17 @@ def _targets(config: Value) -> Iterator[Mistake]:
             if target.startswith("program:") and get(suite, "kind") == "bash":
                 message = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
                 yield Mistake(place, message, "Programs answer suites of kind command.")
+            yield from _of_kind(place, target, get(suite, "kind"))
+
+
+def _of_kind(place: KeyPath, target: str, kind: Value) -> Iterator[Mistake]:
+    """Patches and logs are for optimisation tasks, recorded answers and programs that give answers are not."""
+    form = target.partition(":")[0]
+    if form in {"patch", "log"} and kind in {"bash", "command"}:
+        yield Mistake(place, f"the target {shown(target)} gives no answers", "It is for suites of kind speedup.")
+    if form in {"replay", "program"} and kind == "speedup":
+        message = f"the target {shown(target)} changes no code, which suites of kind speedup are about"
+        yield Mistake(place, message, "Write patch:NAME, log:NAME, oracle, nop or a coding agent.")
 
 
 def _shells(config: Value) -> Iterator[Mistake]:
@@ -74,8 +85,13 @@ def _shells(config: Value) -> Iterator[Mistake]:
             yield Mistake((*path, "shell"), message, "Add sandbox: process, or remove the key.")
 
 
-_SECTIONS = {"replay": "recordings", "program": "programs"}
-_ENTRIES = {"replay": ("recording", "FOLDER"), "program": ("program", '{command: [PROGRAM, "{prompt}"]}')}
+_SECTIONS = {"replay": "recordings", "program": "programs", "patch": "patches", "log": "logs"}
+_ENTRIES = {
+    "replay": ("recording", "FOLDER"),
+    "program": ("program", '{command: [PROGRAM, "{prompt}"]}'),
+    "patch": ("folder of patches", "FOLDER"),
+    "log": ("folder of logs", "FOLDER"),
+}
 
 
 def _keys(value: Value) -> list[str]:
@@ -132,8 +148,9 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
             yield from texts(get(suite, key), *place, key)
     for place, profile in items(get(config, "profiles"), "profiles"):
         yield from texts(get(profile, "baseline"), *place, "baseline")
-    for place, recording in items(get(config, "recordings"), "recordings"):
-        yield from texts(recording, *place)
+    for section in ("recordings", "patches", "logs"):
+        for place, recording in items(get(config, section), section):
+            yield from texts(recording, *place)
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from evalward.config.fields import Name, SomeTexts, Text, TextList, one_or_more
 from evalward.config.providers import PROVIDERS, Providers
+from evalward.config.speedup import SpeedupSuite
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
 from evalward.records.policy import Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
@@ -19,6 +21,8 @@ KNOWN_TARGETS: tuple[str, ...] = (
     "nop",
     "replay:NAME",
     "program:NAME",
+    "patch:NAME",
+    "log:NAME",
     *(f"{name}/NAME" for name in PROVIDERS),
 )
 """The forms that a target can have; `NAME` stands for the name of a recording, a program or a provider's model."""
@@ -26,28 +30,13 @@ PROMPT_MARK = "{prompt}"
 """Stands for a case's request in a program's arguments and in a prompt template."""
 
 
-def _one_or_more(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 _TARGET_PATTERN = "^(" + "|".join(form.replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
 
-Name = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="Letters, digits and . _ -, at most 64"),
-]
-Text = Annotated[str, Field(min_length=1)]
 TargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _TARGET_PATTERN})]
-TextList = Annotated[list[Text], BeforeValidator(_one_or_more, json_schema_input_type=Text | list[Text])]
-SomeTexts = Annotated[
-    list[Text],
-    Field(min_length=1),
-    BeforeValidator(_one_or_more, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
-]
 SomeTargets = Annotated[
     list[TargetText],
     Field(min_length=1),
-    BeforeValidator(_one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
+    BeforeValidator(one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
 ]
 
 
@@ -102,7 +91,7 @@ class CommandSuite(StrictRecord):
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 
 
-Suite = Annotated[BashSuite | CommandSuite, Field(discriminator="kind")]
+Suite = Annotated[BashSuite | CommandSuite | SpeedupSuite, Field(discriminator="kind")]
 
 
 class Program(StrictRecord):
@@ -157,6 +146,12 @@ class Config(StrictRecord):
     profiles: dict[Name, Profile] = Field(default={}, description="Other policies, by branch")
     recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
     programs: dict[Name, Program] = Field(default={}, description="External programs for the targets program:NAME")
+    patches: dict[Name, Text] = Field(
+        default={}, description="Folders with ID.patch, or paths with {id}, for the targets patch:NAME"
+    )
+    logs: dict[Name, Text] = Field(
+        default={}, description="Folders with ID.log, or paths with {id}, for the targets log:NAME"
+    )
     providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
     budget_usd: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="US dollars; when they are spent no further trial begins"

@@ -20,7 +20,11 @@ from evalward.records.trace import Trace
 from evalward.targets.base import Target
 
 # One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
-BUILT_IN = {"bash": "evalward.suites.bash:BASH", "command": "evalward.suites.command:COMMAND"}
+BUILT_IN = {
+    "bash": "evalward.suites.bash:BASH",
+    "command": "evalward.suites.command:COMMAND",
+    "speedup": "evalward.suites.speedup.kind:SPEEDUP",
+}
 ENTRY_POINTS = "evalward.kinds"
 
 

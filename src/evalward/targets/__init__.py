@@ -12,6 +12,7 @@ from evalward.targets.limiter import Limiters
 
 REPLAY = "replay:"
 PROGRAM = "program:"
+PER_TASK = ("patch", "log")
 
 # One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
 WIRES: Mapping[str, tuple[str, str]] = {
@@ -45,11 +46,22 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
         from evalward.targets.programs import load_program  # noqa: PLC0415
 
         return load_program(name.removeprefix(PROGRAM), loaded, env)
+    form, _, left = name.partition(":")
+    if form in PER_TASK and left:
+        return _files(form, left, loaded)
     provider, _, model = name.partition("/")
     if provider in WIRES and model:
         return _live(provider, model, loaded, env, limiters or Limiters())
-    known = ", ".join(["oracle", "nop", "replay:NAME", "program:NAME", *(f"{wire}/NAME" for wire in WIRES)])
+    known = ", ".join(["oracle", "nop", "replay:NAME", "program:NAME", "patch:NAME", "log:NAME", *(f"{wire}/NAME" for wire in WIRES)])
     raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
+
+
+def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
+    from evalward.targets.per_task import FileTarget  # noqa: PLC0415
+
+    if form == "patch":
+        return FileTarget("patch", name, loaded.config.patches[name], loaded.root)
+    return FileTarget("log", name, loaded.config.logs[name], loaded.root)
 
 
 def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Target:
