@@ -52,7 +52,9 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
     provider, _, model = name.partition("/")
     if provider in WIRES and model:
         return _live(provider, model, loaded, env, limiters or Limiters())
-    known = ", ".join(["oracle", "nop", "replay:NAME", "program:NAME", "patch:NAME", "log:NAME", *(f"{wire}/NAME" for wire in WIRES)])
+    known = ", ".join(
+        ["oracle", "nop", "replay:NAME", "program:NAME", "patch:NAME", "log:NAME", *(f"{wire}/NAME" for wire in WIRES)]
+    )
     raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
 
 

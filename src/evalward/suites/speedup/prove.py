@@ -54,7 +54,7 @@ def _problem(case: SpeedupCase, message: str, remedy: str, field: str = "") -> P
 async def _prove(equipment: Equipment, case: SpeedupCase, work: Path) -> list[Problem]:
     await asyncio.to_thread(case.fixture.copy_to, work / "original")
     await asyncio.to_thread(case.fixture.copy_to, work / AGENT)  # nothing is changed there
-    sides = await session(equipment, case, work, (NOP, ORACLE, AGENT))
+    sides = (await session(equipment, case, work, (NOP, ORACLE, AGENT))).sides
     nop, oracle, again = (judge(case, name, name, sides) for name in (NOP, ORACLE, AGENT))
     return [
         *_sound(case, nop, "the untouched code"),
@@ -69,7 +69,9 @@ def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Proble
     failed = [("tests", details.pytest_failed), ("snapshots", details.snapshot_failed)]
     told = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
     return [
-        _problem(case, f"{what} fails its {word}: {told}"[:500], "Mend the task.") for word, failing in failed if failing
+        _problem(case, f"{what} fails its {word}: {told}"[:500], "Mend the task.")
+        for word, failing in failed
+        if failing
     ]
 
 
@@ -107,9 +109,7 @@ def is_faster(benchmark: BenchmarkSpeed, min_effect: float) -> bool:
     return samples is not None and slower(samples.agent, samples.nop, 1 + min_effect).slower
 
 
-async def _refused(
-    equipment: Equipment, case: SpeedupCase, patch: FileTarget, work: Path
-) -> list[Problem] | None:
+async def _refused(equipment: Equipment, case: SpeedupCase, patch: FileTarget, work: Path) -> list[Problem] | None:
     """What is wrong with a patch of the suite; `None` when the task has none of it."""
     target = work / patch.id.replace(":", "-")
     try:

@@ -143,7 +143,7 @@ class SpeedupCase(Case):
 
 
 def make_case(task: SpeedupTask, place: Place, root: Path, oracle: bytes) -> SpeedupCase:
-    """The case of a task. `root` is the folder of its file. Raises `ValueError` and `OSError` when its code isn't there."""
+    """The case of a task. `root` is its file's folder. Raises `ValueError` and `OSError` when its code isn't there."""
     if task.revision is not None:
         fixture = Fixture.of_revision(root, task.revision.commit, task.revision.path)
     else:

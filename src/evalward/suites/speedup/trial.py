@@ -55,6 +55,14 @@ class Working(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Session:
+    """The sides that were measured together, and how long that took."""
+
+    sides: Mapping[str, Side]
+    took_ms: int
+
+
 @dataclass
 class Equipment:
     """What a suite's trials share. `checked` and `sessions` hold what nop and oracle gave, by the task's definition."""
@@ -62,7 +70,7 @@ class Equipment:
     spec: SpeedupSuite
     system: str | None = None
     checked: dict[tuple[str, str], Checked] = field(default_factory=dict)
-    sessions: dict[str, dict[str, Side]] = field(default_factory=dict)
+    sessions: dict[str, Session] = field(default_factory=dict)
 
     def settings(self) -> Settings:
         """A workspace that may read the Python that we run with; `python` there is that one."""
@@ -93,18 +101,17 @@ class Equipment:
 
 async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
     """Measure what a target makes of a task. Raises `TrialSkippedError`, `TrialBrokenError`, `SandboxError`."""
-    started = time.monotonic()
     if isinstance(target, FileTarget) and target.form == "log":
         return TrialOutcome(_of_log(case, target, trial), Trace())
     with tempfile.TemporaryDirectory(prefix="evalward-speedup-") as place:
         work = Path(place)
         original = work / "original"
         await asyncio.to_thread(case.fixture.copy_to, original)
-        trace, details, refused = await _measured(equipment, case, target, trial, work)
-    usage = FREE if target.id in {NOP, ORACLE} else trace.usage
-    took = round((time.monotonic() - started) * 1000)
-    result = make_result(_task_id(case, trial), details, usage=usage, duration_ms=took)
-    return TrialOutcome(_with_refusal(result, refused), trace)
+        done = await _measured(equipment, case, target, trial, work)
+    usage = FREE if target.id in {NOP, ORACLE} else done.trace.usage
+    took_ms = done.trace.duration_ms + done.took_ms
+    result = make_result(_task_id(case, trial), done.details, usage=usage, duration_ms=took_ms)
+    return TrialOutcome(_with_refusal(result, done.refused), done.trace)
 
 
 def _task_id(case: SpeedupCase, trial: int) -> TaskId:
@@ -115,20 +122,31 @@ def _with_refusal(result: Result, refused: str | None) -> Result:
     return result.model_copy(update={"reason": REFUSED, "message": refused}) if refused else result
 
 
-async def _measured(
-    equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path
-) -> tuple[Trace, SpeedupDetails, str | None]:
-    """The trace, what became of the task, and why the change could not be taken, if so."""
+@dataclass(frozen=True)
+class _Done:
+    """What became of a trial. `took_ms` is the measuring alone; `refused`: why the change could not be taken."""
+
+    details: SpeedupDetails
+    took_ms: int
+    trace: Trace = field(default_factory=Trace)
+    refused: str | None = None
+
+
+async def _measured(equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Done:
     if target.id in {NOP, ORACLE}:
-        sides = await reference(equipment, case, work)
-        return Trace(), judge(case, target.id, target.id, sides), None
+        found = await reference(equipment, case, work)
+        return _Done(judge(case, target.id, target.id, found.sides), found.took_ms)
     trace, notes, refused = await _change(equipment, case, target, trial, work)
     if refused is not None:
-        sides = await reference(equipment, case, work)
-        found = [evidence_of(name, name, case.task, sides) for name in (NOP, ORACLE)]
-        return trace, merge([*found, refused_evidence(target.id, refused, sides)])[target.id], refused
-    sides = await session(equipment, case, work, (NOP, ORACLE, AGENT))
-    return trace, judge(case, target.id, AGENT, sides, notes), None
+        found = await reference(equipment, case, work)
+        return _Done(_refusal(case, target.id, refused, found.sides), found.took_ms, trace, refused)
+    found = await session(equipment, case, work, (NOP, ORACLE, AGENT))
+    return _Done(judge(case, target.id, AGENT, found.sides, notes), found.took_ms, trace)
+
+
+def _refusal(case: SpeedupCase, key: str, why: str, sides: Mapping[str, Side]) -> SpeedupDetails:
+    found = [evidence_of(name, name, case.task, sides) for name in (NOP, ORACLE)]
+    return merge([*found, refused_evidence(key, why, sides)])[key]
 
 
 async def _change(
@@ -166,7 +184,7 @@ async def _work(
     return run.trace, notes
 
 
-async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> dict[str, Side]:
+async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> Session:
     """Nop and oracle in turns, once per task and run: each is what it is, whoever asks."""
     async with alone():
         if case.definition not in equipment.sessions:
@@ -174,13 +192,14 @@ async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> dict
         return equipment.sessions[case.definition]
 
 
-async def session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> dict[str, Side]:
+async def session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> Session:
     """These sides in turns. `work` has what was changed, by the side's name."""
     async with alone():
         return await _session(equipment, case, work, names)
 
 
-async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> dict[str, Side]:
+async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> Session:
+    started = time.monotonic()
     conditions = equipment.conditions(case)
     original, oracle = work / "original", work / ORACLE
     if not oracle.exists():
@@ -195,7 +214,7 @@ async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: t
         why = broken or "; ".join(sides[NOP].measured.notes) or "its benchmarks gave no time"
         raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(f"the untouched code can't be measured: {why}"))
     equipment.keep(case, sides)
-    return sides
+    return Session(sides, round((time.monotonic() - started) * 1000))
 
 
 @asynccontextmanager

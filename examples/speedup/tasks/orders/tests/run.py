@@ -12,17 +12,17 @@ import orders
 
 class Orders(unittest.TestCase):
     def test_unique_keeps_the_first_of_each(self):
-        self.assertEqual(orders.unique(["pear", "apple", "pear", "fig", "apple"]), ["pear", "apple", "fig"])
+        assert orders.unique(["pear", "apple", "pear", "fig", "apple"]) == ["pear", "apple", "fig"]
 
     def test_unique_keeps_the_order_of_many(self):
         names = [f"customer {number * 7 % 50}" for number in range(200)]
-        self.assertEqual(orders.unique(names), names[:50])
+        assert orders.unique(names) == names[:50]
 
     def test_unique_of_nothing(self):
-        self.assertEqual(orders.unique([]), [])
+        assert orders.unique([]) == []
 
     def test_totals_add_up(self):
-        self.assertEqual(orders.totals([("ann", 2), ("bob", 5), ("ann", 3)]), [["ann", 5], ["bob", 5]])
+        assert orders.totals([("ann", 2), ("bob", 5), ("ann", 3)]) == [["ann", 5], ["bob", 5]]
 
 
 done = unittest.main(exit=False, verbosity=0).result

@@ -5,8 +5,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import words
 
-TEXT = " ".join(f"word{number * 7919 % 400}" for number in range(3000))
-TERMS = [f"word{number}" for number in range(60)]
+TEXT = " ".join(f"word{number * 7919 % 25}" for number in range(6000))
+TERMS = [f"word{number}" for number in range(12)]
 
 
 def test_count(benchmark):

@@ -52,7 +52,7 @@ def call(name: str, arguments: list) -> dict:  # type: ignore[type-arg]
     """One call: its value, with the arguments as it left them; or what it raised."""
     try:
         module, _, attribute = name.partition(":")
-        function = importlib.import_module(module)
+        function: Any = importlib.import_module(module)
         for part in attribute.split("."):
             function = getattr(function, part)
         value = encode(function(*arguments))

@@ -74,9 +74,7 @@ def same(one: Any, two: Any, rtol: float, atol: float) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, list) and len(value) == 2 and value[0] in ("int", "float") and isinstance(value[1], str)
-    )
+    return isinstance(value, list) and len(value) == 2 and value[0] in ("int", "float") and isinstance(value[1], str)
 
 
 def _close(one: Sequence[str], two: Sequence[str], rtol: float, atol: float) -> bool:
