@@ -21,9 +21,9 @@ KNOWN_TARGETS: tuple[str, ...] = (
     "nop",
     "replay:NAME",
     "program:NAME",
+    *(f"{name}/NAME" for name in PROVIDERS),
     "patch:NAME",
     "log:NAME",
-    *(f"{name}/NAME" for name in PROVIDERS),
 )
 """The forms that a target can have; `NAME` stands for the name of a recording, a program or a provider's model."""
 PROMPT_MARK = "{prompt}"

@@ -53,7 +53,14 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
     if provider in WIRES and model:
         return _live(provider, model, loaded, env, limiters or Limiters())
     known = ", ".join(
-        ["oracle", "nop", "replay:NAME", "program:NAME", "patch:NAME", "log:NAME", *(f"{wire}/NAME" for wire in WIRES)]
+        [
+            "oracle",
+            "nop",
+            "replay:NAME",
+            "program:NAME",
+            *(f"{wire}/NAME" for wire in WIRES),
+            *(f"{form}:NAME" for form in PER_TASK),
+        ]
     )
     raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
 
