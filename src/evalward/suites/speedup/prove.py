@@ -66,7 +66,8 @@ async def _prove(equipment: Equipment, case: SpeedupCase, work: Path) -> list[Pr
 
 
 def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Problem]:
-    failed = [("tests", details.pytest_failed), ("snapshots", details.snapshot_failed)]
+    # not `pytest_failed`: the oracle's own failures are what that one forgives
+    failed = [("tests", details.pytest_summary.status != "passed"), ("snapshots", details.snapshot_failed)]
     told = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
     return [
         _problem(case, f"{what} fails its {word}: {told}"[:500], "Mend the task.")
@@ -77,7 +78,7 @@ def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Proble
 
 def _slow_oracle(case: SpeedupCase, oracle: SpeedupDetails) -> list[Problem]:
     """The human patch has to be faster by the task's least effect, in one benchmark beyond chance."""
-    if oracle.pytest_failed or oracle.snapshot_failed:
+    if not oracle.resolved:
         return []
     found = oracle.oracle_speedup
     least = 1 + case.task.min_effect
