@@ -97,7 +97,7 @@ class Changing(Free):
     random = True
     subject: Mapping[str, str] = {}
 
-    def __init__(self, act: Callable[[Path], None]) -> None:
+    def __init__(self, act: Callable[[Path], object]) -> None:
         self.act = act
         self.jobs: list[AgentJob] = []
 
