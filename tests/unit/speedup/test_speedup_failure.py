@@ -26,7 +26,7 @@ def merged(
 AGENT = speeds(("m.S.a", 1.2, 1.5))
 
 
-def told(details: SpeedupDetails) -> tuple[bool, bool, float | None, float | None]:
+def told(details: SpeedupDetails) -> tuple[object, ...]:
     return details.success, details.fallback_to_baseline, details.agent_advantage, details.task_speedup
 
 

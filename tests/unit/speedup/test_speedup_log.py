@@ -68,7 +68,9 @@ def test_good_logs_are_recomputed(text: str) -> None:
     result = judged(text)
     details = details_of(result)
     assert (result.status, details.success, details.fallback_to_baseline) == (Status.PASSED, True, False)
-    assert (details.task_speedup, details.agent_advantage, details.num_valid_benchmarks) == (GOOD, RECOMPUTED, 2)
+    assert details.num_valid_benchmarks == 2
+    assert details.task_speedup == GOOD
+    assert details.agent_advantage == RECOMPUTED
 
 
 @pytest.mark.parametrize("text", FAILS.values(), ids=FAILS)
@@ -76,7 +78,8 @@ def test_failures_fall_back_and_say_why(text: str) -> None:
     result = judged(text)
     details = details_of(result)
     assert (result.status, details.success, details.fallback_to_baseline) == (Status.FAILED, False, True)
-    assert (details.task_speedup, details.agent_advantage) == (1.0, FALLEN)
+    assert details.task_speedup == 1.0
+    assert details.agent_advantage == FALLEN
     assert [(b.raw_agent, b.oracle) for b in details.benchmarks] == [(1.2, 1.5), (1.0, 1.1)]
     assert result.message
 

@@ -191,6 +191,15 @@ def test_a_baseline_keeps_numbers_and_bounded_samples() -> None:
     assert "story" not in kept.model_dump_json()
 
 
+def test_a_baseline_gives_the_same_metrics() -> None:
+    results = [first(), second()]
+    kept = [
+        result.model_copy(update={"details": baseline_trial(result).details, "checks": [], "message": None})
+        for result in results
+    ]
+    assert measure(kept) == measure(results)
+
+
 @given(st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100), st.booleans()), min_size=1, max_size=8))
 def test_the_order_of_tasks_is_no_difference(tasks: list[tuple[float, float, bool]]) -> None:
     results = [
