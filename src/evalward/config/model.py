@@ -62,7 +62,7 @@ class BashSuite(StrictRecord):
     shell: list[Text] | None = Field(
         default=None,
         min_length=1,
-        description="With sandbox: process, the program that gets each script as its last argument; bash -c if not given",
+        description="With sandbox: process, the program whose last argument is each script; else bash -c",
     )
 
 

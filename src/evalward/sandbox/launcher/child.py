@@ -23,6 +23,7 @@ def give_up_rights(plan: Plan) -> None:
     if os.uname().sysname != "Linux":
         return
     kernel.no_new_privileges()
+    kernel.drop_capabilities()
     if plan.landlock:
         world.lock(plan)
 

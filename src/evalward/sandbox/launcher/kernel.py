@@ -96,6 +96,12 @@ def no_new_privileges() -> None:
     _prctl(_PR_SET_NO_NEW_PRIVS, 1, "PR_SET_NO_NEW_PRIVS")
 
 
+def drop_capabilities() -> None:
+    """Be root, if we are, in name only. With `no_new_privileges` no program brings them back."""
+    header = struct.pack("=Ii", 0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this thread
+    _checked(_libc.capset(header, bytes(24)), "capset")
+
+
 def raise_loopback() -> None:
     """Switch the loopback interface on: in a new network namespace it is off."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:

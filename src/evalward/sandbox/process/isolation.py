@@ -17,7 +17,8 @@ class Isolation:
 
     `user`: they have a user id of their own. `processes`: they can neither see into nor signal any process but their
     own, and none of theirs outlives the workspace. `files`: they can open only the workspace, installed programs and
-    what `Settings.readable` names. `network`: what they can reach. `how`: by what means.
+    what `Settings.readable` names. `network`: what they can reach. `how`: by what means. With Landlock alone a socket
+    that our own user may use, such as Docker's, is open to them too: that is `partial`.
     """
 
     user: bool

@@ -19,7 +19,7 @@ from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.plan import SYSTEM, Command, Plan
 from evalward.sandbox.process.client import LauncherClient
-from evalward.sandbox.process.isolation import Isolation
+from evalward.sandbox.process.isolation import Isolation, refusal
 from evalward.sandbox.process.places import Copied, Copier, Places, give_to, read_all, remove
 from evalward.sandbox.process.probe import Layers, layers
 from evalward.sandbox.process.running import Finished, Handling, run_command
@@ -136,6 +136,9 @@ def _build(fixture: Path | None, settings: Settings, extra_files: Mapping[str, b
     base: Path | None = None
     try:
         found = layers()
+        why_not = refusal(found.isolation(settings.network), settings, os.environ)
+        if why_not is not None:
+            raise SandboxError(why_not)
         user = take_user() if found.own_user else None
         if found.own_user and user is None:
             raise SandboxError("no user id is free for a workspace")

@@ -18,10 +18,9 @@ You are working in a bash shell through the tool `bash`. Do what the task asks w
 there. The shell keeps its folder, variables, functions and files from one call to the next. There is no network and \
 nobody to answer questions: decide yourself. When the task is done, say so in one sentence without another tool call."""
 
-NEW_SHELLS = SYSTEM.replace(
-    "The shell keeps its folder, variables, functions and files from one call to the next.",
-    "Each call is a new shell in the same folder: files stay from one call to the next, variables and functions don't.",
-)
+_ONE_SHELL = "The shell keeps its folder, variables, functions and files from one call to the next."
+_ONE_EACH = "Each call is a new shell in the same folder: files stay, variables and functions don't."
+NEW_SHELLS = SYSTEM.replace(_ONE_SHELL, _ONE_EACH)
 """The same, for a shell that is a real program, started anew for every call."""
 
 TOOL_DESCRIPTION = """\
@@ -52,7 +51,7 @@ class Prompting:
 
 
 def load_prompting(root: Path, system: str | None, tool: str | None, default: str = SYSTEM) -> Prompting:
-    """`default` and ours, or what the files say: text for the prompt; text or JSON (`description`, `input_schema`) for the tool."""
+    """`default` and our tool, or what the files say: text for both; also JSON (`description`, `input_schema`)."""
     return Prompting(_read(root, system) if system else default, _load_tool(root, tool) if tool else _default_tool())
 
 

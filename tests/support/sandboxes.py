@@ -1,0 +1,53 @@
+"""Workspaces for tests, behind every combination of walls that this machine can build."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from evalward.sandbox.process import Finished, Settings, Workspace, probe, workspace
+from evalward.sandbox.process.probe import Layers, candidates, works
+
+NAMES = {
+    (True, True, True): "own user, namespaces",
+    (True, False, True): "own user, Landlock",
+    (True, False, False): "own user",
+    (False, True, True): "namespaces",
+    (False, False, True): "Landlock",
+    (False, False, False): "nothing",
+}
+
+
+def name_of(layers: Layers) -> str:
+    """What a test's name says of its walls."""
+    return NAMES[layers.own_user, layers.namespaces, layers.landlock or layers.namespaces]
+
+
+def buildable() -> Iterator[Layers]:
+    """All that work here, and none at all; one for each name."""
+    found = {name_of(layers): layers for layers in reversed([*candidates(), Layers()]) if works(layers)}
+    return iter(found.values())
+
+
+def use(monkeypatch: pytest.MonkeyPatch, layers: Layers) -> None:
+    """Build only these walls."""
+    monkeypatch.setattr(workspace, "layers", lambda: layers)
+    monkeypatch.setattr(probe, "layers", lambda: layers)
+
+
+@asynccontextmanager
+async def opened(
+    fixture: Path | None = None, settings: Settings | None = None, files: Mapping[str, bytes] | None = None
+) -> AsyncIterator[Workspace]:
+    """A workspace that is closed."""
+    made = await Workspace.create(fixture, settings or Settings(), extra_files=files)
+    async with made:
+        yield made
+
+
+async def bash(place: Workspace, script: str, timeout_s: float = 20, grace_s: float = 0) -> Finished:
+    """Run a script."""
+    return await place.run(["bash", "-c", script], timeout_s=timeout_s, grace_s=grace_s)

@@ -1,0 +1,67 @@
+"""What is said of the walls, and when commands are refused."""
+
+from __future__ import annotations
+
+import resource
+
+import pytest
+
+from evalward.sandbox.process import Isolation, Limits, Settings, refusal
+from evalward.sandbox.process.probe import Layers
+from evalward.sandbox.process.users import passwd_with
+
+NOTHING = Layers().isolation("none")
+IN_ACTIONS = {"GITHUB_ACTIONS": "true"}
+
+
+@pytest.mark.parametrize(
+    ("layers", "level"),
+    [
+        (Layers(own_user=True, namespaces=True, network=True), "full"),
+        (Layers(namespaces=True), "full"),
+        (Layers(own_user=True, landlock=True), "full"),
+        (Layers(own_user=True), "partial"),
+        (Layers(landlock=True), "partial"),
+        (Layers(), "none"),
+    ],
+)
+def test_levels(layers: Layers, level: str) -> None:
+    assert layers.isolation("open").level == level
+
+
+def test_the_network_that_is_told_is_the_one_in_force() -> None:
+    assert Layers(namespaces=True, network=True).isolation("loopback").network == "loopback"
+    assert Layers(namespaces=True).isolation("none").network == "open"
+
+
+def test_words() -> None:
+    assert NOTHING.words() == "no isolation, network open"
+    walls = Layers(own_user=True, namespaces=True, network=True).isolation("none").words()
+    means = "own user, own process and mount namespace, own network namespace"
+    assert walls == f"full isolation ({means}), network off"
+
+
+@pytest.mark.parametrize(
+    ("isolation", "settings", "env", "refused"),
+    [
+        (NOTHING, Settings(), IN_ACTIONS, True),
+        (NOTHING, Settings(allow_unisolated=True), IN_ACTIONS, False),
+        (NOTHING, Settings(), {}, False),
+        (Layers(own_user=True).isolation("open"), Settings(), IN_ACTIONS, False),
+    ],
+)
+def test_refusal(isolation: Isolation, settings: Settings, env: dict[str, str], refused: bool) -> None:
+    assert (refusal(isolation, settings, env) is not None) == refused
+
+
+def test_the_number_of_processes_is_bounded_only_where_it_counts_nobody_elses() -> None:
+    assert [resource.RLIMIT_NPROC, 256] in Limits().resource_limits(processes=True)
+    assert resource.RLIMIT_NPROC not in [kind for kind, _ in Limits().resource_limits(processes=False)]
+    unbounded = Limits(memory_mb=None).resource_limits(processes=True)
+    assert resource.RLIMIT_DATA not in [kind for kind, _ in unbounded]
+
+
+def test_the_commands_user_has_a_name() -> None:
+    from pathlib import Path
+
+    assert passwd_with(61000, Path("/h")).splitlines()[-1] == "eval:x:61000:61000::/h:/bin/sh"
