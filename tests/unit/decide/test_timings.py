@@ -38,11 +38,11 @@ def result(agent: float, *, nop: float = 1.0, count: int = 7, seed: int = 1, fai
     return trial_of("tiny", details([found], tests=ran_with(failed)))
 
 
-def report(made: Result) -> Report:
+def report(made: Result, target: str = "patch:mine") -> Report:
     run = Run(
         suite="fast",
         kind="speedup",
-        target="patch:mine",
+        target=target,
         trials=1,
         planned=1,
         subject=Subject(hash="sha256:x"),
@@ -52,10 +52,10 @@ def report(made: Result) -> Report:
     return Report(tool=Tool(version="1"), created_at="2026-11-21T08:00:00Z", runs=[run])
 
 
-def judged(before: Result, now: Result) -> Judgement:
-    baseline = make_baseline(report(before), "report.json", None, {"speedup": measure})
+def judged(before: Result, now: Result, target: str = "patch:mine") -> Judgement:
+    baseline = make_baseline(report(before, target), "report.json", None, {"speedup": measure})
     policy = Policy(rules=[Rule(metric="mean_speedup", max_drop=0.05)])
-    return judge_report(report(now), baseline, policy)
+    return judge_report(report(now, target), baseline, policy)
 
 
 def test_a_slower_benchmark_is_named_with_factor_and_p() -> None:
@@ -98,6 +98,13 @@ def test_noise_is_no_drop() -> None:
     assert judgement.comparison.runs[0].metrics[0].delta < -0.05
     assert judgement.verdict.outcome is Outcome.PASS
     assert "no benchmark is slower beyond chance (1 tested)" in judgement.verdict.rules[0].explanation
+
+
+@pytest.mark.parametrize("target", ["nop", "oracle"])
+def test_the_measure_itself_does_not_fall(target: str) -> None:
+    judgement = judged(result(0.5), result(0.9, seed=2), target)
+    assert judgement.verdict.outcome is Outcome.PASS
+    assert f"{target} is what others are measured by" in judgement.verdict.rules[0].explanation
 
 
 def test_what_could_not_be_tested_is_inconclusive() -> None:
