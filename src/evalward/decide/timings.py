@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
+from statistics import median
 
 from evalward.decide.compare import Sides, find_runs, sides_of
 from evalward.decide.statistics.timing import TimingVerdict, slower
-from evalward.records.baseline import Baseline
+from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.comparison import Comparison, RunComparison
-from evalward.records.report import Report
+from evalward.records.report import Report, Run
 from evalward.records.result import Result
 from evalward.records.speedup import SpeedupDetails
-from evalward.records.timing import SlowerBenchmark, Timings
+from evalward.records.timing import SlowerBenchmark, TaskSpeed, Timings
 
 SHOWN = 5
 FACTOR = 1.1  # a benchmark that takes less than a tenth longer is not called slower, whatever the samples prove
@@ -26,9 +27,50 @@ def with_timings(comparison: Comparison, report: Report, baseline: Baseline | No
         for run, base in find_runs(report, baseline)
         if base is not None and run.kind == "speedup"
     }
-    runs = [run.model_copy(update={"timings": found.get((run.suite, run.target))}) for run in comparison.runs]
+    shown = {
+        (run.suite, run.target): speeds_of(run, base)
+        for run, base in find_runs(report, baseline)
+        if run.kind == "speedup"
+    }
+    runs = [
+        _with(run, found.get((run.suite, run.target)), shown.get((run.suite, run.target))) for run in comparison.runs
+    ]
     told = [warning for run in runs for warning in _warnings(run)]
     return comparison.model_copy(update={"runs": runs, "warnings": [*comparison.warnings, *told]})
+
+
+def _with(run: RunComparison, timings: Timings | None, speeds: list[TaskSpeed] | None) -> RunComparison:
+    return run.model_copy(update={"timings": timings, "speeds": speeds}) if speeds is not None else run
+
+
+def speeds_of(run: Run, base: BaselineRun | None) -> list[TaskSpeed]:
+    """Each task with a valid trial, in the order of the run. A task of another definition has nothing before it."""
+    was = {(case.id, case.definition): case.results() for case in base.cases} if base else {}
+    tasks: dict[str, list[Result]] = defaultdict(list)
+    for result in run.cases:
+        if result.valid:
+            tasks[result.id].append(result)
+    return [_task_speed(trials, was.get((trials[0].id, trials[0].definition), [])) for trials in tasks.values()]
+
+
+def _task_speed(now: Sequence[Result], before: Sequence[Result]) -> TaskSpeed:
+    details = _details(now)
+    return TaskSpeed(
+        case=now[0].id,
+        agent=_middle(each.task_speedup for each in details),
+        oracle=_middle(each.oracle_speedup for each in details),
+        before=_middle(each.task_speedup for each in _details(before)),
+        fell_back=any(each.fallback_to_baseline for each in details),
+    )
+
+
+def _details(results: Iterable[Result]) -> list[SpeedupDetails]:
+    return [r.details for r in results if r.valid and isinstance(r.details, SpeedupDetails)]
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _of_sides(sides: Sides) -> Timings | None:

@@ -8,7 +8,7 @@ from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.result import CheckResult
-from evalward.records.timing import Timings
+from evalward.records.timing import TaskSpeed, Timings
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -161,6 +161,7 @@ class RunComparison(Record):
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
     timings: Timings | None = None
+    speeds: list[TaskSpeed] = []
 
     @property
     def name(self) -> str:

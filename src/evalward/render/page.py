@@ -217,7 +217,17 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
+        bars=_bars(run) if measured and run.target not in {"nop", "oracle"} else "",
     )
+
+
+def _bars(run: RunComparison) -> str:
+    """The speedups of a run's tasks beside the oracle's, with what they were in the baseline."""
+    if not run.speeds:
+        return ""
+    from evalward.render.speedup import bars, compared_bars  # noqa: PLC0415 - of one kind only
+
+    return bars(compared_bars(run.speeds))
 
 
 def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:

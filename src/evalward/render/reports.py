@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
 from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
+from evalward.records.speedup import SpeedupDetails
 from evalward.render.entries import answer_lines
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
@@ -70,6 +71,7 @@ class ReportRun:
     categories: list[tuple[str, str]]
     tasks: list[TaskLine]
     findings: list[FindingLine]
+    bars: str = ""
 
     @property
     def name(self) -> str:
@@ -109,6 +111,7 @@ class ReportsPage:
     runs: list[ReportRun]
     side: SideBySide | None
     findings: list[FindingLine]
+    summary: str = ""  # Markdown: FC-Eval's table of all speedup runs
 
 
 def build_reports(
@@ -127,6 +130,7 @@ def build_reports(
         runs=[_run(run, counts) for run in reports[0].runs] if len(reports) == 1 else [],
         side=_side_by_side(reports, counts) if several else None,
         findings=[_finding(finding) for finding in together],
+        summary=_summary([run for report in reports for run in report.runs if run.kind == "speedup"]),
     )
 
 
@@ -167,7 +171,27 @@ def _run(run: Run, counts: bool) -> ReportRun:
         categories=[(name, format_category(run.categories[name])) for name in sorted(run.categories)],
         tasks=[_task(result, run.trials) for result in run.cases if result.reason != NOT_RUN],
         findings=[_finding(finding) for finding in run.findings],
+        bars=_bars(run) if run.kind == "speedup" else "",
     )
+
+
+def _summary(runs: Sequence[Run]) -> str:
+    if not runs:
+        return ""
+    from evalward.render.speedup import summary_markdown  # noqa: PLC0415 - of one kind only
+
+    return summary_markdown(runs)
+
+
+def _bars(run: Run) -> str:
+    """The tasks' speedups beside the oracle's; of a single task its benchmarks'."""
+    from evalward.render.speedup import bars, benchmark_bars, task_bars  # noqa: PLC0415
+
+    pairs = task_bars(run)
+    if len(pairs) == 1:
+        details = next((case.details for case in run.cases if isinstance(case.details, SpeedupDetails)), None)
+        pairs = benchmark_bars(details) if details else pairs
+    return bars(pairs)
 
 
 def _task(result: Result, trials: int) -> TaskLine:

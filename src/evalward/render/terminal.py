@@ -94,6 +94,9 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         headers = ["metric", "baseline", "now", "Δ", "threshold", "status"]
         screen.table(headers, [_cells(row) for row in run.rows], "lrrrll")
         screen.blank()
+    if run.bars:
+        screen.verbatim(run.bars, 2)
+        screen.blank()
     moved = [row for row in run.info if row.delta not in _UNMOVED and not row.metric.endswith("_duration_ms")]
     if moved:
         cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
@@ -197,6 +200,9 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
     screen.blank()
     if run.metrics:
         screen.table(["metric", "value"], run.metrics, "lr")
+        screen.blank()
+    if run.bars:
+        screen.verbatim(run.bars, 2)
         screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")

@@ -173,6 +173,7 @@ class RunView:
     categories: list[CategoryRow]
     subject: list[SubjectLine]
     sure: list[SureRow] = field(default_factory=list)
+    bars: str = ""
 
     @property
     def name(self) -> str:

@@ -127,6 +127,13 @@ def test_samples_pair_by_round() -> None:
     assert (found.slower, found.suspected) == ([], 0)
 
 
+def test_a_tasks_speedup_stands_beside_the_oracles_and_its_own_before() -> None:
+    speed = judged(result(0.5), result(0.5, failed=1)).comparison.runs[0].speeds[0]
+    assert (speed.case, speed.agent, speed.fell_back) == ("tiny", 1.0, True)
+    assert speed.before == pytest.approx(2.0, rel=0.05)
+    assert speed.oracle == pytest.approx(5.0, rel=0.05)
+
+
 def test_samples_of_a_baseline_are_bounded() -> None:
     found = benchmark(jittered(0.5, 100), jittered(1.0, 100))
     kept = details([found]).summary().benchmarks[0].samples

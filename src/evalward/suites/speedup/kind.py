@@ -20,6 +20,7 @@ from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.load import load_cases
+from evalward.suites.speedup.measure.spread import spread_findings
 from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
 from evalward.suites.speedup.prove import patches_of, prove_cases
 from evalward.suites.speedup.task import SpeedupCase
@@ -76,7 +77,7 @@ class SpeedupKind:
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show, and what they hide."""
-        return interpret(results, measurement)
+        return [*interpret(results, measurement), *spread_findings(results)]
 
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002 - the summary table says it
         """Nothing beyond what each run shows."""
