@@ -96,6 +96,20 @@ async def test_a_change_that_stops_the_benchmarks_has_failed(tmp_path: Path) -> 
     assert "BENCHMARKS: none gave a time" in details.notes
 
 
+@pytest.mark.parametrize("speed", ["1e-300", "NaN", "-1", "0", '"fast"', "true", "[]", "Infinity"])
+async def test_a_time_that_nothing_can_have_is_none(tmp_path: Path, speed: str) -> None:
+    result, details = await trial(tmp_path, patches={"mine": patch("speed", SLOW, speed)}, rounds=2)
+    assert [each.valid for each in details.benchmarks] == [False, True]
+    assert (result.status, details.task_speedup) == (Status.PASSED, 1.0)
+
+
+async def test_a_change_that_breaks_the_setup_has_failed(tmp_path: Path) -> None:
+    crash = GOOD + "--- /dev/null\n+++ b/crash\n@@ -0,0 +1 @@\n+now\n"
+    result, details = await trial(tmp_path, patches={"mine": crash}, setup=["test ! -e crash"], rounds=2)
+    assert (result.status, result.reason, details.task_speedup) == (Status.FAILED, "tests_failed", 1.0)
+    assert "SETUP: setup ended with exit code 1" in details.notes
+
+
 @pytest.mark.parametrize(
     "refused",
     [

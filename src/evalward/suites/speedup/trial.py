@@ -80,6 +80,7 @@ class Equipment:
             network=self.spec.network,
             readable=tuple(dict.fromkeys(ours)),
             path=f"{Path(sys.prefix) / 'bin'}:{PATH}",
+            allow_unisolated=self.spec.allow_unisolated,
         )
 
     def conditions(self, case: SpeedupCase) -> Conditions:

@@ -11,6 +11,7 @@ from evalward.suites.speedup.measure.rounds import Measured
 from evalward.suites.speedup.measure.session import Checked, Side
 from evalward.suites.speedup.measure.snapshots import Statuses, after_statuses, before_statuses, transitions
 from evalward.suites.speedup.task import SpeedupTask
+from evalward.suites.speedup.values import number
 
 NOP, ORACLE, AGENT = "nop", "oracle", "agent"
 NO_CHECK = Checked(PytestSummary())
@@ -74,13 +75,18 @@ def speeds(nop: Measured, oracle: Measured, agent: Measured) -> list[BenchmarkSp
     return [_speed(name, *(side.samples.get(name, []) for side in (nop, oracle, agent))) for name in nop.samples]
 
 
+def _ratio(before: float | None, now: float | None) -> float | None:
+    """How many times as fast; what no program can be is none."""
+    return None if before is None or not now else number(before / now)
+
+
 def _speed(name: str, nop: Sequence[float], oracle: Sequence[float], agent: Sequence[float]) -> BenchmarkSpeed:
     medians = [median(times) if times else None for times in (nop, oracle, agent)]
     before, human, now = medians
     return BenchmarkSpeed(
         name=name,
-        agent=None if before is None or now is None else before / now,
-        oracle=None if before is None or human is None else before / human,
+        agent=_ratio(before, now),
+        oracle=_ratio(before, human),
         nop_median=before,
         oracle_median=human,
         agent_median=now,
