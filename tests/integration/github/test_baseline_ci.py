@@ -10,6 +10,7 @@ import pytest
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import LABEL
 from support.git_repo import git, write_files
+from support.github_api import REPOSITORY
 from support.github_events import labeled, push
 from support.github_site import (
     BASELINE,
@@ -40,6 +41,8 @@ def test_push__commits_the_baseline_and_the_next_push_of_it_starts_nothing(site:
     assert site.passed() == 5
     ours = site.api.tip()
     assert git(site.api.repo, "rev-parse", "main^") == pair[1]
+    message = git(site.api.repo, "log", "-1", "--format=%B", "main")
+    assert f"Measured at {pair[1][:12]}. https://github.com/{REPOSITORY}/actions/runs/" in message
     assert f"/commit/{ours}" in seen.outputs
     assert "| tools × oracle | all | – | 5 of 5 |" in seen.summary
 
