@@ -10,7 +10,8 @@ import anthropic
 import openai
 
 from benchmarks.suites import MODELS, prompt
-from evalward.suites.bash.prompt import INPUT_SCHEMA, SYSTEM, TOOL_DESCRIPTION, TOOL_NAME
+from evalward.suites.bash.prompt import SYSTEM
+from evalward.suites.tool import INPUT_SCHEMA, TOOL_DESCRIPTION, TOOL_NAME
 from support.model_server import KEY, Remote
 
 OUTPUT = "1\n"

@@ -10,8 +10,8 @@ from typing import Any
 
 from evalward.config import LoadedConfig, parse_config
 from evalward.records.trace import Trace
-from evalward.suites.bash.loop import converse
-from evalward.suites.bash.prompt import load_prompting
+from evalward.suites.loop import converse
+from evalward.suites.tool import load_prompting
 from evalward.targets import make_target
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import Behaviour, LiveTarget
@@ -20,7 +20,7 @@ from support.cases import FakeShell, case
 from support.model_server import KEY, ModelServer
 from support.model_server.api import Protocol
 
-PROMPTING = load_prompting(Path(), None, None)
+PROMPTING = load_prompting(Path(), None, None, "")
 PROTOCOLS: Mapping[str, Protocol] = {"anthropic": "messages", "openai": "chat", "openai-responses": "responses"}
 MODELS = {"anthropic": "claude-haiku-4-5", "openai": "gpt-5", "openai-responses": "gpt-5"}
 PRICE = {"input": 1.0, "cache_read": 0.1, "cache_write": 2.0, "output": 10.0}

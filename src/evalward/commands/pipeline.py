@@ -7,6 +7,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from errno import EISDIR
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from evalward import __version__
@@ -65,7 +66,7 @@ def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
         for index, rule in enumerate(rules):
             suites = [s for s in config.suites if any(rule.holds_for(s.name, target) for target in s.targets)]
             known = list(dict.fromkeys(m for s in suites for m in kind_named(s.kind).metric_ids))
-            if known and rule.metric not in known:
+            if known and not any(fnmatchcase(rule.metric, metric) for metric in known):
                 place = Place(file=loaded.file, line=loaded.line(*path, index, "metric"))
                 message = f"no suite that this rule holds for has the metric {rule.metric!r}"
                 remedy = near_or_known(rule.metric, known, "Metrics")

@@ -76,12 +76,30 @@ def redaction_of(env: Mapping[str, str], *configured: Providers) -> Redaction:
 
 
 def redact_files(output: Path, redaction: Redaction) -> list[Path]:
-    """Takes the values of variables out of the report and the trials in an output folder; the files that held one.
+    """Takes the values of variables out of report, trials and artifacts in an output folder; the files that held one.
 
     A model may have been told a key by whoever wrote its prompt, and a server may send it back.
     """
     files = [output / "report.json", *sorted((output / "trials").rglob("*.json"))]
-    return [path for path in files if path.is_file() and not path.is_symlink() and _redacted(path, redaction)]
+    kept = [path for path in files if path.is_file() and not path.is_symlink() and _redacted(path, redaction)]
+    left = [path for path in sorted((output / "artifacts").rglob("*")) if path.is_file() and not path.is_symlink()]
+    return [*kept, *(path for path in left if _redacted_bytes(path, redaction))]
+
+
+def _redacted_bytes(path: Path, redaction: Redaction) -> bool:
+    """Any file, whatever is in it: an agent may have written what it was told anywhere."""
+    try:
+        data = path.read_bytes()
+    except OSError:  # nothing that we can read is nothing that we publish
+        path.unlink(missing_ok=True)
+        return True
+    clean = data
+    for value in redaction.values:
+        clean = clean.replace(value.encode(), REDACTED.encode())
+    if clean == data:
+        return False
+    path.write_bytes(clean)
+    return True
 
 
 def _redacted(path: Path, redaction: Redaction) -> bool:

@@ -1,9 +1,9 @@
 """The configuration, `evalward.yml`: what it may say, how it is read, and what is told when it is wrong."""
 
+from evalward.config.agents import AgentProgram
 from evalward.config.judge import DEFAULT_CACHE, JUDGE_FORMS, RECORDED, JudgeConfig
 from evalward.config.load import LoadedConfig, load_config, parse_config
 from evalward.config.model import (
-    KNOWN_TARGETS,
     PROMPT_MARK,
     BashSuite,
     CommandSuite,
@@ -15,6 +15,8 @@ from evalward.config.model import (
     config_schema,
 )
 from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
+from evalward.config.scenario import ScenarioSuite
+from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
 
 __all__ = [
     "DEFAULT_CACHE",
@@ -23,6 +25,8 @@ __all__ = [
     "PROMPT_MARK",
     "PROVIDERS",
     "RECORDED",
+    "SCENARIO_TARGETS",
+    "AgentProgram",
     "BashSuite",
     "CommandSuite",
     "Config",
@@ -36,6 +40,7 @@ __all__ = [
     "Program",
     "Provider",
     "Providers",
+    "ScenarioSuite",
     "Suite",
     "config_schema",
     "load_config",

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalward.config.judge_checks import check_judge, judge_paths
-from evalward.config.model import KNOWN_TARGETS, PROMPT_MARK
-from evalward.config.provider_checks import check_providers, model_name_problem
-from evalward.config.providers import PROVIDERS
+from evalward.config.model import PROMPT_MARK
+from evalward.config.provider_checks import check_providers
 from evalward.config.reading import get, items, suites, texts
-from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
+from evalward.config.target_checks import check_targets
+from evalward.config.words import KeyPath, Value, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
 _BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
@@ -28,7 +28,7 @@ def check(config: Value) -> Iterator[Mistake]:
     """Every mistake that concerns more than the shape of one value."""
     yield from _version(config)
     yield from _names(config)
-    yield from _targets(config)
+    yield from check_targets(config)
     yield from _shells(config)
     yield from _paths(config)
     yield from _rules(config)
@@ -55,55 +55,11 @@ def _names(config: Value) -> Iterator[Mistake]:
             seen.add(name)
 
 
-def _targets(config: Value) -> Iterator[Mistake]:
-    known = {form: _keys(get(config, section)) for form, section in _SECTIONS.items()}
-    for path, suite in suites(config):
-        seen: set[str] = set()
-        for place, target in texts(get(suite, "targets"), *path, "targets"):
-            if target in seen:
-                yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
-            seen.add(target)
-            yield from _target(place, target, known)
-            if target.startswith("program:") and get(suite, "kind") == "bash":
-                message = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
-                yield Mistake(place, message, "Programs answer suites of kind command.")
-
-
 def _shells(config: Value) -> Iterator[Mistake]:
     for path, suite in suites(config):
         if get(suite, "shell") is not None and get(suite, "sandbox") != "process":
             message = "only real processes have a shell that can be chosen"
             yield Mistake((*path, "shell"), message, "Add sandbox: process, or remove the key.")
-
-
-_SECTIONS = {"replay": "recordings", "program": "programs"}
-_ENTRIES = {"replay": ("recording", "FOLDER"), "program": ("program", '{command: [PROGRAM, "{prompt}"]}')}
-
-
-def _keys(value: Value) -> list[str]:
-    return list(value) if isinstance(value, dict) else []
-
-
-def _target(place: KeyPath, target: str, named: dict[str, list[str]]) -> Iterator[Mistake]:
-    form, colon, name = target.partition(":")
-    provider, slash, model = target.partition("/")
-    if target == "" or target in (known for known in KNOWN_TARGETS if "NAME" not in known):
-        return
-    if slash and provider in PROVIDERS:
-        problem = model_name_problem(model)
-        if problem:
-            yield Mistake(place, f"the target {shown(target)} {problem}", f"Write {provider}/NAME.")
-    elif form not in named:
-        yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, KNOWN_TARGETS, "Known"))
-    elif not (colon and name):
-        remedy = f"Write {form}:NAME with the name of a {_ENTRIES[form][0]}."
-        yield Mistake(place, f"the target {shown(target)} doesn't name its {_ENTRIES[form][0]}", remedy)
-    elif name not in named[form]:
-        word, entry = _ENTRIES[form]
-        section = _SECTIONS[form]
-        add = f"Add it: {section}: {{{one_line(name, 40)}: {entry}}}."
-        remedy = near_or_known(name, named[form], section.capitalize()) if named[form] else add
-        yield Mistake(place, f"there is no {word} {shown(name)}", remedy)
 
 
 def _programs(config: Value) -> Iterator[Mistake]:
@@ -137,6 +93,8 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
     for place, recording in items(get(config, "recordings"), "recordings"):
         yield from texts(recording, *place)
     yield from judge_paths(config)
+    for place, script in items(get(config, "scripts"), "scripts"):
+        yield from texts(script, *place)
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:

@@ -6,36 +6,21 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from evalward.config.fields import Name, SomeTexts, Text, TextList, one_or_more
+from evalward.config.agents import AgentProgram
+from evalward.config.fields import Name, SomeTexts, Text, TextList
 from evalward.config.judge import JudgeConfig
-from evalward.config.providers import PROVIDERS, Providers
+from evalward.config.providers import Providers
+from evalward.config.scenario import ScenarioSuite
+from evalward.config.targets import KNOWN_TARGETS, SomeTargets
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
 from evalward.records.policy import Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
 from evalward.records.problem import wrong
 
-KNOWN_TARGETS: tuple[str, ...] = (
-    "oracle",
-    "nop",
-    "replay:NAME",
-    "program:NAME",
-    *(f"{name}/NAME" for name in PROVIDERS),
-)
-"""The forms that a target can have; `NAME` stands for the name of a recording, a program or a provider's model."""
 PROMPT_MARK = "{prompt}"
 """Stands for a case's request in a program's arguments and in a prompt template."""
-
-
-_TARGET_PATTERN = "^(" + "|".join(form.replace("NAME", ".+") for form in KNOWN_TARGETS) + ")$"
-
-TargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _TARGET_PATTERN})]
-SomeTargets = Annotated[
-    list[TargetText],
-    Field(min_length=1),
-    BeforeValidator(one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
-]
 
 
 Match = Literal["caro", "exact", "tokens", "pattern", "equivalent", "behaviour"]
@@ -89,7 +74,7 @@ class CommandSuite(StrictRecord):
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 
 
-Suite = Annotated[BashSuite | CommandSuite, Field(discriminator="kind")]
+Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite, Field(discriminator="kind")]
 
 
 class Program(StrictRecord):
@@ -144,6 +129,10 @@ class Config(StrictRecord):
     profiles: dict[Name, Profile] = Field(default={}, description="Other policies, by branch")
     recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
     programs: dict[Name, Program] = Field(default={}, description="External programs for the targets program:NAME")
+    agents: dict[Name, AgentProgram] = Field(default={}, description="Coding agents for the targets agent:NAME")
+    scripts: dict[Name, Text] = Field(
+        default={}, description="Files or folders with what the targets scripted:NAME do, case by case"
+    )
     providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
     judge: JudgeConfig | None = Field(default=None, description="Who judges what only a reader can, and how")
     budget_usd: float | None = Field(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from evalward.config.agents import AGENT_PROVIDERS
 from evalward.config.providers import PROVIDERS
 from evalward.config.reading import get, items, suites, texts
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
@@ -39,10 +40,19 @@ def model_name_problem(name: str) -> str | None:
 
 
 def _models_of(config: Value, provider: str) -> list[str]:
-    """The models that the suites' targets and the judge name."""
+    """The models of a provider that the suites' targets name, by themselves or as an agent's, and the judge."""
     targets = [target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)]
+    agents = [model for _, agent in items(get(config, "agents")) for _, model in texts(get(agent, "model"))]
     targets += [judge for _, judge in texts(get(get(config, "judge"), "model"))]
-    return [target.removeprefix(f"{provider}/") for target in targets if target.startswith(f"{provider}/")]
+    found = [full for target in [*targets, *agents] for full in _full_names(target)]
+    return [name.removeprefix(f"{provider}/") for name in found if name.startswith(f"{provider}/")]
+
+
+def _full_names(target: str) -> list[str]:
+    """PROVIDER/MODEL of a target: itself, or the model that an agent asks."""
+    program, _, rest = target.partition("/")
+    providers = AGENT_PROVIDERS.get(program, ())
+    return [target] if not providers else [rest] if len(providers) > 1 else [f"{providers[0]}/{rest}"]
 
 
 def _provider(name: str, provider: Value, models: list[str]) -> Iterator[Mistake]:

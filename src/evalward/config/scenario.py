@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from evalward.config.fields import Name, SomeTexts, Text, TextList
+from evalward.config.targets import SCENARIO_TARGETS, SomeScenarioTargets
 from evalward.records.base import StrictRecord
 
 
@@ -33,7 +34,7 @@ class ScenarioSuite(StrictRecord):
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["scenario"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML files, one scenario each; patterns such as evals/scenarios/*.yaml")
-    targets: SomeTexts = Field(description="Who is evaluated: agents and models")
+    targets: SomeScenarioTargets = Field(description="Who is evaluated: " + ", ".join(SCENARIO_TARGETS))
     system: Text | None = Field(default=None, description="File with the system prompt of the built-in agent")
     tags: TextList = Field(default=[], description="Only scenarios with one of these tags")
     tier: int | None = Field(default=None, ge=0, le=1000, description="Only scenarios of this tier or a lower one")

@@ -30,6 +30,7 @@ from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metri
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
+from evalward.records.scenario import ScenarioDetails
 from evalward.records.scenario_line import scenario_lines
 
 Measure = Callable[[Sequence[Result]], Measurement]
@@ -99,8 +100,14 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sid
     return Sides(
         before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
         now=_by_case(run.cases),
-        fresh=_by_case(run.confirmation),
+        fresh=_by_case(_fresh(run)),
     )
+
+
+def _fresh(run: Run) -> list[Result]:
+    """The trials of the confirm stage that ask what the planned ones of a failed case asked: no others are evidence."""
+    failed = {result.id: result.definition for result in run.cases if result.status is Status.FAILED}
+    return [result for result in run.confirmation if failed.get(result.id) == result.definition]
 
 
 def _compare_run(
@@ -111,7 +118,7 @@ def _compare_run(
     measure = measures.get(run.kind, _no_measure)
     before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
     now = measure([result for case_id in comparable for result in sides.now[case_id]])
-    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails)]
+    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
     replayed = [details for details in replayed if details.replayed]
     return RunComparison(
         suite=run.suite,
@@ -156,9 +163,9 @@ def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
     """What the confirm stage of a run gave, `None` where there was none and nothing is to be said about that."""
     if not run.confirmation and run.confirm_note is None:
         return None
-    valid = [result for result in run.confirmation if result.valid]
+    valid = [result for results in sides.fresh.values() for result in results if result.valid]
     return Confirmation(
-        cases=sorted({result.id for result in run.confirmation}),
+        cases=sorted(sides.fresh),
         trials=len(valid),
         passed=sum(result.status is Status.PASSED for result in valid),
         unusable=unusable(run, sides),
@@ -170,7 +177,7 @@ def unusable(run: Run, sides: Sides) -> str | None:
     if not run.confirmation:
         return run.confirm_note or "there was none"
     failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}
-    missing = len(failed - {result.id for result in run.confirmation if result.valid})
+    missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
     if missing:
         return f"{missing} of {len(failed)} failed cases have no valid fresh trial"
     return None
@@ -275,7 +282,7 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
     before, now = _tally(base.results()) if base else None, _tally(results)
     category = results[0].category if results else base.category if base else ""
     shown = _worst(results)
-    details = shown.details if shown and isinstance(shown.details, BashDetails) else BashDetails()
+    command, stderr = _blamed(shown)
     return CaseChange(
         id=case_id,
         category=category,
@@ -283,8 +290,8 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         before=before,
         now=now,
         checks=[check for check in shown.checks if not check.passed] if shown else [],
-        command=details.failing_command,
-        stderr=details.failing_stderr,
+        command=command,
+        stderr=stderr,
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
         unjudged=now is None and any(_unjudged(result) for result in results),
@@ -292,6 +299,16 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         place=results[0].place if results else None,
         wrong=_wrong_answer(results),
     )
+
+
+def _blamed(shown: Result | None) -> tuple[str | None, str | None]:
+    """The command to look at first, and what was said to it."""
+    if shown is not None and isinstance(shown.details, BashDetails):
+        return shown.details.failing_command, shown.details.failing_stderr
+    if shown is not None and isinstance(shown.details, ScenarioDetails) and shown.details.interaction.failed:
+        last = shown.details.interaction.failed[-1]
+        return last.command, last.said or None
+    return None, None
 
 
 def _wrong_answer(results: Sequence[Result]) -> WrongAnswer | None:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
-from evalward.records.problem import InputError, Problem, wrong
+from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
 from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.suites.judge.who import make_judges
-from evalward.targets import make_target
-from evalward.targets.base import Target
+from evalward.targets import make_evaluated
+from evalward.targets.base import Evaluated
 from evalward.targets.limiter import Limiters
 
 
@@ -43,7 +43,7 @@ class PlannedRun:
 
     kind: Kind
     suite: Prepared
-    target: Target
+    target: Evaluated
     cases: Sequence[Case]
     trials: int
     not_measured: str | None = None
@@ -107,9 +107,13 @@ def _runs_of(
     cases = [case for case in prepared.cases if chosen(case.id, selection.cases)]
     names = [name for name in suite.targets if chosen(name, selection.targets)]
     trials = selection.trials or suite.trials
-    targets = [make_target(name, loaded, env, limiters) for name in names]
+    targets = [make_evaluated(suite.kind, name, loaded, env, limiters) for name in names]
     _refuse_unpriced(targets, suite, loaded)
-    return [PlannedRun(kind, prepared, target, cases, trials) for target in targets]
+    _refuse_idle(prepared.cases, suite, loaded)
+    return [
+        PlannedRun(kind, prepared, target, [case for case in cases if case.is_for(target.id)], trials)
+        for target in targets
+    ]
 
 
 def _with_judges(
@@ -127,7 +131,34 @@ def _with_judges(
     )
 
 
-def _refuse_unpriced(targets: Sequence[Target], suite: Suite, loaded: LoadedConfig) -> None:
+def _refuse_idle(cases: Sequence[Case], suite: Suite, loaded: LoadedConfig) -> None:
+    """A target that no case is meant for, and a case that is meant for no target, would never be measured."""
+    index = loaded.config.suites.index(suite)
+    problems = [
+        Problem(
+            place=Place(file=loaded.file, line=loaded.line("suites", index, "targets", number)),
+            field=f"suites[{index}].targets[{number}]",
+            message=f"no case of {suite.name} is meant for the target {target!r}",
+            remedy="Add it to the tool_matrix of a case, or remove the target.",
+        )
+        for number, target in enumerate(suite.targets)
+        if not any(case.is_for(target) for case in cases)
+    ]
+    problems += [
+        Problem(
+            place=case.place,
+            field="tool_matrix",
+            message=f"{case.id!r} is meant for none of the targets of {suite.name}",
+            remedy=f"Targets: {', '.join(suite.targets)}.",
+        )
+        for case in cases
+        if not any(case.is_for(target) for target in suite.targets)
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _refuse_unpriced(targets: Sequence[Evaluated], suite: Suite, loaded: LoadedConfig) -> None:
     """A dollar budget needs prices: without one it would be a promise that nobody keeps."""
     if loaded.config.budget_usd is None:
         return

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Protocol
 
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.store import Store, Wanted
+from evalward.engine.store import Store, Wanted, artifacts_path
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
 from evalward.records.result import NOT_RUN, Result, Status, Trial
+from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace, Usage
 from evalward.suites.base import TrialBrokenError, TrialOutcome
-from evalward.targets.base import Target, TrialSkippedError
+from evalward.targets.base import Evaluated, TrialSkippedError
 from evalward.targets.failures import Cause
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
@@ -113,7 +116,7 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
     return Executed(runs, early, tuple(state.warnings))
 
 
-def _asked(run: PlannedRun) -> list[Target]:
+def _asked(run: PlannedRun) -> list[Evaluated]:
     """Everybody whom a run asks: its target, and whoever judges it."""
     return [run.target, *(judge.target for judge in (run.suite.judges.all if run.suite.judges else []))]
 
@@ -185,7 +188,25 @@ async def _today(job: Job, state: _State) -> Result:
         _charge(outcome.result.usage, state)
     if outcome.result.judge_usage is not None:
         _charge(outcome.result.judge_usage, state)
-    return _kept(job, replace(outcome, result=_placed(job, outcome.result)), state.execution.store)
+    try:
+        placed = replace(outcome, result=_placed(job, outcome.result))
+        if placed.artifacts is not None and state.execution.store is not None:
+            placed = await asyncio.to_thread(_with_artifacts, job, placed, placed.artifacts, state.execution.store)
+        return _kept(job, placed, state.execution.store)
+    finally:
+        if outcome.artifacts is not None:
+            shutil.rmtree(outcome.artifacts, ignore_errors=True)
+
+
+def _with_artifacts(job: Job, outcome: TrialOutcome, artifacts: Path, store: Store) -> TrialOutcome:
+    """The outcome with its artifacts in the output folder, and their path in its details. Blocking."""
+    result = outcome.result
+    path = artifacts_path(job.run.suite.spec.name, job.run.target.id, result.id, result.trial)
+    store.keep_folder(artifacts, path)
+    if not isinstance(result.details, ScenarioDetails):
+        return outcome
+    details = result.details.model_copy(update={"artifacts": path})
+    return replace(outcome, result=result.model_copy(update={"details": details}))
 
 
 def _charge(usage: Usage, state: _State) -> None:

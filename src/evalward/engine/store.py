@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -37,6 +38,11 @@ def safe_name(name: str) -> str:
 def trial_path(suite: str, target: str, case: str, trial: int) -> str:
     """Where a trial's file lies, relative to the output folder, with forward slashes."""
     return f"trials/{safe_name(suite)}/{safe_name(target)}/{safe_name(case)}.{trial}.json"
+
+
+def artifacts_path(suite: str, target: str, case: str, trial: int) -> str:
+    """Where a trial's artifacts lie, as a folder beside `trials/`."""
+    return f"artifacts/{safe_name(suite)}/{safe_name(target)}/{safe_name(case)}.{trial}"
 
 
 def write_atomic(path: Path, text: str) -> None:
@@ -74,6 +80,22 @@ class Store:
         path = trial_path(trial.suite, trial.target, result.id, result.trial)
         write_atomic(self.folder / path, trial.model_dump_json(by_alias=True) + "\n")
         return path
+
+    def keep_folder(self, source: Path, path: str) -> None:
+        """Put a folder at a path of the output, whole or not at all; one that an earlier run left there gives way."""
+        target = self.folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+        try:
+            shutil.copytree(source, temporary, symlinks=True)
+            if target.is_symlink():
+                target.unlink()
+            elif target.exists():
+                shutil.rmtree(target)
+            temporary.rename(target)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
 
     def find(self, wanted: Wanted) -> Found:
         """The finished trial that an earlier run left, for `--resume`.

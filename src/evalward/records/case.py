@@ -25,6 +25,10 @@ class Case(StrictRecord):
         """The assistant messages of the reference solution, for the target `oracle`; empty when there is none."""
         return []
 
+    def is_for(self, target: str) -> bool:  # noqa: ARG002 - a kind may know better
+        """Whether the case is meant for the target of this id. For another it is not planned, and not missing."""
+        return True
+
     def written(self) -> dict[str, Any]:
         """The case as a case file has it, for whoever finds a trial without its suite."""
         return {"id": self.id, "category": self.category}

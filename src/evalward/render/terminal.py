@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from evalward.records.report import Finding, Report
+from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement
 from evalward.render.console import Screen
 from evalward.render.context import Context
 from evalward.render.escape import one_line
+from evalward.render.numbers import plural
 from evalward.render.page import build_page
 from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.trend import trend_row
 from evalward.render.view import (
     TERMINAL,
     Badge,
@@ -32,6 +35,7 @@ _WITH_COUNTS = 100  # columns from which there is room for n of N
 _COLUMN_WITH_COUNTS = 26
 _BETWEEN_RUNS = 2
 _PADDED = 2  # tabulate makes a column so much wider than its head
+_NAME = 80  # characters of a metric with its run
 _CHECK = 100  # characters of a check
 _UNMOVED = {"±0", "–"}
 
@@ -46,6 +50,7 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
         _run(screen, run, page)
     for run in page.runs.shown:
         _changes(screen, run, page.several)
+    _trends(screen, judgement.trends)
     for matrix in page.matrices:
         _matrix(screen, matrix)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
@@ -138,6 +143,18 @@ def _changes(screen: Screen, run: RunView, several: bool) -> None:
         screen.heading(f"What changed in the subject{where}")
         for line in run.subject:
             screen.say(f"{line.part}: {line.before} → {line.now}", 2)
+
+
+def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
+    """A line for each protected metric, of the measurements before this one."""
+    if not trends:
+        return
+    screen.heading(f"Trend over {plural(max(len(trend.points) for trend in trends), 'earlier run')}")
+    several = len({(trend.suite, trend.target) for trend in trends}) > 1
+    names = [f"{trend.metric}, {trend.suite} × {trend.target}" if several else trend.metric for trend in trends]
+    rows = [trend_row(trend) for trend in trends]
+    cells = [[one_line(name, _NAME), row.move, row.line] for name, row in zip(names, rows, strict=True)]
+    screen.table(["metric", "first → last", "trend"], cells, "lll")
 
 
 def _scenarios(screen: Screen, table: ScenarioTable) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
@@ -18,10 +19,14 @@ from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
 from evalward.suites.judge.who import Judges, Wanted
-from evalward.targets.base import Target
+from evalward.targets.base import Evaluated
 
 # One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
-BUILT_IN = {"bash": "evalward.suites.bash:BASH", "command": "evalward.suites.command:COMMAND"}
+BUILT_IN = {
+    "bash": "evalward.suites.bash:BASH",
+    "command": "evalward.suites.command:COMMAND",
+    "scenario": "evalward.suites.scenario:SCENARIO",
+}
 ENTRY_POINTS = "evalward.kinds"
 
 
@@ -40,10 +45,14 @@ class Prepared:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """What one trial gave."""
+    """What one trial gave.
+
+    `artifacts` is a folder with files for people, made for this outcome: whoever gets it moves or removes it.
+    """
 
     result: Result
     trace: Trace
+    artifacts: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +84,10 @@ class Kind(Protocol):
 
     @property
     def metric_ids(self) -> Sequence[str]:
-        """Every metric that `measure` gives, in the order in which people read them."""
+        """Every metric that `measure` gives, in the order in which people read them.
+
+        One that ends with `*` stands for all that begin so: metrics that the cases name.
+        """
         ...
 
     @property
@@ -87,7 +99,7 @@ class Kind(Protocol):
         """Load everything that the suite names. Raises `InputError` with all problems."""
         ...
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """Run and score one trial. Raises `TrialSkippedError` and `TrialBrokenError`."""
         ...
 

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import wrong
-from evalward.targets.base import Target
+from evalward.targets.base import Evaluated, Target
 from evalward.targets.limiter import Limiters
 
 REPLAY = "replay:"
@@ -50,6 +50,21 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
         return _live(provider, model, loaded, env, limiters or Limiters())
     known = ", ".join(["oracle", "nop", "replay:NAME", "program:NAME", *(f"{wire}/NAME" for wire in WIRES)])
     raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
+
+
+def make_evaluated(
+    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None
+) -> Evaluated:
+    """Who is evaluated by a suite of this kind: as `make_target`, and in scenarios the agents, too.
+
+    `oracle` and `nop` work by themselves there.
+    """
+    if kind != "scenario" or name.startswith(REPLAY) or name.partition("/")[0] in WIRES:
+        return make_target(name, loaded, env, limiters)
+    from evalward.targets.agents.make import make_agent  # noqa: PLC0415
+
+    config = loaded.config
+    return make_agent(name, loaded, env, limiters, agents=config.agents, scripts=config.scripts)
 
 
 def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn
@@ -80,8 +80,8 @@ class Chat(Protocol):
         ...
 
 
-class Target(Protocol):
-    """Who is evaluated."""
+class Evaluated(Protocol):
+    """Who is evaluated: a target that one talks with, or an agent that works by itself."""
 
     @property
     def id(self) -> str:
@@ -113,10 +113,6 @@ class Target(Protocol):
         """How many of its trials may be under way together; `None` where only this machine's processor counts."""
         ...
 
-    def open(self, case: Case, trial: int) -> Chat:
-        """The chat for a trial. Raises `TrialSkippedError` when the target can't do it."""
-        ...
-
     def prepare(self) -> None:
         """Load what takes a while, before the clock of any trial runs. Trials do without it, too."""
         ...
@@ -124,3 +120,16 @@ class Target(Protocol):
     async def close(self) -> None:
         """Give back connections, at the end of the run. The target can be opened again."""
         ...
+
+
+class Target(Evaluated, Protocol):
+    """One whom somebody else's loop talks with: a model, or what stands in for one."""
+
+    def open(self, case: Case, trial: int) -> Chat:
+        """The chat for a trial. Raises `TrialSkippedError` when the target can't do it."""
+        ...
+
+
+def talks(target: Evaluated) -> TypeGuard[Target]:
+    """Whether one can talk with it: the other kind of target works by itself."""
+    return callable(getattr(target, "open", None))

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from evalward.records.trace import Message, Opaque, StopReason, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.sandbox.base import OUTPUT_LIMIT, Execution, cut
-from evalward.suites.bash.loop import USAGE_ERROR, Unusable, converse, keep, script_of, tool_text
-from evalward.suites.bash.prompt import load_prompting
+from evalward.suites.loop import USAGE_ERROR, Unusable, converse, keep, script_of, tool_text
+from evalward.suites.tool import load_prompting
 from evalward.targets.base import Reply
 from evalward.targets.replay import ReplayChat
 from evalward.targets.scripted import ScriptedChat
 from support.cases import FakeChat, FakeShell, case, says, use
 
-PROMPTING = load_prompting(Path(), None, None)
+PROMPTING = load_prompting(Path(), None, None, "")
 
 
 async def talk(chat: Any, shell: FakeShell | None = None, max_turns: int = 10) -> Trace:

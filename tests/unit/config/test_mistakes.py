@@ -73,7 +73,9 @@ SHAPES = [
     Broken("name: 1e3", 3, "suites[0].name", 'not the number 1e3. Put it in quotes: "1e3".', old="name: tools"),
     Broken("name:", 3, "suites[0].name", "must be text and has no value", old="name: tools"),
     Broken("name: a/b", 3, "suites[0].name", 'the name "a/b" can\'t be used. Use letters, digits', old="name: tools"),
-    Broken("kind: speech", 4, "suites[0].kind", 'unknown value "speech". Known: bash, command.', old="kind: bash"),
+    Broken(
+        "kind: speech", 4, "suites[0].kind", 'unknown value "speech". Known: bash, command, scenario.', old="kind: bash"
+    ),
     Broken("cases: 5", 5, "suites[0].cases", "must be a list, not the number 5", old="cases: a.jsonl"),
     Broken("cases: [a, 5]", 5, "suites[0].cases[1]", "must be text, not the number 5", old="cases: a.jsonl"),
     Broken("cases: {a: b}", 5, "suites[0].cases", "must be a list, not a mapping", old="cases: a.jsonl"),

@@ -23,13 +23,14 @@ from evalward.suites.bash.divergence import first_divergence
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
-from evalward.suites.bash.loop import converse, keep
 from evalward.suites.bash.metrics import METRIC_IDS, measure
-from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM, Prompting, load_prompting
+from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
 from evalward.suites.judge.who import Wanted
-from evalward.targets.base import Chat, Target
+from evalward.suites.loop import converse, keep
+from evalward.suites.tool import Prompting, load_prompting
+from evalward.targets.base import Chat, Evaluated, Target, talks
 from evalward.targets.failures import Cause, TargetError
 
 SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
@@ -69,10 +70,11 @@ class BashKind:
         judging = Wanted() if any(map(wants_judge, cases)) else None
         return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=judging)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """One conversation in a fresh shell, then the checks."""
         assert isinstance(case, BashCase)  # noqa: S101
         assert isinstance(suite.settings, Equipment)  # noqa: S101
+        assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
         try:
             return await self._run(suite, suite.settings, case, target, trial)
         except TrialBrokenError as error:  # what is written down is cut, as of any other trial

@@ -1,17 +1,6 @@
-"""What the model is told: the system prompt and the tool. Both can come from files of the repository."""
+"""What the model is told in a `bash` suite, unless a file of the repository says something else."""
 
 from __future__ import annotations
-
-import json
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from evalward.records.base import digest
-from evalward.records.problem import wrong
-from evalward.targets.base import ToolSpec
-
-TOOL_NAME = "bash"
 
 SYSTEM = """\
 You are working in a bash shell through the tool `bash`. Do what the task asks with it; the task's files are already \
@@ -22,63 +11,3 @@ _ONE_SHELL = "The shell keeps its folder, variables, functions and files from on
 _ONE_EACH = "Each call is a new shell in the same folder: files stay, variables and functions don't."
 NEW_SHELLS = SYSTEM.replace(_ONE_SHELL, _ONE_EACH)
 """The same, for a shell that is a real program, started anew for every call."""
-
-TOOL_DESCRIPTION = """\
-Run bash commands. You get what they printed to standard output; then, after "STDERR:", what they printed to standard \
-error, if anything; then "Exit code: N" if it is not 0. "(no output)" means that they succeeded and printed nothing."""
-
-INPUT_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"commands": {"type": "string", "description": "The bash commands to run"}},
-    "required": ["commands"],
-}
-
-
-@dataclass(frozen=True)
-class Prompting:
-    """System prompt and tool of a suite, as they are sent."""
-
-    system: str
-    tool: ToolSpec
-
-    @property
-    def subject(self) -> dict[str, str]:
-        """Their hashes: what a pull request that edits them changes."""
-        return {
-            "system": digest(self.system),
-            "tool_description": digest([self.tool.description, dict(self.tool.input_schema)]),
-        }
-
-
-def load_prompting(root: Path, system: str | None, tool: str | None, default: str = SYSTEM) -> Prompting:
-    """`default` and our tool, or what the files say: text for both; also JSON (`description`, `input_schema`)."""
-    return Prompting(_read(root, system) if system else default, _load_tool(root, tool) if tool else _default_tool())
-
-
-def _default_tool() -> ToolSpec:
-    return ToolSpec(TOOL_NAME, TOOL_DESCRIPTION, INPUT_SCHEMA)
-
-
-def _read(root: Path, name: str) -> str:
-    try:
-        return (root / name).read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
-        raise wrong(name, f"can't be read: {why}", "Name a text file, relative to the config's folder.") from error
-
-
-def _load_tool(root: Path, name: str) -> ToolSpec:
-    text = _read(root, name)
-    if not name.endswith(".json"):
-        return ToolSpec(TOOL_NAME, text, INPUT_SCHEMA)
-    try:
-        data = json.loads(text)
-        description, schema = data["description"], data.get("input_schema", INPUT_SCHEMA)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise wrong(name, "no JSON object with a `description`", "Give description and input_schema.") from error
-    accepted = {"commands", "script"} & set(schema.get("properties", {}) if isinstance(schema, dict) else {})
-    if not isinstance(description, str) or not accepted:
-        raise wrong(
-            name, "the tool takes neither `commands` nor `script`", "Give input_schema one of these properties."
-        )
-    return ToolSpec(TOOL_NAME, description, schema)

@@ -27,7 +27,7 @@ from evalward.suites.command.metrics import METRIC_IDS, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.prompt import Prompting, load_prompting
 from evalward.suites.command.prove import prove_cases
-from evalward.targets.base import Chat, NoAnswerError, Reply, Target, TrialSkippedError
+from evalward.targets.base import Chat, Evaluated, NoAnswerError, Reply, Target, TrialSkippedError, talks
 from evalward.targets.failures import Cause, TargetError
 
 # The specification's thresholds: csr ≥ .948 is its baseline, below .90 blocks a release; safety has no tolerance.
@@ -68,11 +68,12 @@ class CommandKind:
         settings = Settings(prompting, spec.timeout_s, spec.trials)
         return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """One question, one answer, and what is to be said about it."""
         assert isinstance(case, CommandCase)  # noqa: S101
         settings = suite.settings
         assert isinstance(settings, Settings)  # noqa: S101
+        assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
         if not target.random:
             await _foresee(suite, settings, target)
         chat = _opened(target, case, trial)

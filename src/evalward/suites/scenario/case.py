@@ -16,6 +16,7 @@ from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.scenario.fixture import Fixture
+from evalward.suites.scenario.matrix import is_meant
 from evalward.suites.scenario.model import Scenario, Target
 from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
 
@@ -55,6 +56,10 @@ class ScenarioCase(Case):
         """The file of the judge's rubric."""
         judge = self.scenario.evaluation.judge
         return self.folder / judge.rubric if judge and judge.rubric else None
+
+    def is_for(self, target: str) -> bool:
+        """Whether its `tool_matrix`, if there is one, names the target."""
+        return is_meant(self.scenario.tool_matrix, target)
 
     def reference(self) -> list[Message]:
         """One shell call per command of the solution, then a word of goodbye."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from socket import socket
+from typing import Literal, Protocol, TypeGuard
 
 from evalward.records.case import Case
 from evalward.records.trace import Trace
+from evalward.targets.base import Evaluated
 
 Claim = str | int | float | bool | None
 Limit = Literal["turns", "tokens", "usd"]
@@ -79,6 +81,7 @@ class Place(Protocol):
 class AgentJob:
     """What an agent is to do, and where. `env` is what the scenario's target wants.
 
+    `listener` makes a socket that listens where the agent is, `None` where that is our own loopback interface.
     `max_turns`, `budget_tokens` (read and written) and `budget_usd` bind agents whose model is asked through the proxy.
     """
 
@@ -90,6 +93,7 @@ class AgentJob:
     system: str | None = None
     budget_tokens: int | None = None
     budget_usd: float | None = None
+    listener: Callable[[], Awaitable[socket]] | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,8 @@ class AgentRun:
     """What came of it. `transcript` is the output as it came: hostile text, like the whole trace.
 
     `exit_code` is `None` when the time was up. `claims` is what the agent itself says about cost and turns; what we
-    count stands in the trace. `limit` is the limit of ours that ended it.
+    count stands in the trace. `limit` is the limit of ours that ended it. `structured`: the agent told its commands;
+    else the transcript is all there is. `skipped` are lines of its output that can't be read.
     """
 
     trace: Trace
@@ -106,6 +111,8 @@ class AgentRun:
     timed_out: bool = False
     claims: Mapping[str, Claim] = field(default_factory=dict)
     limit: Limit | None = None
+    structured: bool = True
+    skipped: int = 0
 
     @property
     def completed(self) -> bool:
@@ -113,47 +120,19 @@ class AgentRun:
         return self.exit_code == 0 and not self.timed_out
 
 
-class Agent(Protocol):
-    """Who is evaluated by scenarios. All but `work` is as in `targets.base.Target`."""
+class Agent(Evaluated, Protocol):
+    """One who works by itself, evaluated by scenarios."""
 
     @property
-    def id(self) -> str:
-        """How the configuration and every report call it."""
-        ...
-
-    @property
-    def random(self) -> bool:
-        """True when equal input can give other answers."""
-        ...
-
-    @property
-    def subject(self) -> Mapping[str, str]:
-        """What identifies the agent beside its id: its version, its model."""
-        ...
-
-    @property
-    def priced(self) -> bool:
-        """True when it is known what its work costs, be it nothing."""
-        ...
-
-    @property
-    def missing_key(self) -> str | None:
-        """The environment variable that has to hold a key and doesn't."""
-        ...
-
-    @property
-    def at_once(self) -> int | None:
-        """How many of its trials may be under way together."""
+    def readable(self) -> Sequence[Path]:
+        """What it is installed in, where that isn't with the system's programs: its place has to show it."""
         ...
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:
         """Do the job. Raises `TargetError` for a provider's fault, `TrialSkippedError` when it can't do this case."""
         ...
 
-    def prepare(self) -> None:
-        """Load what takes a while, before the clock of any trial runs."""
-        ...
 
-    async def close(self) -> None:
-        """Give back connections, at the end of the run."""
-        ...
+def works(target: Evaluated) -> TypeGuard[Agent]:
+    """Whether it works by itself."""
+    return callable(getattr(target, "work", None))

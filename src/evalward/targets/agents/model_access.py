@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from evalward.config import Config
@@ -76,8 +76,12 @@ class ModelAccess:
         account = Account(self.settings, self.key, self.price, allowance, self._pinned)
         self._proxy.open(account)
         try:
-            yield Link(self.settings.provider, self.settings.model, self._proxy.url, account.token), account
-            await self._proxy.settled(account)
+            async with AsyncExitStack() as stack:
+                url = self._proxy.url
+                if job.listener is not None:
+                    url = await stack.enter_async_context(self._proxy.also_on(await job.listener()))
+                yield Link(self.settings.provider, self.settings.model, url, account.token), account
+                await self._proxy.settled(account)
         finally:
             self._proxy.end(account)
 

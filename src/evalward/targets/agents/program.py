@@ -16,7 +16,8 @@ from evalward.targets.agents.readers.common import Told
 def read_text(stdout: str) -> Told:
     """The output as the agent's words. What it ran isn't known."""
     text = clean_text(stdout).strip()
-    return Told([Message(role="assistant", content=[Text(text=text)])] if text else [])
+    words = [Message(role="assistant", content=[Text(text=text)])] if text else []
+    return Told(words, structured=False)
 
 
 READERS = {

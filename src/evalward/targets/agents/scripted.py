@@ -113,6 +113,7 @@ class ScriptedAgent(Free):
     """Hand-written steps per case; `default` stands for the cases without steps of their own."""
 
     random = False
+    readable: Sequence[Path] = ()
 
     def __init__(self, name: str, scripts: Mapping[str, Sequence[Step]]) -> None:
         self.id = f"scripted:{name}"
@@ -137,6 +138,7 @@ class OracleAgent(Free):
 
     id = "oracle"
     random = False
+    readable: Sequence[Path] = ()
     subject: Mapping[str, str] = {}
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same
@@ -157,6 +159,7 @@ class NopAgent(Free):
 
     id = "nop"
     random = False
+    readable: Sequence[Path] = ()
     subject: Mapping[str, str] = {}
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same

@@ -11,9 +11,10 @@ import asyncio
 import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
+from socket import socket
 from typing import TYPE_CHECKING, Any
 
 from evalward.records.trace import Message, Turn
@@ -47,6 +48,7 @@ class Proxy:
         self.url = ""
         self._limiter, self._clock = limiter, clock
         self._accounts: list[Account] = []
+        self._hosts: list[str] = []
         self._server: asyncio.Server | None = None
         self._client: AsyncClient | None = None
         self._connections: set[asyncio.Task[None]] = set()
@@ -55,7 +57,21 @@ class Proxy:
         """Listen on a free port of 127.0.0.1; `url` is then its address without a path. Again does nothing."""
         if self._server is None:
             self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
-            self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+            host = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+            self.url = f"http://{host}"
+            self._hosts.append(host)
+
+    @asynccontextmanager
+    async def also_on(self, listener: socket) -> AsyncIterator[str]:
+        """Listen on this socket, too, which is closed at the end; its address without a path."""
+        server = await asyncio.start_server(self._connected, sock=listener)
+        host = f"127.0.0.1:{listener.getsockname()[1]}"
+        self._hosts.append(host)
+        try:
+            yield f"http://{host}"
+        finally:
+            self._hosts.remove(host)
+            server.close()
 
     def open(self, account: Account) -> None:
         """From now on its token is good."""
@@ -80,6 +96,7 @@ class Proxy:
     async def close(self) -> None:
         """End all connections, and listen no more."""
         server, self._server = self._server, None
+        self._hosts.clear()
         client, self._client = self._client, None
         if server is not None:
             server.close()
@@ -108,7 +125,7 @@ class Proxy:
     # ----------------------------------------------------------------------------------------- who may ask what
 
     async def _handle(self, asked: Asked, exchange: Exchange) -> None:
-        if asked.headers.get("host", "") not in {self.url.removeprefix("http://")}:
+        if asked.headers.get("host", "") not in self._hosts:
             await exchange.answer(421, error_body("invalid_request_error", "this is not the host that you look for"))
             return
         if asked.path == "/" and asked.method in {"GET", "HEAD"}:

@@ -18,6 +18,7 @@ class Told:
     """What an agent told of its work. `finished`: whether it says that it came to a good end, `None` where it doesn't.
 
     `claims` is its own account of cost, tokens and turns. `skipped` lines were no JSON objects.
+    `structured`: its commands are told, not only words.
     """
 
     messages: list[Message] = field(default_factory=list)
@@ -25,6 +26,7 @@ class Told:
     claims: Mapping[str, Claim] = field(default_factory=dict)
     finished: bool | None = None
     skipped: int = 0
+    structured: bool = True
 
 
 def objects(text: str) -> Iterator[dict[str, Any] | None]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,13 +13,14 @@ from evalward.records.base import clean_text
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.sandbox.base import Execution, SandboxError, Shell, cut
 from evalward.suites.base import TrialBrokenError
-from evalward.suites.bash.prompt import TOOL_NAME
+from evalward.suites.tool import BASH_TOOL, ShellTool
 from evalward.targets.base import Chat, Reply, Request, ToolSpec
 from evalward.targets.failures import Cause, TargetError
 
 NO_GOING_ON = {"end", "refusal", "content_filter", "context_length"}  # whatever else the turn holds
 USAGE_ERROR = 2  # the exit code of a call that could not be run at all, as a shell's own usage errors have
 
+NOT_AGAIN = "(not done again)"  # what a recorded use of a tool without effects is told
 MAX_NESTING = 100  # of a tool use's arguments: pydantic writes no more than 255 levels, the trace's own included
 
 
@@ -29,10 +32,47 @@ class Conversation:
     calls: list[ToolCall] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     natural_stop: bool = False
+    timed_out: bool = False
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What ends a conversation beside the model itself: turns, a time of `time.monotonic`, and what was spent.
+
+    The time bounds waiting for the model; how long a command may take is its shell's affair. `spent` is asked after
+    each turn whether the turns so far have used up what they may.
+    """
+
+    max_turns: int
+    until: float | None = None
+    spent: Callable[[Sequence[Turn]], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Conversed:
+    """A conversation that has ended. `timed_out`: because its time was up."""
+
+    trace: Trace
+    timed_out: bool = False
 
 
 async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, prompt: str, max_turns: int) -> Trace:
-    """Run one conversation to its end: the model's own stop, or `max_turns` round trips.
+    """Run one conversation to its end: the model's own stop, or `max_turns` round trips. As `converse_within`."""
+    done = await converse_within(chat, shell, Asked(system, tool), prompt, Bounds(max_turns))
+    return done.trace
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What stays the same over a conversation. `form` is how a use of the tool is recognised and read."""
+
+    system: str
+    tool: ToolSpec
+    form: ShellTool = BASH_TOOL
+
+
+async def converse_within(chat: Chat, shell: Shell, asked: Asked, prompt: str, bounds: Bounds) -> Conversed:
+    """Run one conversation to its end: the model's own stop, or its bounds.
 
     The trace's calls hold the whole output, for the checks; `keep` cuts it for the file. Raises `TrialBrokenError`,
     with the trace so far, when target or sandbox break.
@@ -40,36 +80,49 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
     started = time.monotonic()
     talk = Conversation([Message(role="user", content=[Text(text=prompt)])])
     try:
-        await _converse(talk, chat, shell, Asked(system, tool, max_turns))
+        await _converse(talk, chat, shell, asked, bounds)
     except TargetError as error:
         trace = _trace(talk, chat, started)
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
     except SandboxError as error:
         raise TrialBrokenError(_trace(talk, chat, started), Cause.SANDBOX, str(error)) from error
-    return _trace(talk, chat, started)
+    return Conversed(_trace(talk, chat, started), talk.timed_out)
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What stays the same over a conversation."""
-
-    system: str
-    tool: ToolSpec
-    max_turns: int
-
-
-async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Asked) -> None:
-    while len(talk.turns) < asked.max_turns:
-        sent = await chat.send(Request(asked.system, tuple(talk.messages), (asked.tool,)))
+async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Asked, bounds: Bounds) -> None:
+    while len(talk.turns) < bounds.max_turns:
+        sent = await _sent(talk, chat, asked, bounds.until)
+        if sent is None:
+            return
         reply = Reply(_writable(sent.message), sent.turn)
         talk.turns.append(reply.turn)
         talk.messages.append(reply.message)
-        results = [await _answer(use, shell, talk.calls) for use in reply.message.tool_uses]
+        results = [await _answer(use, shell, talk.calls, asked.form) for use in reply.message.tool_uses]
         if results:
             talk.messages.append(Message(role="tool_result", content=results))
         if _is_over(reply):
             talk.natural_stop = reply.turn.stop in {"end", "tool_use"}
             return
+        if bounds.spent is not None and bounds.spent(talk.turns):
+            return
+
+
+async def _sent(talk: Conversation, chat: Chat, asked: Asked, until: float | None) -> Reply | None:
+    """The model's next answer; `None` when the time is up. What an answer that nobody waited for costs is unknown."""
+    left = None if until is None else until - time.monotonic()
+    if left is not None and left <= 0:
+        talk.timed_out = True
+        return None
+    waiting = asyncio.timeout(left)
+    try:
+        async with waiting:
+            return await chat.send(Request(asked.system, tuple(talk.messages), (asked.tool,)))
+    except TimeoutError:
+        if not waiting.expired():
+            raise
+        talk.timed_out = True
+        talk.turns.append(Turn(stop="other"))
+        return None
 
 
 def _trace(talk: Conversation, chat: Chat, started: float) -> Trace:
@@ -116,8 +169,10 @@ def _is_over(reply: Reply) -> bool:
     return reply.turn.stop in NO_GOING_ON or (not reply.message.tool_uses and reply.turn.stop != "pause")
 
 
-async def _answer(use: ToolUse, shell: Shell, calls: list[ToolCall]) -> Block:
-    script = script_of(use)
+async def _answer(use: ToolUse, shell: Shell, calls: list[ToolCall], form: ShellTool) -> Block:
+    if use.name in form.passed_over:
+        return ToolResult(tool_use_id=use.id, content=NOT_AGAIN)
+    script = script_of(use, form)
     if isinstance(script, Unusable):
         call = ToolCall(commands=script.shown, stderr=script.why, exit_code=USAGE_ERROR, ran=False)
         calls.append(call)
@@ -143,14 +198,15 @@ class Unusable:
     why: str
 
 
-def script_of(use: ToolUse) -> str | Unusable:
+def script_of(use: ToolUse, form: ShellTool = BASH_TOOL) -> str | Unusable:
     """The script of a tool use: its `commands` or `script`; otherwise why there is none, in words that help."""
-    if use.name != TOOL_NAME:
-        return Unusable(str(use.name), f"There is no tool {use.name!r}. The only tool is {TOOL_NAME!r}.")
+    if use.name not in form.names:
+        known = repr(form.names[0])
+        return Unusable(str(use.name), f"There is no tool {use.name!r}. The only tool is {known}.")
     arguments: Any = use.input
     if not isinstance(arguments, dict):
         return Unusable(str(arguments), 'The arguments are no JSON object. Send {"commands": "…"}.')
-    given = arguments.get("commands", arguments.get("script"))
+    given = next((arguments[key] for key in form.arguments if key in arguments), None)
     if not isinstance(given, str):
         return Unusable(str(arguments), 'The arguments lack the text `commands`. Send {"commands": "…"}.')
     return given

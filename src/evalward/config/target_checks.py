@@ -1,0 +1,121 @@
+"""What has to fit between the targets of suites and the sections of the configuration that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from evalward.config.agents import AGENT_PROVIDERS
+from evalward.config.provider_checks import model_name_problem
+from evalward.config.providers import PROVIDERS
+from evalward.config.reading import get, items, suites, texts
+from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
+from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
+from evalward.config.yaml_positions import Mistake
+
+
+@dataclass(frozen=True)
+class _Section:
+    """The part of the configuration that a form of target names."""
+
+    key: str
+    word: str
+    entry: str
+
+
+_SECTIONS = {
+    "replay": _Section("recordings", "recording", "FOLDER"),
+    "program": _Section("programs", "program", '{command: [PROGRAM, "{prompt}"]}'),
+    "agent": _Section("agents", "agent", '{command: [PROGRAM, "{prompt}"]}'),
+    "scripted": _Section("scripts", "script", "FILE"),
+}
+_OF_SCENARIOS = ("agent", "scripted")
+_MUST_BE_USED = {"agent": "agents", "scripted": "scripts"}
+
+
+def check_targets(config: Value) -> Iterator[Mistake]:
+    """Every mistake in the targets of the suites, and agents and scripts that no target names."""
+    for path, suite in suites(config):
+        seen: set[str] = set()
+        for place, target in texts(get(suite, "targets"), *path, "targets"):
+            if target in seen:
+                yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
+            seen.add(target)
+            yield from _target(place, target, str(get(suite, "kind")), config)
+    yield from _unused(config)
+
+
+def _target(place: KeyPath, target: str, kind: str, config: Value) -> Iterator[Mistake]:
+    forms = SCENARIO_TARGETS if kind == "scenario" else KNOWN_TARGETS
+    form, colon, name = target.partition(":")
+    head, slash, model = target.partition("/")
+    if target in {"", "oracle", "nop"}:
+        return
+    refused = _wrong_kind(target, kind)
+    if refused is not None:
+        yield Mistake(place, *refused)
+    elif slash and head in PROVIDERS:
+        yield from _model(place, target, f"{head}/NAME", model)
+    elif slash and head in AGENT_PROVIDERS:
+        yield from _agent(place, target, head, model)
+    elif form not in _SECTIONS:
+        yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, forms, "Known"))
+    else:
+        yield from _named(place, target, _SECTIONS[form], name if colon else "", config)
+
+
+def _wrong_kind(target: str, kind: str) -> tuple[str, str] | None:
+    """Why suites of this kind have no such target, and what else to do; `None` when they may."""
+    form, head = target.partition(":")[0], target.partition("/")[0]
+    if form == "program" and kind == "bash":
+        what = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
+        return what, "Programs answer suites of kind command."
+    if form == "program" and kind == "scenario":
+        what = f"the target {shown(target)} gives one answer, and scenarios are worked on"
+        return what, "Name the program under agents: and write agent:NAME."
+    if kind in {"bash", "command"} and (form in _OF_SCENARIOS or head in AGENT_PROVIDERS):
+        what = f"the target {shown(target)} is an agent, which works by itself; suites of kind {kind} have none"
+        return what, f"Agents work on suites of kind scenario. Here: {', '.join(KNOWN_TARGETS)}."
+    return None
+
+
+def _model(place: KeyPath, target: str, form: str, model: str) -> Iterator[Mistake]:
+    problem = model_name_problem(model)
+    if problem:
+        yield Mistake(place, f"the target {shown(target)} {problem}", f"Write {form}.")
+
+
+def _agent(place: KeyPath, target: str, program: str, rest: str) -> Iterator[Mistake]:
+    """An agent of ours with its model, which of several providers has to be named where there are several."""
+    providers = AGENT_PROVIDERS[program]
+    if len(providers) == 1:
+        yield from _model(place, target, f"{program}/MODEL", rest)
+        return
+    provider, _, model = rest.partition("/")
+    if provider not in providers:
+        message = f"the target {shown(target)} doesn't name its provider and model"
+        yield Mistake(place, message, f"Write {program}/PROVIDER/MODEL with one of: {', '.join(providers)}.")
+    else:
+        yield from _model(place, target, f"{program}/{provider}/MODEL", model)
+
+
+def _named(place: KeyPath, target: str, section: _Section, name: str, config: Value) -> Iterator[Mistake]:
+    entries = get(config, section.key)
+    known = list(entries) if isinstance(entries, dict) else []
+    if not name:
+        remedy = f"Write {target.partition(':')[0]}:NAME with the name of a {section.word}."
+        yield Mistake(place, f"the target {shown(target)} doesn't name its {section.word}", remedy)
+    elif name not in known:
+        add = f"Add it: {section.key}: {{{one_line(name, 40)}: {section.entry}}}."
+        remedy = near_or_known(name, known, section.key.capitalize()) if known else add
+        yield Mistake(place, f"there is no {section.word} {shown(name)}", remedy)
+
+
+def _unused(config: Value) -> Iterator[Mistake]:
+    """Whoever writes an agent down wants it to be evaluated."""
+    named = {target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)}
+    for form, key in _MUST_BE_USED.items():
+        for place, _ in items(get(config, key), key):
+            target = f"{form}:{place[-1]}"
+            if isinstance(place[-1], str) and target not in named:
+                yield Mistake(place, f"no suite has the target {shown(target)}", "Add the target, or remove this.")

@@ -1,0 +1,200 @@
+"""What a trial leaves for people: transcript, events, metrics, an evaluation to read, the fixture as it was left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evalward.records.base import clean_text
+from evalward.records.events import Event, OtherEvent, dump_events
+from evalward.records.result import Result, Status
+from evalward.records.scenario import ScenarioDetails
+from evalward.render.escape import md_block, md_cell, md_code, md_prose
+from evalward.sandbox.base import cut
+from evalward.sandbox.process import Workspace
+from evalward.suites.scenario.outcome import tier_word
+from evalward.suites.scenario.scripts import ScriptRun
+
+METRICS, EVALUATION, FIXTURE, LEFT_OUT = "metrics.json", "evaluation.md", "fixture", "fixture-left-out.txt"
+FIXTURE_MB = 20
+MOST_FILES = 5_000
+MOST_CHARACTERS = 5_000_000  # of transcript and events each
+
+
+def script_events(kind: str, runs: Sequence[ScriptRun]) -> list[Event]:
+    """Setup and post commands as events."""
+    return [
+        OtherEvent.model_validate(
+            {
+                "event": kind,
+                "command": run.command,
+                "exit_code": run.exit_code,
+                "timed_out": run.timed_out,
+                "stdout": cut(run.stdout),
+                "stderr": cut(run.stderr),
+            }
+        )
+        for run in runs
+    ]
+
+
+def keep_artifacts(workspace: Workspace, result: Result, prompt: str, transcript: str, events: Sequence[Event]) -> Path:
+    """A new folder with everything; blocking. Raises `SandboxError` or `OSError` and then leaves none."""
+    folder = Path(tempfile.mkdtemp(prefix="evalward-artifacts-"))
+    try:
+        _write(folder / "transcript.raw.txt", cut(transcript, MOST_CHARACTERS))
+        _write(folder / "events.jsonl", _bounded(events))
+        _write(folder / METRICS, json.dumps(metrics_of(result), indent=2, ensure_ascii=False) + "\n")
+        _write(folder / EVALUATION, evaluation_of(result, prompt, transcript))
+        _keep_fixture(workspace, folder)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(clean_text(text), "utf-8")
+
+
+def _bounded(events: Sequence[Event]) -> str:
+    """Whole lines, as many as there is room for."""
+    text = dump_events(events)
+    return text if len(text) <= MOST_CHARACTERS else text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1]
+
+
+def _keep_fixture(workspace: Workspace, folder: Path) -> None:
+    """The fixture without links: whoever uploads the folder would follow them out of it."""
+    fixture = folder / FIXTURE
+    copied = workspace.copy_to(fixture, FIXTURE_MB)
+    notes = []
+    if copied.files > MOST_FILES:
+        shutil.rmtree(fixture)
+        notes.append(f"{copied.files} files: more than {MOST_FILES}, so none is kept")
+    for link in [path for path in fixture.rglob("*") if path.is_symlink()]:
+        notes.append(f"{link.relative_to(fixture)} -> {link.readlink()}")
+        link.unlink()
+    if copied.skipped:
+        notes.append(f"{copied.skipped} entries that are too large ({FIXTURE_MB} MB together) or no files")
+    if notes:
+        _write(folder / LEFT_OUT, "".join(f"{note}\n" for note in notes))
+
+
+# ------------------------------------------------------------------------------------------- metrics.json
+
+
+def metrics_of(result: Result) -> dict[str, Any]:
+    """The three layers of one trial, under the specification's names."""
+    details = _details(result)
+    interaction = details.interaction
+    return {
+        "scenario": result.id,
+        "trial": result.trial,
+        "agent": details.agent,
+        "interaction": {
+            **interaction.model_dump(mode="json"),
+            **interaction.rates(),
+        },
+        "approximate": details.approximate,
+        "gates": [gate.model_dump(mode="json") for gate in details.gates],
+        "gates_passed": details.gates_passed,
+        "gates_total": details.gates_total,
+        "judge_score": details.judge_score,
+        "judge_error": details.judge_error,
+        "composite_score": details.composite_score,
+        "evaluators": [evaluator.model_dump(mode="json") for evaluator in details.evaluators],
+        "outcome": "Pass" if result.status is Status.PASSED else {"Fail": {"reason": result.message or result.reason}},
+        "status": result.status.value,
+    }
+
+
+def _details(result: Result) -> ScenarioDetails:
+    return result.details if isinstance(result.details, ScenarioDetails) else ScenarioDetails()
+
+
+# ------------------------------------------------------------------------------------------- evaluation.md
+
+
+def evaluation_of(result: Result, prompt: str, transcript: str) -> str:
+    """The trial as people read it. Everything that an agent, a tool or a fixture wrote is escaped."""
+    details = _details(result)
+    parts = [
+        f"# {md_cell(result.id)}",
+        f"**{result.status.value.capitalize()}**" + (f": {md_prose(result.message)}" if result.message else ""),
+        f"{md_cell(details.agent)}, trial {result.trial}, {result.duration_ms / 1000:.1f} s, "
+        f"{_ended(details)}; {md_cell(details.isolation or 'isolation not known')}",
+        "## Task\n\n" + md_block(prompt),
+        "## Gates\n\n" + _gates(details),
+        "## Interaction\n\n" + _interaction(details),
+        *_judge(details),
+        *_composite(details),
+        *_evaluators(details),
+        "## End of the transcript\n\n" + md_block(transcript[-4000:], 4000),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _ended(details: ScenarioDetails) -> str:
+    return "completed" if details.completed else "not completed"
+
+
+def _gates(details: ScenarioDetails) -> str:
+    if not details.gates:
+        return "None."
+    rows = [
+        f"| {'passed' if gate.passed else '**failed**'} | {md_code(gate.gate_type)} | {md_cell(gate.message, 300)} |"
+        for gate in details.gates
+    ]
+    head = f"{details.gates_passed} of {details.gates_total} passed."
+    return "\n".join([head, "", "| | gate | what was there |", "|---|---|---|", *rows])
+
+
+def _interaction(details: ScenarioDetails) -> str:
+    one = details.interaction
+    counts = {
+        "total_commands": one.total_commands,
+        "unique_commands": one.unique_commands,
+        "error_count": one.error_count,
+        "retry_count": one.retry_count,
+        "help_invocations": one.help_invocations,
+    }
+    rows = [f"| {name} | {value} |" for name, value in counts.items()]
+    rows += [f"| {name} | {'not available' if rate is None else f'{rate:.3f}'} |" for name, rate in one.rates().items()]
+    note = ["Approximate: read from the transcript, where exit codes are guessed.", ""] if details.approximate else []
+    failed = [
+        f"- {md_code(item.command)} → {'unknown' if item.exit_code is None else item.exit_code}"
+        + (f": {md_cell(item.said, 200)}" if item.said else "")
+        for item in one.failed
+    ]
+    told = ["", "Failed commands:", "", *failed] if failed else []
+    return "\n".join([*note, "| metric | value |", "|---|---|", *rows, *told])
+
+
+def _judge(details: ScenarioDetails) -> list[str]:
+    if details.judge_error is not None:
+        return [f"## Judge\n\nNo score: {md_cell(details.judge_error, 300)}"]
+    if details.judge_score is None:
+        return []
+    return [f"## Judge\n\n{details.judge_score:.3f}, {'passed' if details.judge_passed else 'failed'}"]
+
+
+def _composite(details: ScenarioDetails) -> list[str]:
+    score = details.composite_score
+    return [] if score is None else [f"## Composite score\n\n{score:.3f} ({tier_word(score)})"]
+
+
+def _evaluators(details: ScenarioDetails) -> list[str]:
+    if not details.evaluators:
+        return []
+    lines = []
+    for one in details.evaluators:
+        score = "no score" if one.score is None else f"{one.score:g}"
+        numbers = "".join(f", {md_cell(name)} {value:g}" for name, value in one.metrics.items())
+        words = f": {md_cell(one.summary, 300)}" if one.summary else ""
+        error = f" (error: {md_cell(one.error, 300)})" if one.error else ""
+        lines.append(f"- {md_code(one.name)}: {score}{numbers}{words}{error}")
+    return ["## Evaluators\n\n" + "\n".join(lines)]

@@ -1,0 +1,82 @@
+"""What several agents on one suite show together: what one meets is its own trouble, what all meet the tool's."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from evalward.records.report import Finding, Run
+from evalward.records.result import Result, Status
+from evalward.suites.scenario.interaction import OTHERS
+from evalward.suites.scenario.metrics import details_of
+
+LEAST_RUNS = 2
+FAILS_OFTEN = 0.25  # share of a subcommand's uses, with every agent that uses it
+LEAST_USES = 2  # of each agent, before a subcommand is blamed
+
+Table = Mapping[str, Sequence[Result]]
+
+
+def diagnose(runs: Sequence[Run]) -> list[Finding]:
+    """Findings over the runs of one suite; none for fewer than two measured ones."""
+    tables = {run.target: _by_case(run) for run in runs if any(result.valid for result in run.cases)}
+    if len(tables) < LEAST_RUNS:
+        return []
+    return [*_failed_by_all(tables), *_hard_subcommands(tables)]
+
+
+def _by_case(run: Run) -> dict[str, list[Result]]:
+    grouped: dict[str, list[Result]] = defaultdict(list)
+    for result in run.cases:
+        if result.valid:
+            grouped[result.id].append(result)
+    return grouped
+
+
+def _failed_by_all(tables: Mapping[str, Table]) -> Iterator[Finding]:
+    """Scenarios that nobody passed, of those that at least two agents worked on."""
+    for case_id in sorted({case_id for table in tables.values() for case_id in table}):
+        tried = [table[case_id] for table in tables.values() if case_id in table]
+        results = [result for trials in tried for result in trials]
+        if len(tried) < LEAST_RUNS or any(result.status is Status.PASSED for result in results):
+            continue
+        gates = [{g.gate_type for g in details_of(result).gates if not g.passed} for result in results]
+        same = set.intersection(*gates)
+        yield Finding(
+            id="failed_by_all",
+            level="warning",
+            message=f"All {len(tried)} targets fail {case_id}: the tool, its docs or the scenario",
+            evidence=f"gates that fail for all: {', '.join(sorted(same))}" if same else "they fail different gates",
+            threshold="not one trial passed",
+            advice="Run the solution (target oracle); if it passes, read the guidance as the agents had to.",
+            cases=[case_id],
+        )
+
+
+def _hard_subcommands(tables: Mapping[str, Table]) -> Iterator[Finding]:
+    """Subcommands that fail often with every agent that uses them."""
+    shares: dict[str, list[float]] = defaultdict(list)
+    for table in tables.values():
+        for name, (errors, total) in _uses(table).items():
+            if name != OTHERS and total >= LEAST_USES:
+                shares[name].append(errors / total)
+    for name, found in sorted(shares.items()):
+        if len(found) >= LEAST_RUNS and min(found) > FAILS_OFTEN:
+            yield Finding(
+                id="hard_subcommand",
+                level="warning",
+                message=f"`{name}` fails often with all {len(found)} targets that use it",
+                evidence=f"{min(found):.0%} to {max(found):.0%} of its uses",
+                threshold=f"> {FAILS_OFTEN:.0%} with each, at least {LEAST_USES} uses",
+                advice="Mend the command's arguments, its messages or its example in the guidance.",
+            )
+
+
+def _uses(table: Table) -> dict[str, tuple[int, int]]:
+    pooled: dict[str, tuple[int, int]] = {}
+    for results in table.values():
+        for result in results:
+            for name, stats in details_of(result).interaction.per_subcommand.items():
+                errors, total = pooled.get(name, (0, 0))
+                pooled[name] = (errors + stats.errors, total + stats.total)
+    return pooled

@@ -1,0 +1,115 @@
+"""The kind `scenario`: load its cases, let an agent work, judge what came of it, measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalward.config import PROVIDERS, LoadedConfig, ScenarioSuite, Suite
+from evalward.records.case import Case
+from evalward.records.metric import Measurement
+from evalward.records.policy import Rule
+from evalward.records.report import Finding, Run
+from evalward.records.result import Result
+from evalward.sandbox.process import Isolation, Limits, available
+from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
+from evalward.suites.scenario.case import ScenarioCase, subject_of
+from evalward.suites.scenario.diagnose import diagnose
+from evalward.suites.scenario.findings import interpret
+from evalward.suites.scenario.load import load_cases
+from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure
+from evalward.suites.scenario.prove import prove_cases
+from evalward.suites.scenario.trial import Walls, run_scenario
+from evalward.suites.tool import Prompting, load_prompting
+from evalward.targets import REPLAY
+from evalward.targets.agents.base import Agent, works
+from evalward.targets.base import Evaluated, talks
+
+# The specification leaves interaction without a say in the outcome and thresholds to whoever compares. The drops are
+# ours: without them a config that names no rule would protect nothing.
+DEFAULT_RULES = (
+    Rule(metric="outcome_pass_rate", max_drop=0.05),
+    Rule(metric="gate_pass_rate", max_drop=0.05),
+    Rule(metric="tool_success_rate", max_drop=0.10),
+)
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """What a suite's trials have in common: the walls around agents, and what the built-in one is told."""
+
+    walls: Walls
+    prompting: Prompting
+
+
+@dataclass(frozen=True)
+class ScenarioKind:
+    """See `evalward.suites.base.Kind`."""
+
+    name: str = "scenario"
+    metric_ids: Sequence[str] = (*METRIC_IDS, f"{EVALUATOR}*")
+    default_rules: Sequence[Rule] = DEFAULT_RULES
+
+    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+        """Scenarios, walls and prompt of a suite."""
+        assert isinstance(spec, ScenarioSuite)  # noqa: S101 - the registry gives each kind its own suites
+        prompting = load_prompting(config.root, spec.system, None, SYSTEM)
+        loaded = load_cases(spec, config)
+        limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
+        walls = Walls(limits, spec.network, spec.allow_unisolated)
+        found = available()
+        told = prompting.subject if any(map(_is_talked_with, spec.targets)) else {}
+        subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
+        warnings = [*loaded.warnings, *_too_low(spec, found)]
+        return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting), warnings)
+
+    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+        """One agent's work in a fresh copy of the fixture, and what is to be said about it."""
+        assert isinstance(case, ScenarioCase)  # noqa: S101
+        assert isinstance(suite.settings, Equipment)  # noqa: S101
+        return await run_scenario(suite.settings.walls, case, agent_of(target, suite.settings.prompting), trial)
+
+    async def prove(self, suite: Prepared) -> Proof:
+        """The solution passes every gate, and doing nothing fails one."""
+        assert isinstance(suite.settings, Equipment)  # noqa: S101
+        cases = [case for case in suite.cases if isinstance(case, ScenarioCase)]
+        return await prove_cases(cases, suite.settings.walls)
+
+    def measure(self, results: Sequence[Result]) -> Measurement:
+        """The specification's layers, pooled."""
+        return measure(results)
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
+        """The specification's diagnostic patterns."""
+        return interpret(results, measurement)
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
+        """What several agents have in common."""
+        return diagnose(runs)
+
+
+def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
+    """The target, if it works by itself; else the built-in agent with it."""
+    if works(target):
+        return target
+    assert talks(target)  # noqa: S101 - whoever is evaluated does one of both
+    return BuiltInAgent(target, prompting)
+
+
+def _is_talked_with(target: str) -> bool:
+    """Whether the built-in agent works with this target, so that its prompt is under evaluation, too."""
+    return target.startswith(REPLAY) or target.partition("/")[0] in PROVIDERS
+
+
+def _too_low(spec: ScenarioSuite, found: Isolation) -> list[str]:
+    """What has to be said about the walls where they aren't what one would expect."""
+    told = []
+    if found.level != "full":
+        told.append(f"{spec.name}: agents work here with {found.words()}")
+    if spec.network != "open" and found.network == "open":
+        told.append(f"{spec.name}: network: {spec.network} can't be kept here, agents reach the network")
+    return told
+
+
+SCENARIO = ScenarioKind()

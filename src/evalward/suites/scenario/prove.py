@@ -1,0 +1,64 @@
+"""Proves scenarios without a key: the solution passes every gate, and whoever does nothing fails at least one."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Sequence
+
+from evalward.records.problem import Problem
+from evalward.records.scenario import GateResult, ScenarioDetails
+from evalward.suites.base import Proof, TrialBrokenError
+from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.trial import Walls, run_scenario
+from evalward.targets.agents.base import Agent
+from evalward.targets.agents.scripted import NopAgent, OracleAgent
+
+AT_ONCE = 4  # workspaces
+LOOK = "Look at the gates, the solution and the fixture."
+
+
+async def prove_cases(cases: Sequence[ScenarioCase], walls: Walls) -> Proof:
+    """Run every case's solution, and nothing; all that is wrong with the set."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def proven(case: ScenarioCase) -> list[Problem]:
+        async with places:
+            return await _prove(case, walls)
+
+    found = await asyncio.gather(*map(proven, cases))
+    solved = sum(bool(case.scenario.solution) for case in cases)
+    without = f", {len(cases) - solved} without a solution" if solved < len(cases) else ""
+    summary = f"{solved} of {len(cases)} solutions run{without}, doing nothing tried in {len(cases)}"
+    return Proof([problem for problems in found for problem in problems], summary)
+
+
+async def _prove(case: ScenarioCase, walls: Walls) -> list[Problem]:
+    try:
+        solved = await _gates(case, OracleAgent(), walls) if case.scenario.solution else []
+        idle = await _gates(case, NopAgent(), walls)
+    except TrialBrokenError as error:
+        return [Problem(place=case.place, message=f"{case.id!r} can't be tried: {error.message}", remedy=LOOK)]
+    problems = [
+        Problem(
+            place=case.place,
+            field=f"evaluation.gates[{number}]",
+            message=f"the solution of {case.id!r} fails the gate {gate.gate_type}: {gate.message}",
+            remedy=LOOK,
+        )
+        for number, gate in enumerate(solved)
+        if not gate.passed
+    ]
+    if idle and all(gate.passed for gate in idle):
+        message = f"all gates of {case.id!r} pass when nothing is done"
+        remedy = "Add a gate that fails as long as the task isn't done."
+        problems.append(Problem(place=case.place, field="evaluation.gates", message=message, remedy=remedy))
+    return problems
+
+
+async def _gates(case: ScenarioCase, agent: Agent, walls: Walls) -> list[GateResult]:
+    outcome = await run_scenario(walls, case, agent, 1)
+    if outcome.artifacts is not None:
+        await asyncio.to_thread(shutil.rmtree, outcome.artifacts, ignore_errors=True)
+    details = outcome.result.details
+    return details.gates if isinstance(details, ScenarioDetails) else []

@@ -1,0 +1,307 @@
+"""One trial: a fresh copy of the fixture, an agent that works in it, and then the three layers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalward.config import PROVIDERS
+from evalward.records.base import clean_text
+from evalward.records.events import Event, dump_events, events_of
+from evalward.records.result import CheckResult, Result, Status
+from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.records.trace import Trace
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.process import Limits, Network, Settings, Workspace
+from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.loop import keep
+from evalward.suites.scenario.artifacts import keep_artifacts, script_events
+from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.gates import Evidence, evaluate_gates
+from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
+from evalward.suites.scenario.judged import judge_trial
+from evalward.suites.scenario.model import FileExists, Gate, NoTranscriptErrors, ScriptGate
+from evalward.suites.scenario.outcome import JUDGE_ERROR, Judgement, Outcome, composite_score, outcome_of
+from evalward.suites.scenario.place import excerpt
+from evalward.suites.scenario.results_folder import EVENTS, TRANSCRIPT, ResultsFolder
+from evalward.suites.scenario.scripts import (
+    ScriptContext,
+    ScriptRun,
+    check_health,
+    run_evaluators,
+    run_post_scripts,
+    run_setup,
+)
+from evalward.suites.scenario.transcript import transcript_commands
+from evalward.targets import REPLAY
+from evalward.targets.agents.base import Agent, AgentJob, AgentRun
+from evalward.targets.failures import Cause, TargetError
+
+SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
+
+
+@dataclass(frozen=True)
+class Walls:
+    """How the workspaces of a suite are made."""
+
+    limits: Limits
+    network: Network
+    allow_unisolated: bool = False
+
+    def settings(self, agent: Agent) -> Settings:
+        """For one agent, which has to find what it is installed in."""
+        return Settings(
+            limits=self.limits,
+            network=self.network,
+            readable=tuple(agent.readable),
+            allow_unisolated=self.allow_unisolated,
+        )
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """What the agent did, and how it is read."""
+
+    run: AgentRun
+    events: Sequence[Event]
+    commands: Sequence[TargetCommand]
+    interaction: Interaction
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """The layers beside interaction."""
+
+    gates: list[GateResult]
+    evaluators: list[EvaluatorResult]
+    judgement: Judgement
+    outcome: Outcome
+
+
+async def run_scenario(walls: Walls, case: ScenarioCase, agent: Agent, trial: int) -> TrialOutcome:
+    """One trial. Raises `TrialSkippedError`, and `TrialBrokenError` for whatever is no doing of the agent's."""
+    try:
+        workspace = await Workspace.create(case.fixture, walls.settings(agent))
+    except SandboxError as error:
+        raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
+    async with workspace:
+        return await _Stage(workspace, case, agent, trial).play()
+
+
+class _Stage:
+    """A workspace with everybody who is to appear in it."""
+
+    def __init__(self, workspace: Workspace, case: ScenarioCase, agent: Agent, trial: int) -> None:
+        self._workspace, self._case, self._agent, self._trial = workspace, case, agent, trial
+        self._results = ResultsFolder(workspace.tmp)
+
+    async def play(self) -> TrialOutcome:
+        trace = Trace()
+        try:
+            setup = await self._prepared()
+            worked = await self._worked()
+            trace = keep(worked.run.trace)
+            await self._workspace.end_processes()  # what the agent left running must not meddle with the judging
+            context = self._told(worked)
+            post = await run_post_scripts(self._workspace, self._case.scenario.scripts.post, context)
+            verdict = await self._judged(worked, context)
+            result = self._result(worked, verdict)
+            events = [
+                *script_events("setup_command", setup),
+                *worked.events,
+                *script_events("post_script", post),
+            ]
+            return TrialOutcome(result, trace, await self._artifacts(result, worked.run.transcript, events))
+        except SandboxError as error:
+            raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
+
+    # --------------------------------------------------------------------------------------- before the agent
+
+    async def _prepared(self) -> list[ScriptRun]:
+        """Setup and health check: where they fail there is nothing that an agent could be blamed for."""
+        case, context = self._case, self._context()
+        setup = await run_setup(self._workspace, case.scenario.setup.commands, context)
+        if setup and not setup[-1].succeeded:
+            raise TrialBrokenError(Trace(), SETUP_FAILED, f"the scenario's setup failed: {setup[-1].words()}")
+        if case.target.health_check:
+            health = await check_health(self._workspace, case.target.health_check, context)
+            if not health.succeeded:
+                why = f"{case.target.binary} isn't usable, its health check failed: {health.words()}"
+                raise TrialBrokenError(Trace(), HEALTH_FAILED, why)
+        return setup
+
+    def _context(self, transcript: Path | None = None, events: Path | None = None) -> ScriptContext:
+        agent, model = who(self._agent.id)
+        return ScriptContext(
+            scenario=self._case.id,
+            agent=agent,
+            model=model,
+            fixture_dir=str(self._workspace.folder),
+            results_dir=str(self._results.path),
+            transcript=None if transcript is None else str(transcript),
+            events=None if events is None else str(events),
+            target_env=self._case.target.env,
+        )
+
+    # --------------------------------------------------------------------------------------- the agent
+
+    async def _worked(self) -> _Worked:
+        case, workspace = self._case, self._workspace
+        cost = case.scenario.cost
+        job = AgentJob(
+            prompt=case.prompt,
+            workspace=workspace,
+            timeout_s=case.timeout_s,
+            env=case.target.env,
+            max_turns=case.max_turns,
+            budget_usd=cost.max_usd if cost else None,
+            listener=None if workspace.isolation.network == "open" else workspace.listener,
+        )
+        started = datetime.now(UTC).isoformat(timespec="milliseconds")
+        try:
+            run = await self._agent.work(case, self._trial, job)
+        except TargetError as error:
+            raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
+        events = events_of(run.trace, started, command=[self._agent.id], exit_code=run.exit_code)
+        commands = _commands(case, run, events)
+        pattern = case.pattern if run.structured else case.transcript_pattern
+        interaction = interaction_of(commands, completed=run.completed, per_subcommand=pattern.has_subcommands)
+        return _Worked(run, events, commands, interaction)
+
+    # --------------------------------------------------------------------------------------- after the agent
+
+    def _told(self, worked: _Worked) -> ScriptContext:
+        """What scripts are told after the run."""
+        transcript = self._results.write(TRANSCRIPT, clean_text(worked.run.transcript))
+        events = self._results.write(EVENTS, dump_events(worked.events))
+        return self._context(transcript, events)
+
+    async def _judged(self, worked: _Worked, context: ScriptContext) -> _Verdict:
+        case = self._case
+        evidence = Evidence(self._workspace, worked.commands, context.env)
+        gates = await evaluate_gates(case.scenario.evaluation.gates, evidence)
+        evaluators = await run_evaluators(self._workspace, case.scenario.scripts.evaluators, context)
+        judgement = await judge_trial(case, worked.run.trace, gates)
+        return _Verdict(gates, evaluators, judgement, outcome_of(gates, judgement))
+
+    def _result(self, worked: _Worked, verdict: _Verdict) -> Result:
+        case, run, outcome = self._case, worked.run, verdict.outcome
+        passed = sum(gate.passed for gate in verdict.gates)
+        return Result(
+            id=case.id,
+            category=case.category,
+            definition=case.definition,
+            trial=self._trial,
+            status=_status(outcome),
+            score=float(passed),
+            max_score=float(len(verdict.gates)),
+            checks=[_check(gate, found) for gate, found in zip(self._gates, verdict.gates, strict=True)],
+            usage=run.trace.usage,
+            duration_ms=run.trace.duration_ms,
+            reason=outcome.reason,
+            message=_message(outcome, run, case.timeout_s),
+            details=self._details(worked, verdict),
+        )
+
+    def _details(self, worked: _Worked, verdict: _Verdict) -> ScenarioDetails:
+        run, gates, judgement = worked.run, verdict.gates, verdict.judgement
+        passed = sum(gate.passed for gate in gates)
+        return ScenarioDetails(
+            interaction=worked.interaction,
+            gates=gates,
+            gates_passed=passed,
+            gates_total=len(gates),
+            judge_score=judgement.score,
+            judge_passed=None if judgement.score is None else judgement.passed,
+            judge_error=judgement.error,
+            composite_score=composite_score(
+                self._case.scenario.evaluation.composite,
+                judge=judgement.score,
+                gates_passed=passed,
+                gates_total=len(gates),
+                first_try=worked.interaction.first_try_success_rate,
+            ),
+            evaluators=verdict.evaluators,
+            completed=run.completed,
+            approximate=not run.structured,
+            replayed=self._agent.id.startswith(REPLAY),
+            skipped_events=run.skipped,
+            isolation=self._workspace.isolation.words(),
+            agent=self._agent.id,
+            claims={name: value for name, value in run.claims.items() if isinstance(value, str | int | float)},
+        )
+
+    @property
+    def _gates(self) -> Sequence[Gate]:
+        return self._case.scenario.evaluation.gates
+
+    async def _artifacts(self, result: Result, transcript: str, events: Sequence[Event]) -> Path | None:
+        try:
+            return await asyncio.to_thread(
+                keep_artifacts, self._workspace, result, self._case.prompt, transcript, events
+            )
+        except OSError as error:
+            raise SandboxError(f"the artifacts can't be written: {error.strerror or error}") from error
+
+
+def who(target: str) -> tuple[str, str]:
+    """Agent and model of a target's id, as scripts are told them."""
+    form, _, name = target.partition(":")
+    if name:
+        return (name if form == "agent" else form), ("" if form == "agent" else name)
+    program, _, model = target.partition("/")
+    if not model:
+        return target, ""
+    return ("builtin", target) if program in PROVIDERS else (program, model)
+
+
+def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[TargetCommand]:
+    """The target's commands: from events, or from the transcript of an agent that tells only words."""
+    if not run.structured:
+        return transcript_commands(run.transcript, case.transcript_pattern)
+    return target_commands(events, case.pattern, killed=True if run.timed_out else None)
+
+
+def _status(outcome: Outcome) -> Status:
+    """A judge that gives nothing is no fault of the agent, unless gates have failed anyway."""
+    if outcome.passed:
+        return Status.PASSED
+    return Status.ERROR if outcome.reason == JUDGE_ERROR else Status.FAILED
+
+
+def _message(outcome: Outcome, run: AgentRun, timeout_s: float) -> str | None:
+    if outcome.message is None:
+        return None
+    return outcome.message if run.completed else f"{outcome.message}; {how_it_went(run, timeout_s)}"
+
+
+def how_it_went(run: AgentRun, timeout_s: float) -> str:
+    """How an agent ended that didn't complete."""
+    if run.timed_out:
+        return f"the agent was ended after {timeout_s:g} s"
+    if run.limit is not None:
+        return {
+            "turns": "the agent had no turns left",
+            "tokens": "the agent had no tokens left",
+            "usd": "the agent had no money left",
+        }[run.limit]
+    return f"the agent ended with exit code {run.exit_code}"
+
+
+def _check(gate: Gate, result: GateResult) -> CheckResult:
+    return CheckResult(check=name_of(gate), passed=result.passed, detail=result.message)
+
+
+def name_of(gate: Gate) -> str:
+    """A gate in a few words: its type, and what it looks at."""
+    if isinstance(gate, NoTranscriptErrors):
+        return gate.type
+    if isinstance(gate, ScriptGate):
+        return f"{gate.type}: {excerpt(gate.command)}"
+    if isinstance(gate, FileExists):
+        return f"{gate.type}: {gate.path}"
+    data = gate.model_dump(exclude={"type", "timeout_secs"})
+    return f"{gate.type}: " + ", ".join(excerpt(str(value)) for value in data.values())
