@@ -11,7 +11,7 @@ from evalward.records.result import NOT_RUN, Status
 from evalward.records.scenario_line import ScenarioLine, scenario_lines
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.junit import junit
-from evalward.render.markdown import comment, report_markdown
+from evalward.render.markdown import COMMENT_LIMIT, comment, fit, report_markdown
 from evalward.render.scenario import matrices, scenario_matrix, scenario_table
 from evalward.render.terminal import judgement_text, report_text
 from evalward.render.view import ScenarioRow
@@ -175,6 +175,16 @@ def test_reports_and_the_terminal__have_the_same_rows() -> None:
     assert any(line.split() == ["mend", "✗", "failed", "1/3", "5", "(1)", "2/3", "no"] for line in terminal.split("\n"))
     assert "Scenarios of shelf" in terminal
     assert "Scenarios of shelf" in judgement_text(judged(report), colour=False, width=120)
+
+
+def test_the_comment__fits_whatever_the_number_of_agents_and_scenarios() -> None:
+    cases = [trial(f"scenario-{number}-{'x' * 200}", Status.FAILED) for number in range(120)]
+    found = interpret(cases, measure(cases))
+    report = scenario_report(*(scenario_run(f"agent:{number}", *cases, findings=found) for number in range(30)))
+    text = fit(judged(report), judgements.context())
+
+    assert len(text) <= COMMENT_LIMIT
+    assert "it got worse" in text
 
 
 def test_findings_of_any_kind_are_in_the_comment() -> None:
