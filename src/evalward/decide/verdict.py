@@ -66,6 +66,8 @@ def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
 def _after(interrupted: str) -> str:
     if interrupted.startswith("budget"):
         return "Raise `budget_usd` or `budget_tokens`, or run less; `--resume` keeps what is done."
+    if interrupted.startswith("interrupted by"):
+        return "Run it again; `--resume` keeps what is done."
     return "Mend that and run it again; `--resume` keeps what is done."
 
 
