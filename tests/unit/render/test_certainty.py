@@ -71,7 +71,7 @@ def test_confirm_stage__is_told(show: object) -> None:
     )
     assert "tried again" not in show(PLANNED)
     partly = judgement(measured(NOW, {"c1": "EEEE", "c2": "PPPP", "c5": "PFPF"}), BEFORE)
-    assert "1 of 3 failed cases have no valid fresh trial. The planned trials alone decide." in show(partly)
+    assert "1 of 3 failed cases has no valid fresh trial. The planned trials alone decide." in show(partly)
 
 
 def test_stage_that_ended_early__says_why() -> None:
