@@ -81,7 +81,7 @@ async def test_a_provider_that_breaks_is_an_error(bench: Bench) -> None:
 def recording(bench: Bench, definition: str, *messages: Message, stop: bool = True) -> str:
     """The target that replays this, said by an agent."""
     usage = Usage(input_tokens=100, output_tokens=20, cost_usd=0.5)
-    calls = [ToolCall(commands="old", exit_code=0)]
+    calls = [ToolCall(commands="./todo add milk", stdout="\n", exit_code=None), ToolCall(commands="b", exit_code=0)]
     trace = Trace(messages=list(messages), tool_calls=calls, turns=[Turn(usage=usage)], natural_stop=stop)
     trial = Trial.model_validate(
         {
@@ -116,6 +116,7 @@ async def test_what_another_agent_ran_is_run_again(bench: Bench) -> None:
     )
     done = await tried(bench, target)
     assert (done.commands, done.details.replayed) == (["./todo add milk", "./todo frob"], True)
+    assert done.details.diverged_at == 2
     assert (done.outcome.result.status, done.details.completed) == (Status.PASSED, True)
     assert [call.exit_code for call in done.outcome.trace.tool_calls] == [0, 2]
     usage = done.outcome.result.usage

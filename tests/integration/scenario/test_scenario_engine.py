@@ -89,6 +89,14 @@ async def test_a_broken_setup_is_an_error_in_the_report(bench: Bench) -> None:
     assert done.runs[0].metrics["harness_error_rate"].value == 1.0
 
 
+async def test_nothing_of_an_earlier_run_is_left_where_a_trial_broke(bench: Bench) -> None:
+    output = bench.root / "out"
+    await ran(bench.write(), output)
+    assert list((output / "artifacts").rglob("evaluation.md"))
+    await ran(bench.write(["oracle"], scenario(setup={"commands": ["exit 9"]})), output)
+    assert not list((output / "artifacts").rglob("evaluation.md"))
+
+
 # --- planning -------------------------------------------------------------------------------------------------------
 
 

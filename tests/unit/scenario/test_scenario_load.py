@@ -290,7 +290,7 @@ def suite(**keys: object) -> ScenarioSuite:
 
 
 def of_suite(root: Path, spec: ScenarioSuite) -> Loaded:
-    config = Config.model_construct(version=1, suites=[spec])  # type: ignore[list-item]  # as a config with this kind
+    config = Config.model_construct(version=1, suites=[spec])
     return load_cases(spec, LoadedConfig(config=config, file="evalward.yml", root=root, sha256=""))
 
 
