@@ -12,9 +12,11 @@ import pytest
 
 from evalward.records.events import completed, read_events
 from evalward.records.result import Status
+from evalward.sandbox.process.probe import Layers
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.scenario.results_folder import ResultsFolder
 from evalward.targets.base import TrialSkippedError
+from support.sandboxes import use
 from support.scenario_runs import GATES, Bench, Tried, scenario, tried
 
 ADD = "./todo add milk"
@@ -231,3 +233,19 @@ async def test_trials_at_the_same_time_have_copies_of_their_own(tmp_path: Path) 
     steps = [[f"echo milk{number} > tasks.txt"] for number in range(3)]
     found = await asyncio.gather(*(scripted(b, *s) for b, s in zip(benches, steps, strict=True)))
     assert [done.files["fixture/tasks.txt"] for done in found] == ["milk0\n", "milk1\n", "milk2\n"]
+
+
+# --- walls ----------------------------------------------------------------------------------------------------------
+
+
+async def test_without_any_wall_nothing_runs_beside_the_keys_of_a_workflow(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(monkeypatch, Layers())
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    with pytest.raises(TrialBrokenError, match="without any isolation") as caught:
+        await scripted(bench, ADD)
+    assert caught.value.reason == "sandbox"
+    bench.suite["allow_unisolated"] = True
+    done = await scripted(bench, ADD)
+    assert (done.outcome.result.status, done.details.isolation) == (Status.PASSED, "no isolation, network open")
