@@ -20,6 +20,8 @@ from evalward.commands.pipeline import REPORT_FILE, diagnose
 from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_SCHEMA, Report, Run
+from evalward.records.result import Result
+from evalward.records.scenario import ScenarioDetails
 from evalward.suites import kind_named, kinds
 
 MAX_REPORT_BYTES = 20_000_000
@@ -145,6 +147,13 @@ def _bounded_run(run: Run) -> None:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
 
 
+def _result_without_paths(result: Result) -> Result:
+    details = result.details
+    if isinstance(details, ScenarioDetails):
+        details = details.model_copy(update={"artifacts": None})
+    return result.model_copy(update={"trace": None, "details": details})
+
+
 def _measured(run: Run, told: list[str]) -> Run:
     run = _without_paths(run)
     if run.not_measured is not None or run.kind not in kinds():
@@ -162,7 +171,7 @@ def _measured(run: Run, told: list[str]) -> Run:
 
 def _without_paths(run: Run) -> Run:
     kept = {
-        name: [result.model_copy(update={"trace": None}) for result in results]
+        name: [_result_without_paths(result) for result in results]
         for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
     }
     return run.model_copy(update=kept)
