@@ -17,6 +17,7 @@ from evalward.records.comparison import (
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
@@ -103,6 +104,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         run_url=context.run_url or "",
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
+        guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
     )
 
 

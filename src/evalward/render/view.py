@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
 from evalward.records.verdict import Outcome, RuleStatus
+from evalward.render.guidance_view import GuidanceView
 
 _T = TypeVar("_T")
 
@@ -243,3 +244,4 @@ class Page:
     run_url: str
     report_path: str
     trends: str
+    guidance: list[GuidanceView]

@@ -65,7 +65,7 @@ class ScenarioKind:
         limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
         walls = Walls(limits, spec.network, spec.allow_unisolated)
         found = available()
-        told = prompting.subject if any(map(_is_talked_with, spec.targets)) else {}
+        told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
         subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
         warnings = [*loaded.warnings, *_too_low(spec, found)]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
@@ -108,7 +108,7 @@ def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
     return BuiltInAgent(target, prompting)
 
 
-def _is_talked_with(target: str) -> bool:
+def is_talked_with(target: str) -> bool:
     """Whether the built-in agent works with this target, so that its prompt is under evaluation, too."""
     return target.startswith(REPLAY) or target.partition("/")[0] in PROVIDERS
 

@@ -1,0 +1,67 @@
+"""The guidance that another commit has: read from git objects or through the API, never by touching the checkout."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalward.config import ScenarioSuite
+from evalward.engine.plan import PlannedRun
+from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
+from evalward.suites.scenario.variants import Guidance
+
+
+@dataclass(frozen=True)
+class OtherCommit:
+    """A commit's files, by their paths from the config's folder.
+
+    `read` gives a file, `None` where there is none; `listed` the paths below a folder, `None` where nobody can tell.
+    """
+
+    name: str
+    root: Path
+    read: Callable[[str], bytes | None]
+    listed: Callable[[str], Sequence[str] | None]
+
+    def guidance(self, run: PlannedRun, case: ScenarioCase) -> Guidance | None:
+        """What it says for a scenario; `None` where that is the same, and for a scenario that it doesn't have."""
+        if self.read(case.place.file) is None:
+            return None
+        files = {path: there for path in self._paths(case) if (there := self._there(case, path)) != _here(case, path)}
+        system = self._system(run)
+        return Guidance(self.name, files, system) if files or system is not None else None
+
+    def _paths(self, case: ScenarioCase) -> list[str]:
+        """Guidance of either side, by its path in the fixture."""
+        folder = self._from_root(case.fixture)
+        listed = self.listed(folder)
+        if listed is None:
+            return sorted({*case.guidance, *GUIDANCE_NAMES})
+        inside = [posixpath.relpath(path, folder) for path in listed]
+        return sorted({*case.guidance, *(path for path in inside if is_guidance(path))})
+
+    def _there(self, case: ScenarioCase, path: str) -> bytes | None:
+        return self.read(posixpath.join(self._from_root(case.fixture), path))
+
+    def _system(self, run: PlannedRun) -> str | None:
+        """The suite's system prompt, where it is another one there."""
+        spec = run.suite.spec
+        if not isinstance(spec, ScenarioSuite) or spec.system is None:
+            return None
+        there = self.read(posixpath.normpath(spec.system))
+        text = None if there is None else there.decode("utf-8", "replace").strip()
+        here = (self.root / spec.system).read_text("utf-8", "replace").strip()
+        return None if text == here else text
+
+    def _from_root(self, folder: Path) -> str:
+        return posixpath.normpath(folder.resolve().relative_to(self.root.resolve()).as_posix())
+
+
+def _here(case: ScenarioCase, path: str) -> bytes | None:
+    try:
+        return (case.fixture / path).read_bytes()
+    except OSError:
+        return None
