@@ -31,6 +31,7 @@ from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
+from evalward.records.scenario_line import scenario_lines
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -100,8 +101,14 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sid
     return Sides(
         before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
         now=_by_case(run.cases),
-        fresh=_by_case(run.confirmation),
+        fresh=_by_case(_fresh(run)),
     )
+
+
+def _fresh(run: Run) -> list[Result]:
+    """The trials of the confirm stage that ask what the planned ones of a failed case asked: no others are evidence."""
+    failed = {result.id: result.definition for result in run.cases if result.status is Status.FAILED}
+    return [result for result in run.confirmation if failed.get(result.id) == result.definition]
 
 
 def _compare_run(
@@ -139,6 +146,8 @@ def _compare_run(
         confirmation=_confirmation(run, sides),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
+        findings=run.findings,
+        scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
     )
 
 
@@ -155,9 +164,9 @@ def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
     """What the confirm stage of a run gave, `None` where there was none and nothing is to be said about that."""
     if not run.confirmation and run.confirm_note is None:
         return None
-    valid = [result for result in run.confirmation if result.valid]
+    valid = [result for results in sides.fresh.values() for result in results if result.valid]
     return Confirmation(
-        cases=sorted({result.id for result in run.confirmation}),
+        cases=sorted(sides.fresh),
         trials=len(valid),
         passed=sum(result.status is Status.PASSED for result in valid),
         unusable=unusable(run, sides),
@@ -169,7 +178,7 @@ def unusable(run: Run, sides: Sides) -> str | None:
     if not run.confirmation:
         return run.confirm_note or "there was none"
     failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}
-    missing = len(failed - {result.id for result in run.confirmation if result.valid})
+    missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
     if missing:
         return f"{missing} of {len(failed)} failed cases have no valid fresh trial"
     return None

@@ -68,6 +68,16 @@ def confirmable(sample: Sample, *, falls: bool) -> bool:
     return sample.unit == "ratio" and all(abs(value - best) <= EPSILON for value in fine)
 
 
+def steady_delta(question: Question) -> float:
+    """What the cases that give the same twice contribute to the difference of a share; 0 where there are none."""
+    sample, steady = question.sample, question.run.steady
+    if sample.unit != "ratio" or not steady:
+        return 0.0
+    change = math.fsum((p.now.value - p.before.value) * _weight(p) for p in sample.pairs if p.id in steady)
+    total = math.fsum(_weight(pair) for pair in sample.pairs)
+    return change / total if total else 0.0
+
+
 def better(question: Question) -> bool:
     """True when the metric as a whole got better by more than chance does, in the planned trials."""
     sample, rule, delta = question.sample, question.rule, question.delta

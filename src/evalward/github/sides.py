@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.config import JudgeConfig, LoadedConfig, parse_config
+from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.github.base import Base, GitTree, repository_path
@@ -30,6 +31,8 @@ class Side:
     `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder.
     `judge` says who judges what only a reader can; `file` reads a file of this side, such as a rubric, by its path from
     the config's folder, and is `None` for the files that are checked out.
+    `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder;
+    `history` is where earlier measurements are.
     """
 
     policy: Policy
@@ -40,6 +43,7 @@ class Side:
     protect: tuple[str, ...] = ()
     judge: JudgeConfig | None = None
     file: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
+    history: HistoryPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -165,7 +169,9 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
     said = config.config
     protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
     budget = (said.budget_usd, said.budget_tokens)
-    return Side(policy, baseline, said.providers, budget, baseline_path, tuple(protect), said.judge)
+    return Side(
+        policy, baseline, said.providers, budget, baseline_path, tuple(protect), said.judge, history=said.history
+    )
 
 
 def _decoded(text: bytes, shown: str) -> str:

@@ -8,7 +8,9 @@ from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
+from evalward.records.report import Finding
 from evalward.records.result import CheckResult
+from evalward.records.scenario_line import ScenarioLine
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -143,6 +145,8 @@ class RunComparison(Record):
 
     With k > 1 trials `pass_at` is pass@k, the mean probability that one of k trials of a case passes, and `pass_all`
     is pass^k, that all of them do; over the cases of the report that have k valid trials.
+
+    `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
     """
 
     suite: str
@@ -170,6 +174,8 @@ class RunComparison(Record):
     confirmation: Confirmation | None = None
     pass_at: float | None = None
     pass_all: float | None = None
+    findings: list[Finding] = []
+    scenarios: list[ScenarioLine] = []
 
     @property
     def name(self) -> str:

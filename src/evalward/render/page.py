@@ -17,10 +17,12 @@ from evalward.records.comparison import (
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
+from evalward.render.scenario import matrices, scenario_table
 from evalward.render.trend import trend_section
 from evalward.render.view import (
     MISSING,
@@ -37,6 +39,7 @@ from evalward.render.view import (
     Page,
     ReasonLine,
     RunView,
+    ScenarioTable,
     Some,
     SubjectLine,
 )
@@ -105,6 +108,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
+        matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
     )
 
 
@@ -219,7 +223,17 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
+        scenarios=_scenarios(run, caps),
+        findings=_some(finding_lines(run.findings), caps.findings),
     )
+
+
+def _scenarios(run: RunComparison, caps: Caps) -> ScenarioTable | None:
+    """The rows of a scenario suite, with how the ones that broke or were mended ended before."""
+    if not run.scenarios or not caps.scenarios:
+        return None
+    before = {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
+    return scenario_table(run.scenarios, caps.scenarios, before)
 
 
 def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:

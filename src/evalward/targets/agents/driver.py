@@ -12,12 +12,15 @@ from pathlib import Path
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.trace import Message, Text, Trace
+from evalward.sandbox.launcher.plan import SYSTEM
 from evalward.targets.agents.base import AgentJob, AgentRun, Ended
 from evalward.targets.agents.model_access import Link, ModelAccess
 from evalward.targets.agents.proxy import Account
 from evalward.targets.agents.readers.common import Told
+from evalward.targets.failures import Cause, TargetError
 
 UNKNOWN = "unknown"
+NOT_STARTED = (126, 127)  # exit codes, as a shell has them
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class DrivenAgent:
         timeout_s: float | None = None,
     ) -> None:
         self.id = identity
-        self._executable, self._dialect, self._access = executable, dialect, access
+        self._executable, self._dialect, self._access = startable(executable), dialect, access
         self._about, self._timeout_s = about, timeout_s
 
     @property
@@ -106,9 +109,16 @@ class DrivenAgent:
                 timeout_s=min(job.timeout_s, self._timeout_s or job.timeout_s),
                 stdin=launch.stdin,
             )
+        self._refuse_unstarted(ended)
         if self._access is not None and account is not None and account.ended_by is not None and account.limit is None:
             raise self._access.error(account.ended_by)
         return run_of(job, ended, self._dialect.read(ended.stdout), account)
+
+    def _refuse_unstarted(self, ended: Ended) -> None:
+        """A program that isn't there, or can't be run, has failed at nothing."""
+        if ended.exit_code in NOT_STARTED and not ended.stdout and ended.stderr.startswith(f"{self._executable}: "):
+            why = f"{self.id} could not be started in the workspace: {clean_text(ended.stderr.strip())}"
+            raise TargetError(Cause.SANDBOX, why, target=self.id)
 
 
 def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> AgentRun:
@@ -170,12 +180,17 @@ def version_of(executable: str) -> str:
 
 def installed_with(executable: str) -> tuple[Path, ...]:
     """The program's file, where it leads, and the node_modules or the virtual environment that it belongs to."""
-    path = Path(executable)
-    found = [path, path.resolve()]
-    for file in (path, path.resolve()):
-        found += [folder for folder in file.parents if folder.name == "node_modules"][-1:]
-        found += [folder for folder in list(file.parents)[1:2] if (folder / "pyvenv.cfg").is_file()]
+    file = Path(executable)
+    found = [file, file.resolve()]
+    found += [folder for folder in file.resolve().parents if folder.name == "node_modules"][-1:]
+    found += [folder for folder in list(file.parents)[1:2] if (folder / "pyvenv.cfg").is_file()]
     return tuple(dict.fromkeys(found))
+
+
+def startable(executable: str) -> str:
+    """The path under which a workspace shows the program: where it really lies, unless it is one of the system's."""
+    system = any(executable.startswith(f"{folder}/") for folder in SYSTEM)
+    return executable if system else str(Path(executable).resolve())
 
 
 def found(program: str, env: Mapping[str, str], root: Path | None = None) -> str | None:
