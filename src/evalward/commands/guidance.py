@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Literal
 
 from evalward.commands.files import emit, read_report, write_text
-from evalward.commands.guidance_base import OtherCommit
+from evalward.commands.guidance_base import commit_guidance
 from evalward.commands.guidance_runs import Comparing, Version, compare_versions
 from evalward.commands.pipeline import prepare, refuse_missing_keys, refuse_output, run_apart
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun, Selection
-from evalward.github.base import GitTree, repository_path
+from evalward.github.base import GitTree
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong
 from evalward.records.report import Report
@@ -88,19 +88,6 @@ def _against(loaded: LoadedConfig, options: GuidanceOptions) -> Comparing:
     other = commit_guidance(tree, sha, prefix, loaded.root, name=revision)
     why = f"The guidance of `{revision}` ({sha[:7]}), and that of the files here."
     return Comparing([Version(revision, other.guidance)], why=why, reversed=True)
-
-
-def commit_guidance(tree: GitTree, sha: str, prefix: str, root: Path, *, name: str) -> OtherCommit:
-    """A commit's guidance. `prefix` is the path from the repository's top to the config's folder `root`."""
-
-    def read(path: str) -> bytes | None:
-        return tree.read(sha, repository_path(prefix, [path]))
-
-    def listed(folder: str) -> list[str] | None:
-        found = tree.listed(sha, repository_path(prefix, [folder]))
-        return None if found is None else [path.removeprefix(prefix) for path in found]
-
-    return OtherCommit(name, root, read, listed)
 
 
 def compare_reports(world: World, files: Sequence[Path], form: Format, output: Path | None) -> int:

@@ -158,7 +158,8 @@ def _compared(run: PlannedRun, sides: Sequence[_Side], why: str) -> GuidanceComp
     ]
     found = compare_guidance(suite, target, columns, READING, random=run.target.random, why=why)
     early = [f"With {side.name} it ended early: {side.interrupted}." for side in present if side.interrupted]
-    return found.model_copy(update={"notes": [*found.notes, *early]})
+    judged = list(run.suite.judges.warnings) if run.suite.judges is not None else []
+    return found.model_copy(update={"notes": [*found.notes, *early, *judged]})
 
 
 def _differing(columns: Sequence[Sequence[ScenarioCase]]) -> list[dict[str, str]]:

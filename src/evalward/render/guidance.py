@@ -8,6 +8,7 @@ from evalward.records.guidance import GuidanceColumn, GuidanceComparison, Guidan
 from evalward.records.metric import Metric, Unit
 from evalward.records.report import Finding
 from evalward.render.console import Screen
+from evalward.render.escape import one_line
 from evalward.render.guidance_view import Diagnosis, GuidanceRow, GuidanceView
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_delta, format_number, format_value, plural
@@ -16,6 +17,8 @@ from evalward.render.view import Detail
 
 _MOST_FINDINGS = 6
 _MOST_FILES = 6
+_MOST_COLUMNS = 6
+_FIRST_EVIDENCE, _EVIDENCE = 600, 160  # characters
 _WORDS: dict[Standing, str] = {
     "better": "better by more than chance",
     "worse": "worse by more than chance",
@@ -29,7 +32,8 @@ _MARKS = {"good": "✅", "info": "ℹ️", "warning": "⚠️"}
 
 def build_guidance(comparison: GuidanceComparison, detail: Detail = "full") -> GuidanceView:
     """What is shown of a comparison; `headline` shows neither table nor diagnoses, `failures` no diagnoses."""
-    columns = comparison.columns
+    columns = comparison.columns[:_MOST_COLUMNS]
+    comparison = comparison.model_copy(update={"columns": columns})
     notes = list(comparison.notes)
     if comparison.left_out:
         named = ", ".join(map(quoted, comparison.left_out[:10]))
@@ -143,15 +147,18 @@ def _diagnosis(column: GuidanceColumn) -> Diagnosis:
     more = len(column.files) - _MOST_FILES
     if more > 0:
         facts.append(f"and {plural(more, 'file')} more")
-    return Diagnosis(column.name, facts, list(map(_finding, column.findings[:_MOST_FINDINGS])), list(column.advice))
+    shown = [_finding(finding, number) for number, finding in enumerate(column.findings[:_MOST_FINDINGS])]
+    return Diagnosis(column.name, facts, shown, list(column.advice))
 
 
 def _print(fingerprint: str) -> str:
     return short_hash(fingerprint) if fingerprint else "is not there"
 
 
-def _finding(finding: Finding) -> tuple[str, str, str]:
-    return _MARKS[finding.level], finding.message, finding.evidence
+def _finding(finding: Finding, number: int) -> tuple[str, str, str]:
+    """The first with all of its evidence: what follows often shows the same commands."""
+    limit = _EVIDENCE if number else _FIRST_EVIDENCE
+    return _MARKS[finding.level], finding.message, one_line(finding.evidence, limit)
 
 
 # ------------------------------------------------------------------------------------------- outputs
@@ -182,7 +189,7 @@ def say_guidance(screen: Screen, view: GuidanceView) -> None:
         if line:
             screen.say(line.replace("`", ""), 2)
     if view.rows:
-        changes = [word for other in view.others for word in (f"{other}: difference", f"{other}: is it chance?")]
+        changes = [word for other in view.others for word in (f"{other}: difference", f"{other}: more than chance?")]
         headers = ["metric", *view.columns, *changes]
         rows = [[r.name, *r.values, *_paired(r)] for r in view.rows]
         screen.blank()
@@ -197,4 +204,8 @@ def say_guidance(screen: Screen, view: GuidanceView) -> None:
 
 
 def _paired(row: GuidanceRow) -> list[str]:
-    return [cell for pair in zip(row.differences, row.verdicts, strict=True) for cell in pair]
+    """Differences and verdicts in turn, the latter shorter: columns are narrow."""
+    shorter = [
+        text.replace(" by more than chance", "").replace(_WORDS["unclear"], "not shown") for text in row.verdicts
+    ]
+    return [cell for pair in zip(row.differences, shorter, strict=True) for cell in pair]

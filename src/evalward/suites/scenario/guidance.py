@@ -64,19 +64,22 @@ def _failing(valid: Sequence[Result]) -> Iterator[_Failing]:
 
 
 def _error(failed: FailedCommand) -> str:
-    """The line of an error that says what was wrong: the first, for usage and hints follow; of a traceback the last."""
+    """The line that says what was wrong: the first with the word error, else the first; of a traceback the last."""
     lines = [line.strip() for line in failed.said.splitlines() if line.strip()]
     if not lines:
         return f"exit code {failed.exit_code}"
-    return lines[-1 if lines[0].startswith("Traceback") else 0]
+    if lines[0].startswith("Traceback"):
+        return lines[-1]
+    return next((line for line in lines if "error" in line.lower()), lines[0])
 
 
 def _words(group: _Failing, trials: int) -> str:
     failed = group.first
     how = f"`{_code(failed.command, SHOWN_COMMAND)}` failed in {group.trials} of {trials} trials"
     error = f": {_code(_error(failed), SHOWN_SAID)}"
-    instead = f". Show an example that works: `{_code(group.worked, SHOWN_COMMAND)}`" if group.worked else ""
-    return how + error + instead
+    if group.worked is None:
+        return f"{how}{error}. Say what to write instead."
+    return f"{how}{error}. Show an example that works: `{_code(group.worked, SHOWN_COMMAND)}`"
 
 
 def _code(text: str, limit: int) -> str:
