@@ -20,6 +20,8 @@ from evalward.commands.pipeline import REPORT_FILE, diagnose
 from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_SCHEMA, Report, Run
+from evalward.records.result import Result
+from evalward.records.scenario import ScenarioDetails
 from evalward.suites import kind_named, kinds
 
 MAX_REPORT_BYTES = 20_000_000
@@ -59,7 +61,9 @@ def measured_anew(report: Report) -> tuple[Report, list[str]]:
     """
     told: list[str] = []
     runs = [_measured(run, told) for run in report.runs]
-    return report.model_copy(update={"runs": runs, "findings": diagnose(runs)}), told
+    if report.guidance:
+        told.append("What it says of other guidance is left out: the trials behind it are not in the report")
+    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": []}), told
 
 
 def _read(path: Path) -> bytes:
@@ -145,6 +149,13 @@ def _bounded_run(run: Run) -> None:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
 
 
+def _without_path(result: Result) -> Result:
+    details = result.details
+    if isinstance(details, ScenarioDetails):
+        details = details.model_copy(update={"artifacts": None})
+    return result.model_copy(update={"trace": None, "details": details})
+
+
 def _measured(run: Run, told: list[str]) -> Run:
     run = _without_paths(run)
     if run.not_measured is not None or run.kind not in kinds():
@@ -162,7 +173,7 @@ def _measured(run: Run, told: list[str]) -> Run:
 
 def _without_paths(run: Run) -> Run:
     kept = {
-        name: [result.model_copy(update={"trace": None}) for result in results]
+        name: [_without_path(result) for result in results]
         for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
     }
     return run.model_copy(update=kept)

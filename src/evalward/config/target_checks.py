@@ -22,6 +22,11 @@ class _Section:
     word: str
     entry: str
 
+    @property
+    def a_word(self) -> str:
+        """With its article."""
+        return f"{'an' if self.word[0] in 'aeiou' else 'a'} {self.word}"
+
 
 _SECTIONS = {
     "replay": _Section("recordings", "recording", "FOLDER"),
@@ -103,7 +108,7 @@ def _named(place: KeyPath, target: str, section: _Section, name: str, config: Va
     entries = get(config, section.key)
     known = list(entries) if isinstance(entries, dict) else []
     if not name:
-        remedy = f"Write {target.partition(':')[0]}:NAME with the name of a {section.word}."
+        remedy = f"Write {target.partition(':')[0]}:NAME with the name of {section.a_word}."
         yield Mistake(place, f"the target {shown(target)} doesn't name its {section.word}", remedy)
     elif name not in known:
         add = f"Add it: {section.key}: {{{one_line(name, 40)}: {section.entry}}}."

@@ -136,7 +136,7 @@ def _compare_run(
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
         replayed=len(replayed),
-        diverged=sum(isinstance(d, BashDetails) and d.diverged_at is not None for d in replayed),
+        diverged=sum(not isinstance(d, CommandDetails) and d.diverged_at is not None for d in replayed),
         not_measured=run.not_measured,
         added=base is None,
         subject=_subject_changes(base.subject, run.subject) if base else [],

@@ -6,7 +6,6 @@ import asyncio
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Protocol
 
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
@@ -190,19 +189,26 @@ async def _today(job: Job, state: _State) -> Result:
         _charge(outcome.result.judge_usage, state)
     try:
         placed = replace(outcome, result=_placed(job, outcome.result))
-        if placed.artifacts is not None and state.execution.store is not None:
-            placed = await asyncio.to_thread(_with_artifacts, job, placed, placed.artifacts, state.execution.store)
+        if state.execution.store is not None:
+            placed = await _with_artifacts(job, placed, state.execution.store)
         return _kept(job, placed, state.execution.store)
     finally:
         if outcome.artifacts is not None:
             shutil.rmtree(outcome.artifacts, ignore_errors=True)
 
 
-def _with_artifacts(job: Job, outcome: TrialOutcome, artifacts: Path, store: Store) -> TrialOutcome:
-    """The outcome with its artifacts in the output folder, and their path in its details. Blocking."""
+async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Store) -> TrialOutcome:
+    """The outcome with its artifacts in the output folder, and their path in its details.
+
+    Those of an earlier run go in any case: nobody shall take them for this one's.
+    """
     result = outcome.result
     path = artifacts_path(job.run.suite.spec.name, job.run.target.id, result.id, result.trial)
-    store.keep_folder(artifacts, path)
+    if store.has(path):
+        await asyncio.to_thread(store.remove_folder, path)
+    if outcome.artifacts is None:
+        return outcome
+    await asyncio.to_thread(store.keep_folder, outcome.artifacts, path)
     if not isinstance(result.details, ScenarioDetails):
         return outcome
     details = result.details.model_copy(update={"artifacts": path})

@@ -82,20 +82,28 @@ class Store:
         return path
 
     def keep_folder(self, source: Path, path: str) -> None:
-        """Put a folder at a path of the output, whole or not at all; one that an earlier run left there gives way."""
+        """Put a folder at a path of the output where nothing is, whole or not at all."""
         target = self.folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
         try:
             shutil.copytree(source, temporary, symlinks=True)
-            if target.is_symlink():
-                target.unlink()
-            elif target.exists():
-                shutil.rmtree(target)
             temporary.rename(target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+    def has(self, path: str) -> bool:
+        """Whether an earlier run left something at a path of the output."""
+        return os.path.lexists(self.folder / path)
+
+    def remove_folder(self, path: str) -> None:
+        """Remove what is at a path of the output."""
+        target = self.folder / path
+        if target.is_symlink():
+            target.unlink()
+        else:
+            shutil.rmtree(target)
 
     def find(self, wanted: Wanted) -> Found:
         """The finished trial that an earlier run left, for `--resume`.

@@ -134,8 +134,9 @@ class ScenarioDetails(Record):
     and `judge` is all that was said: scores by criterion, issues, highlights, votes.
     `completed`: the agent ended by itself with exit code 0; `None` only where another tool's file doesn't tell it.
     `approximate`: the interaction was read from a transcript, where exit codes are guessed. `isolation` are the words
-    for the sandbox that was in force, `artifacts` the folder beside the report, `agent` who worked, `claims` what the
-    agent itself says of its cost: told, never counted. `skipped_events` are lines of the events that can't be read.
+    for the sandbox that was in force, `diverged_at` the first tool call (from 1) that a replay's tool answered
+    otherwise, `artifacts` the folder beside the report, `agent` who worked, `claims` what the agent itself says of its
+    cost: told, never counted. `skipped_events` are lines of the events that can't be read.
     """
 
     kind: Literal["scenario"] = "scenario"
@@ -152,6 +153,7 @@ class ScenarioDetails(Record):
     completed: bool | None = None
     approximate: bool = False
     replayed: bool = False
+    diverged_at: int | None = None
     skipped_events: Count = 0
     isolation: str = ""
     artifacts: str | None = None

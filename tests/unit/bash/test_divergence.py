@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.sandbox.base import cut
-from evalward.suites.bash.divergence import first_divergence, scrub
+from evalward.suites.divergence import first_divergence, scrub
 from support.cases import call
 
 ALIKE = [

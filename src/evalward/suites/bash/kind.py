@@ -19,7 +19,6 @@ from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
 from evalward.suites.bash.diagnose import diagnose
-from evalward.suites.bash.divergence import first_divergence
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
@@ -27,6 +26,7 @@ from evalward.suites.bash.metrics import METRIC_IDS, measure
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
+from evalward.suites.divergence import first_divergence
 from evalward.suites.judge.who import Wanted
 from evalward.suites.loop import converse, keep
 from evalward.suites.tool import Prompting, load_prompting

@@ -132,7 +132,8 @@ class BuiltInAgent:
             transcript=transcript_of(trace),
             exit_code=None if timed_out else 0 if natural else 1,
             timed_out=timed_out,
-            limit=None if natural or timed_out else _limit(trace, job, most),
+            limit=None if natural or timed_out or recording else _limit(trace, job, most),
+            recording=recording,
         )
 
 

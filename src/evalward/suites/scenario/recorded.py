@@ -6,9 +6,10 @@ changing any. A recording whose agent changed files by other tools can't be repe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from evalward.records.trace import Message, Trace, Turn
+from evalward.records.trace import Message, ToolCall, Trace, Turn
+from evalward.suites.divergence import first_divergence
 from evalward.suites.tool import ShellTool
 from evalward.targets.base import Reply, Request, TrialSkippedError
 
@@ -47,6 +48,23 @@ def as_recorded(today: Trace, recording: Trace) -> Trace:
     ]
     told = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}
     return today.model_copy(update=told)
+
+
+def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | None:
+    """The number (from 1) of the first call that was answered otherwise; `None` when all are alike.
+
+    Agents tell standard output and error as one text, and some no exit code: what nobody told can't differ.
+    """
+    told = [
+        _as_one(call).model_copy(update={"exit_code": now.exit_code if call.exit_code is None else call.exit_code})
+        for call, now in zip(recorded, today, strict=False)
+    ]
+    return first_divergence([*told, *recorded[len(told) :]], [_as_one(call) for call in today])
+
+
+def _as_one(call: ToolCall) -> ToolCall:
+    said = "\n".join(part.strip() for part in (call.stdout, call.stderr) if part.strip())
+    return call.model_copy(update={"stdout": said, "stderr": ""})
 
 
 def refuse_unrepeatable(recording: Trace) -> None:

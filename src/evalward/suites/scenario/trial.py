@@ -29,6 +29,7 @@ from evalward.suites.scenario.model import FileExists, NoTranscriptErrors, Scrip
 from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
 from evalward.suites.scenario.place import excerpt
+from evalward.suites.scenario.recorded import parted
 from evalward.suites.scenario.results_folder import EVENTS, TRANSCRIPT, ResultsFolder
 from evalward.suites.scenario.scripts import (
     ScriptContext,
@@ -39,7 +40,6 @@ from evalward.suites.scenario.scripts import (
     run_setup,
 )
 from evalward.suites.scenario.transcript import transcript_commands
-from evalward.targets import REPLAY
 from evalward.targets.agents.base import Agent, AgentJob, AgentRun
 from evalward.targets.failures import Cause, TargetError
 
@@ -238,7 +238,8 @@ class _Stage:
             evaluators=verdict.evaluators,
             completed=run.completed,
             approximate=not run.structured,
-            replayed=self._agent.id.startswith(REPLAY),
+            replayed=run.recording is not None,
+            diverged_at=parted(run.recording.tool_calls, run.trace.tool_calls) if run.recording else None,
             skipped_events=run.skipped,
             isolation=self._workspace.isolation.words(),
             agent=self._agent.id,

@@ -103,6 +103,7 @@ class AgentRun:
     `exit_code` is `None` when the time was up. `claims` is what the agent itself says about cost and turns; what we
     count stands in the trace. `limit` is the limit of ours that ended it. `structured`: the agent told its commands;
     else the transcript is all there is. `skipped` are lines of its output that can't be read.
+    `recording` is what was repeated, where that is all it did.
     """
 
     trace: Trace
@@ -113,6 +114,7 @@ class AgentRun:
     limit: Limit | None = None
     structured: bool = True
     skipped: int = 0
+    recording: Trace | None = None
 
     @property
     def completed(self) -> bool:

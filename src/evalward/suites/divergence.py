@@ -16,6 +16,7 @@ _SCRUBS = (
     (re.compile(r"\b\d{1,2}:\d\d(:\d\d)?(\.\d+)?\b"), "<time>"),
     (re.compile(r"\b\d{10}(\.\d+)?\b"), "<epoch>"),
     (re.compile(r"\b\d+m\d+\.\d+s\b"), "<time>"),
+    (re.compile(r"(?<=/evalward-)\w{8}(?=/)"), "<name>"),  # our workspaces
     (re.compile(r"(/tmp/(?:tmp|[\w-]*)\.)\w{6,}"), r"\1<name>"),
 )
 
