@@ -14,6 +14,7 @@ from evalward.commands.ci_history import Keeping, keep_history, read_branch_hist
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report
+from evalward.commands.guidance_base import guidance_of_pull
 from evalward.commands.pipeline import (
     REPORT_FILE,
     Judging,
@@ -171,7 +172,7 @@ def _page(job: Job, client: GitHub) -> Page:
     job = replace(job, redaction=redaction_of(job.world.env, sides.providers, loaded.config.providers))
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
-    report = _report(job, sides, sides.applied(loaded), spare_keyless=spare)
+    report = _report(job, sides, tree, sides.applied(loaded), spare_keyless=spare)
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
     history = _history(job, client, tree, sides, loaded.root)
@@ -233,7 +234,7 @@ def _digest(job: Job) -> str:
     return digest_of((job.folder / named if named is not None else job.output / REPORT_FILE).read_bytes())
 
 
-def _report(job: Job, sides: Sides, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
+def _report(job: Job, sides: Sides, tree: GitTree, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
     """The report that an earlier step made, or a new one.
 
     `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
@@ -251,7 +252,8 @@ def _report(job: Job, sides: Sides, loaded: LoadedConfig, *, spare_keyless: bool
         if spare_keyless:
             plan = without_missing_keys(plan)
         judging = Judging(sides.judging.baseline, sides.judging.policy)
-        return run_plan(loaded, plan, job.output, job.world, judging=judging)
+        beside = guidance_of_pull(job.plan, settings, sides, tree, loaded.root)
+        return run_plan(loaded, plan, job.output, job.world, judging=judging, beside=beside)
 
 
 def _context(job: Job, sides: Sides, edits: Edits) -> Context:

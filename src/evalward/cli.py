@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from evalward import __version__
 from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_release
+from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 
@@ -54,6 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_exchange(commands)
     _add_baseline(commands)
     add_history(commands, _command)
+    add_guidance(commands, _command, _selection_options)
     _add_validate(commands)
     add_judge(commands, DEFAULT_CONFIG)
     _add_publish(commands)

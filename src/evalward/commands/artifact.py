@@ -61,7 +61,9 @@ def measured_anew(report: Report) -> tuple[Report, list[str]]:
     """
     told: list[str] = []
     runs = [_measured(run, told) for run in report.runs]
-    return report.model_copy(update={"runs": runs, "findings": diagnose(runs)}), told
+    if report.guidance:
+        told.append("What it says of other guidance is left out: the trials behind it are not in the report")
+    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": []}), told
 
 
 def _read(path: Path) -> bytes:
@@ -147,7 +149,7 @@ def _bounded_run(run: Run) -> None:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
 
 
-def _result_without_paths(result: Result) -> Result:
+def _without_path(result: Result) -> Result:
     details = result.details
     if isinstance(details, ScenarioDetails):
         details = details.model_copy(update={"artifacts": None})
@@ -171,7 +173,7 @@ def _measured(run: Run, told: list[str]) -> Run:
 
 def _without_paths(run: Run) -> Run:
     kept = {
-        name: [_result_without_paths(result) for result in results]
+        name: [_without_path(result) for result in results]
         for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
     }
     return run.model_copy(update=kept)

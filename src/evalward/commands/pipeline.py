@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from errno import EISDIR
 from fnmatch import fnmatchcase
@@ -27,9 +27,10 @@ from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
 from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
-from evalward.engine.store import Store, write_atomic
+from evalward.engine.store import Store, safe_name, write_atomic
 from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
+from evalward.records.guidance import GuidanceComparison
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -37,9 +38,11 @@ from evalward.records.report import Finding, Provenance, Report, Run, Tool
 from evalward.records.result import Result
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
+from evalward.render.numbers import plural
 from evalward.suites import Kind, kind_named, kinds
 
 REPORT_FILE = "report.json"
+GUIDANCE_FOLDER = "guidance"
 
 
 def prepare(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:
@@ -92,11 +95,13 @@ def run_plan(
     *,
     resume: bool = False,
     judging: Judging | None = None,
+    beside: Beside | None = None,
 ) -> Report:
     """Run every trial; leaves `report.json` and `trials/` in the output folder.
 
-    With `judging`, cases that failed are tried again where its policy wants that before it believes a drop. A live
-    target without its key is told before anything is run: as `InputError`.
+    With `judging`, cases that failed are tried again where its policy wants that before it believes a drop. `beside`
+    says how changed guidance compares with another; its trials are in no run. A live target without its key is told
+    before anything is run: as `InputError`.
     """
     refuse_missing_keys(loaded, plan)
     refuse_output(output)
@@ -110,7 +115,23 @@ def run_plan(
         done = stage.run(confirm_plan(plan, retries))
         report = with_confirmation(report, retries, done)
         write_atomic(output / REPORT_FILE, dump_report(report))
+    found = beside(plan, report, stage.apart) if beside is not None else []
+    if found:
+        report = report.model_copy(update={"guidance": found})
+        write_atomic(output / REPORT_FILE, dump_report(report))
     return report
+
+
+def run_apart(loaded: LoadedConfig, output: Path, world: World, *, resume: bool = False) -> RunPlan:
+    """Runs plans of one budget, each in a folder of its own below `output/guidance`; nothing is reported."""
+    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
+    return _Stage(Execution(Store(output), _NOBODY, resume=resume, account=account), world).apart
+
+
+RunPlan = Callable[[Plan, str], Executed]
+"""Runs a plan of the same account; its trials are kept apart from all others, under this name."""
+Beside = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
+"""What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
 
 
 class _Nobody:
@@ -135,6 +156,13 @@ class _Stage:
         done = asyncio.run(execute(plan, replace(self.execution, progress=progress)))
         progress.close()
         return done
+
+    def apart(self, plan: Plan, name: str) -> Executed:
+        """Run a plan of another guidance, with its trials in a folder of its own."""
+        self.world.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
+        store = self.execution.store
+        own = None if store is None else Store(store.folder / GUIDANCE_FOLDER / safe_name(name))
+        return replace(self, execution=replace(self.execution, store=own)).run(plan)
 
 
 def _retries(report: Report, judging: Judging) -> list[Retry]:

@@ -149,6 +149,9 @@ class Config(StrictRecord):
         default=None, gt=0, description="Tokens read and written; when they are spent no further trial begins"
     )
     history: HistoryPlace | None = Field(default=None, description="What earlier runs measured")
+    guidance: Literal["auto"] | Off = Field(
+        default="auto", description="Whether changed guidance of scenarios is held against the base's"
+    )
     confirm: Confirm | Off = Field(default=Confirm(), description="The confirm stage of random targets, or off")
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
 

@@ -53,6 +53,7 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
         partial=report.partial is not None,
         interrupted=report.interrupted,
         warnings=report.warnings,
+        guidance=report.guidance,
         runs=runs + [_missing_run(run) for run in gone],
     )
 

@@ -124,6 +124,17 @@ class GitTree:
         found = self._find(f"{_TAGS}{tag}^{{commit}}")
         return found.oid if found.kind == "commit" else None
 
+    def resolve(self, revision: str) -> str | None:
+        """The commit that a branch, tag or other name stands for, `None` when there is none."""
+        return self._line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+
+    def listed(self, sha: str, folder: str) -> list[str] | None:
+        """The files of a commit below a folder (from the repository's top); `None` where local objects can't tell."""
+        code, output = self._git("ls-tree", "-r", "-z", "--name-only", "--full-tree", sha, "--", _clean_path(folder))
+        if code:
+            return None
+        return [path for path in output.decode("utf-8", "replace").split("\0") if path]
+
     def branch(self) -> str | None:
         """The checked-out branch, `None` for a detached HEAD."""
         return self._line("symbolic-ref", "--quiet", "--short", "HEAD")

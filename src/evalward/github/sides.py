@@ -32,7 +32,7 @@ class Side:
     `judge` says who judges what only a reader can; `file` reads a file of this side, such as a rubric, by its path from
     the config's folder, and is `None` for the files that are checked out.
     `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder;
-    `history` is where earlier measurements are.
+    `history` is where earlier measurements are; `guidance`: changed guidance is held against the base's.
     """
 
     policy: Policy
@@ -44,6 +44,7 @@ class Side:
     judge: JudgeConfig | None = None
     file: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
     history: HistoryPlace | None = None
+    guidance: bool = True
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,15 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
     protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
     budget = (said.budget_usd, said.budget_tokens)
     return Side(
-        policy, baseline, said.providers, budget, baseline_path, tuple(protect), said.judge, history=said.history
+        policy,
+        baseline,
+        said.providers,
+        budget,
+        baseline_path,
+        tuple(protect),
+        said.judge,
+        history=said.history,
+        guidance=said.guidance != "off",
     )
 
 
@@ -212,6 +221,12 @@ def _beside(settings: Settings, name: str) -> str:
 
 def _from_config(settings: Settings, name: str) -> str:
     return posixpath.relpath(name, posixpath.dirname(settings.config) or ".")
+
+
+def config_prefix(tree: GitTree, settings: Settings) -> str:
+    """The path from the repository's top to the config's folder, `""` or `a/b/`."""
+    folder = posixpath.dirname(_path(tree, settings, settings.config))
+    return f"{folder}/" if folder else ""
 
 
 def _path(tree: GitTree, settings: Settings, name: str) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
+from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding
 from evalward.records.result import CheckResult
@@ -198,4 +199,5 @@ class Comparison(Record):
     partial: bool = False
     interrupted: str | None = None
     warnings: list[str] = []
+    guidance: list[GuidanceComparison] = []
     runs: list[RunComparison] = []

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from evalward.records.base import Count, Record
 from evalward.records.evidence import Interval
+from evalward.records.finding import Finding
 from evalward.records.metric import Better, Metric
-from evalward.records.report import Finding
 
 GUIDANCE_SCHEMA: Literal["evalward.guidance/1"] = "evalward.guidance/1"
 

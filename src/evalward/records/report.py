@@ -7,6 +7,8 @@ from typing import Literal
 from pydantic import ConfigDict, Field
 
 from evalward.records.base import Count, Record
+from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
+from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.result import Details, OtherDetails, Result
 
@@ -43,18 +45,6 @@ class Subject(Record):
     def parts(self) -> dict[str, str]:
         """The parts by name, without `hash`."""
         return dict(self.__pydantic_extra__)
-
-
-class Finding(Record):
-    """Something that the numbers show: what, on which evidence, beyond which threshold, what to do about it."""
-
-    id: str
-    level: Literal["good", "info", "warning"] = "info"
-    message: str
-    evidence: str = ""
-    threshold: str = ""
-    advice: str = ""
-    cases: list[str] = []
 
 
 class Run(Record):
@@ -100,7 +90,7 @@ class Report(Record):
     """The record of one invocation.
 
     `interrupted` says why it ended before everything planned was done; `findings` are what several targets on one
-    suite show together.
+    suite show together. `guidance` holds the changed guidance against the base's: trials of the latter are in no run.
     """
 
     schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
@@ -111,4 +101,5 @@ class Report(Record):
     interrupted: str | None = None
     warnings: list[str] = []
     findings: list[Finding] = []
+    guidance: list[GuidanceComparison] = []
     runs: list[Run] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evalward.records.base import Count, Record
+from evalward.records.judge import JudgeOutcome
 
 
 class SubcommandStats(Record):
@@ -21,12 +22,16 @@ class SubcommandStats(Record):
 
 
 class FailedCommand(Record):
-    """A command that failed, as evidence: cut, and hostile like everything that an agent wrote."""
+    """A command that failed, as evidence: cut, and hostile like everything that an agent wrote.
+
+    `worked` is the next command of the same identity that succeeded: what should have been written.
+    """
 
     subcommand: str
     command: str
     exit_code: int | None = None
     said: str = ""
+    worked: str | None = None
 
 
 class Interaction(Record):
@@ -125,7 +130,8 @@ class EvaluatorResult(Record):
 class ScenarioDetails(Record):
     """What the metrics of a `scenario` trial need, and what people look at.
 
-    Layer 3: `judge_passed` is `None` where no judge was asked, `judge_error` says why one that was asked gave nothing.
+    Layer 3: `judge_passed` is `None` where no judge was asked, `judge_error` says why one that was asked gave nothing,
+    and `judge` is all that was said: scores by criterion, issues, highlights, votes.
     `completed`: the agent ended by itself with exit code 0; `None` only where another tool's file doesn't tell it.
     `approximate`: the interaction was read from a transcript, where exit codes are guessed. `isolation` are the words
     for the sandbox that was in force, `diverged_at` the first tool call (from 1) that a replay's tool answered
@@ -141,6 +147,7 @@ class ScenarioDetails(Record):
     judge_score: float | None = None
     judge_passed: bool | None = None
     judge_error: str | None = None
+    judge: JudgeOutcome | None = None
     composite_score: float | None = None
     evaluators: list[EvaluatorResult] = []
     completed: bool | None = None
@@ -160,6 +167,7 @@ class ScenarioDetails(Record):
                 "interaction": self.interaction.summary(),
                 "gates": [gate.model_copy(update={"message": ""}) for gate in self.gates],
                 "evaluators": [EvaluatorResult(name=e.name, metrics=e.metrics, score=e.score) for e in self.evaluators],
+                "judge": None,
                 "judge_error": None if self.judge_error is None else "",
                 "isolation": "",
                 "artifacts": None,

@@ -18,6 +18,7 @@ from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOu
 from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
 from evalward.render.findings import finding_lines
+from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
@@ -106,6 +107,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         run_url=context.run_url or "",
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
+        guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
         matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
     )
 

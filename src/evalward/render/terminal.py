@@ -11,6 +11,7 @@ from evalward.records.verdict import Judgement
 from evalward.render.console import Screen
 from evalward.render.context import Context
 from evalward.render.escape import one_line
+from evalward.render.guidance import say_guidance
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
 from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
@@ -45,6 +46,8 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
+    for view in page.guidance:
+        say_guidance(screen, view)
     _cases(screen, page)
     for run in page.runs.shown:
         _run(screen, run, page)

@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
+from evalward.render.guidance_view import GuidanceView
 
 _T = TypeVar("_T")
 
@@ -307,4 +308,5 @@ class Page:
     run_url: str
     report_path: str
     trends: str
+    guidance: list[GuidanceView]
     matrices: list[ScenarioMatrix] = field(default_factory=list)

@@ -270,10 +270,14 @@ def test_files_under_test_by_name(tmp_path: Path) -> None:
 
 def test_the_rubric_belongs_to_the_definition(tmp_path: Path) -> None:
     text = TEXT.replace("  composite:", "  judge: {enabled: true, rubric: r.yaml, pass_threshold: 0.7}\n  composite:")
-    (tmp_path / "r.yaml").write_text("criteria: []\n")
+    (tmp_path / "r.yaml").write_text("criteria: [{id: a, weight: 1, description: It is done.}]\n")
     before = one(tmp_path, text)
-    (tmp_path / "r.yaml").write_text("criteria: [1]\n")
+    (tmp_path / "r.yaml").write_text("criteria: [{id: a, weight: 1, description: It is well done.}]\n")
     assert one(tmp_path, text).definition != before.definition
+    other = text.replace("rubric:", "model: anthropic/claude-haiku-4-5, rubric:")
+    assert one(tmp_path, other).definition == one(tmp_path, text).definition  # who judges belongs to the subject
+    (tmp_path / "r.yaml").write_text("criteria: []\n")
+    assert problems(tmp_path, text) == ["r.yaml:1: criteria: list should have at least 1 item after validation, not 0."]
 
 
 def test_a_link_out_of_the_fixture_is_a_mistake(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.events import Event, OtherEvent, dump_events
+from evalward.records.judge import JudgeOutcome
 from evalward.records.result import Result, Status
 from evalward.records.scenario import ScenarioDetails
 from evalward.render.escape import md_block, md_cell, md_code, md_prose
@@ -105,6 +106,7 @@ def metrics_of(result: Result) -> dict[str, Any]:
         "gates_total": details.gates_total,
         "judge_score": details.judge_score,
         "judge_error": details.judge_error,
+        "judge_response": None if details.judge is None else details.judge.model_dump(mode="json"),
         "composite_score": details.composite_score,
         "evaluators": [evaluator.model_dump(mode="json") for evaluator in details.evaluators],
         "outcome": "Pass" if result.status is Status.PASSED else {"Fail": {"reason": result.message or result.reason}},
@@ -179,7 +181,25 @@ def _judge(details: ScenarioDetails) -> list[str]:
         return [f"## Judge\n\nNo score: {md_cell(details.judge_error, 300)}"]
     if details.judge_score is None:
         return []
-    return [f"## Judge\n\n{details.judge_score:.3f}, {'passed' if details.judge_passed else 'failed'}"]
+    head = f"## Judge\n\n{details.judge_score:.3f}, {'passed' if details.judge_passed else 'failed'}"
+    return [head if details.judge is None else "\n\n".join([head, *_said(details.judge)])]
+
+
+def _said(judge: JudgeOutcome) -> list[str]:
+    """Scores by criterion, and the judge's words, which are a model's."""
+    agree = f", {judge.agreement:.0%} of {len(judge.votes)} votes agree" if judge.agreement is not None else ""
+    confidence = "" if judge.confidence is None else f", confidence {judge.confidence:.2f}"
+    rows = [f"| {md_code(name)} | {score:.3f} |" for name, score in judge.scores.items()]
+    lists = {"Issues": judge.issues, "Highlights": judge.highlights, "Notes": judge.notes}
+    return [
+        f"{md_code(judge.model)}, {judge.threshold:.2f} wanted{agree}{confidence}",
+        "\n".join(["| criterion | score |", "|---|---|", *rows]),
+        *(
+            f"{name}:\n\n" + "\n".join(f"- {md_cell(line, 300)}" for line in lines)
+            for name, lines in lists.items()
+            if lines
+        ),
+    ]
 
 
 def _composite(details: ScenarioDetails) -> list[str]:

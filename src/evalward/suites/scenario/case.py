@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evalward.records.base import digest, digest_text
+from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
+from evalward.suites.judge.rubric import Rubric
 from evalward.suites.scenario.fixture import Fixture
 from evalward.suites.scenario.matrix import is_meant
 from evalward.suites.scenario.model import Scenario, Target
@@ -25,7 +26,11 @@ GENERAL = "general"
 
 
 class ScenarioCase(Case):
-    """A scenario as it is run. `guidance` and `tool` are fingerprints of files under evaluation, by path."""
+    """A scenario as it is run. `guidance` and `tool` are fingerprints of files under evaluation, by path.
+
+    `rubric` is the one that judges. `variant` names the guidance where it isn't the fixture's own, and `system` is the
+    system prompt of the built-in agent where that isn't the suite's.
+    """
 
     scenario: Scenario
     target: Target
@@ -35,6 +40,9 @@ class ScenarioCase(Case):
     max_turns: int | None = None
     guidance: dict[str, str] = {}
     tool: dict[str, str] = {}
+    rubric: Rubric | None = None
+    variant: str | None = None
+    system: str | None = None
 
     @property
     def prompt(self) -> str:
@@ -50,12 +58,6 @@ class ScenarioCase(Case):
     def transcript_pattern(self) -> CommandPattern:
         """How they are found in a transcript."""
         return transcript_pattern(self.target.binary, self.target.command_pattern)
-
-    @property
-    def rubric(self) -> Path | None:
-        """The file of the judge's rubric."""
-        judge = self.scenario.evaluation.judge
-        return self.folder / judge.rubric if judge and judge.rubric else None
 
     def is_for(self, target: str) -> bool:
         """Whether its `tool_matrix`, if there is one, names the target."""
@@ -83,20 +85,22 @@ def make_case(
     target: Target,
     folder: Path,
     fixture: Fixture,
-    rubric: str | None,
+    rubric: Rubric | None,
     timeout_s: float,
     max_turns: int | None,
 ) -> ScenarioCase:
-    """The case of a scenario. `rubric` is the rubric's text; the scenario's own limits go before the suite's."""
+    """The case of a scenario. `rubric` is the one that judges; the scenario's own limits go before the suite's."""
     seconds = float(scenario.run.timeout_secs or timeout_s)
     turns = scenario.run.max_turns or max_turns
-    written = scenario.model_dump(mode="json", include={"setup", "evaluation", "scripts"})
+    written = scenario.model_dump(
+        mode="json", include={"setup", "evaluation", "scripts"}, exclude={"evaluation": {"judge": {"model"}}}
+    )  # who judges is part of the subject
     asked: dict[str, Any] = {
         "prompt": scenario.task.prompt,
         "target": target.model_dump(mode="json", exclude={"health_check"}),
         "fixture": fixture.rest,
         **written,
-        "rubric": None if rubric is None else digest_text(rubric),
+        "rubric": None if rubric is None else rubric.digest,
         "timeout_s": seconds,
         "max_turns": turns,
     }
@@ -113,6 +117,7 @@ def make_case(
         max_turns=turns,
         guidance=fixture.guidance,
         tool=fixture.tool,
+        rubric=rubric,
     )
 
 

@@ -242,7 +242,8 @@ def _with_failures(numbers: str, valid: Sequence[Result], subcommand: str | None
         for one in details_of(result).interaction.failed
         if subcommand is None or one.subcommand == subcommand
     ]
-    lines = [_line(f"$ {one.command} → {one.exit_code}: {one.said}".rstrip(": ")) for one in failed[:SHOWN_FAILURES]]
+    every = (_line(f"$ {one.command} → {one.exit_code}: {one.said}".rstrip(": ")) for one in failed)
+    lines = list(dict.fromkeys(every))[:SHOWN_FAILURES]
     return "; ".join([numbers, *lines])
 
 

@@ -58,7 +58,7 @@ def read_fixture(folder: Path, binary: str = "", under_test: Sequence[str] = ())
         if total > MOST_BYTES or number > MOST_FILES:
             limit = f"{MOST_FILES:,} files or {MOST_BYTES // 2**20} MB"
             raise FixtureError(f"the fixture has more than {limit}")
-        is_tool = name == own_tool or _matches(name, under_test)
+        is_tool = name == own_tool or _matches(name, under_test)  # as in `is_subject`
         part = fixture.tool if is_tool else fixture.guidance if is_guidance(name) else fixture.rest
         part[name] = fingerprint
         executable |= {name} if runs else set()
@@ -68,6 +68,11 @@ def read_fixture(folder: Path, binary: str = "", under_test: Sequence[str] = ())
 def _path_of(binary: str) -> str | None:
     """The path of a tool that lies in the fixture; a bare name is looked for on the PATH and in the fixture's root."""
     return PurePosixPath(binary).as_posix() if binary and not binary.startswith("/") else None
+
+
+def is_subject(path: str, binary: str, under_test: Sequence[str]) -> bool:
+    """True for files under evaluation: guidance, the tool, and what the scenario names."""
+    return is_guidance(path) or path == _path_of(binary) or _matches(path, under_test)
 
 
 def is_guidance(path: str) -> bool:

@@ -107,7 +107,9 @@ def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_su
         retries_after_failure=sum(map(_retries_after_failure, groups.values())),
         completed=completed,
         per_subcommand=_per_subcommand(groups) if per_subcommand else {},
-        failed=[_failed(command) for command in commands if command.failed][:MOST_FAILED],
+        failed=[_failed(command, commands[place + 1 :]) for place, command in enumerate(commands) if command.failed][
+            :MOST_FAILED
+        ],
     )
 
 
@@ -147,11 +149,18 @@ def _stats(group: Sequence[TargetCommand]) -> SubcommandStats:
     )
 
 
-def _failed(command: TargetCommand) -> FailedCommand:
+def _failed(command: TargetCommand, later: Sequence[TargetCommand]) -> FailedCommand:
+    worked = (
+        other.text
+        for other in later
+        if other.identity == command.identity and other.succeeded and "--help" not in other.text
+    )
+    mended = next(worked, None)
     said = "" if command.killed else command.said.strip()
     return FailedCommand(
         subcommand=clean_text(command.identity),
         command=clean_text(command.text[:COMMAND_SHOWN]),
         exit_code=command.exit_code,
         said=clean_text("it was ended with the run" if command.killed else said[-SAID_SHOWN:]),
+        worked=None if mended is None else clean_text(mended[:COMMAND_SHOWN]),
     )

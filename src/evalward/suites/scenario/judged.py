@@ -3,18 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from evalward.records.scenario import GateResult
+from evalward.config import LoadedConfig
+from evalward.records.judge import JudgeOutcome
 from evalward.records.trace import Trace
+from evalward.suites.judge.ask import Gate, JudgeInput
+from evalward.suites.judge.judge import Judge
+from evalward.suites.judge.who import unchanged_in_base
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.outcome import Judgement
 
-NO_JUDGE = "no judge is available"
+NO_JUDGE = "nobody judges here: name a model in judge.model or EVALWARD_JUDGE, or set a provider's key"
+MOST_GUIDANCE = 200_000  # bytes that are read of it; the question keeps less
 
 
-async def judge_trial(case: ScenarioCase, trace: Trace, gates: Sequence[GateResult]) -> Judgement:  # noqa: ARG001
-    """What the judge gave, where the scenario has one enabled; without a judge that says why there is no score."""
+@dataclass(frozen=True)
+class Judged:
+    """What the judge layer gave, and where one was asked, all of it."""
+
+    judgement: Judgement = field(default_factory=Judgement)
+    outcome: JudgeOutcome | None = None
+
+
+def own_judge(case: ScenarioCase, config: LoadedConfig) -> str | None:
+    """The model that a scenario chooses as its judge. Where a base judges, it counts only if the base has it so."""
     judge = case.scenario.evaluation.judge
-    if judge is None or not judge.enabled:
-        return Judgement()
-    return Judgement(enabled=True, threshold=judge.pass_threshold, error=NO_JUDGE)
+    if judge is None or judge.model is None or not unchanged_in_base(config, case.place.file):
+        return None
+    return judge.model
+
+
+async def judge_trial(case: ScenarioCase, trace: Trace, gates: Sequence[Gate], judge: Judge | None) -> Judged:
+    """What the judge says, where the scenario has one enabled; without a judge that says why there is no score."""
+    wanted = case.scenario.evaluation.judge
+    if wanted is None or not wanted.enabled or wanted.pass_threshold is None or case.rubric is None:
+        return Judged()
+    threshold = wanted.pass_threshold
+    if judge is None:
+        return Judged(Judgement(enabled=True, threshold=threshold, error=NO_JUDGE))
+    asked = JudgeInput(_name(case), case.prompt, trace, gates, guidance_of(case))
+    outcome = await judge.judge(asked, case.rubric, threshold)
+    error = None if outcome.error is None else f"{judge.model} could not judge: {outcome.error}"
+    return Judged(Judgement(enabled=True, score=outcome.score, threshold=threshold, error=error), outcome)
+
+
+def _name(case: ScenarioCase) -> str:
+    """What a recorded judge knows it by: the scenario's name, with its variant."""
+    return case.id if case.variant is None else f"{case.id}@{case.variant}"
+
+
+def guidance_of(case: ScenarioCase) -> str | None:
+    """The guidance that the agent was given, file by file; `None` when there is none."""
+    parts = []
+    for name in sorted(case.guidance):
+        try:
+            with (case.fixture / name).open("rb") as stream:
+                text = stream.read(MOST_GUIDANCE).decode("utf-8", "replace")
+        except OSError:
+            continue  # a link to nowhere guides nobody
+        parts.append(f"{name}:\n{text}")
+    return "\n\n".join(parts) or None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from evalward.config import PROVIDERS, LoadedConfig, ScenarioSuite, Suite
 from evalward.records.case import Case
@@ -13,10 +13,12 @@ from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.sandbox.process import Isolation, Limits, available
 from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.judge.who import Wanted
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.diagnose import diagnose
 from evalward.suites.scenario.findings import interpret
+from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
 from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure
 from evalward.suites.scenario.prove import prove_cases
@@ -37,10 +39,14 @@ DEFAULT_RULES = (
 
 @dataclass(frozen=True)
 class Equipment:
-    """What a suite's trials have in common: the walls around agents, and what the built-in one is told."""
+    """What a suite's trials have in common: the walls around agents, and what the built-in one is told.
+
+    `own_judges`: the models that scenarios with a judge choose themselves, `None` for those that don't.
+    """
 
     walls: Walls
     prompting: Prompting
+    own_judges: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -59,16 +65,21 @@ class ScenarioKind:
         limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
         walls = Walls(limits, spec.network, spec.allow_unisolated)
         found = available()
-        told = prompting.subject if any(map(_is_talked_with, spec.targets)) else {}
+        told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
         subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
         warnings = [*loaded.warnings, *_too_low(spec, found)]
-        return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting), warnings)
+        own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
+        judging = Wanted(list(own.values()), default=True) if own else None
+        return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting, own), warnings, judging)
 
     async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """One agent's work in a fresh copy of the fixture, and what is to be said about it."""
         assert isinstance(case, ScenarioCase)  # noqa: S101
         assert isinstance(suite.settings, Equipment)  # noqa: S101
-        return await run_scenario(suite.settings.walls, case, agent_of(target, suite.settings.prompting), trial)
+        equipment = suite.settings
+        prompting = equipment.prompting if case.system is None else replace(equipment.prompting, system=case.system)
+        judge = suite.judges.of(equipment.own_judges.get(case.id)) if suite.judges is not None else None
+        return await run_scenario(equipment.walls, case, agent_of(target, prompting), trial, judge)
 
     async def prove(self, suite: Prepared) -> Proof:
         """The solution passes every gate, and doing nothing fails one."""
@@ -97,7 +108,7 @@ def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
     return BuiltInAgent(target, prompting)
 
 
-def _is_talked_with(target: str) -> bool:
+def is_talked_with(target: str) -> bool:
     """Whether the built-in agent works with this target, so that its prompt is under evaluation, too."""
     return target.startswith(REPLAY) or target.partition("/")[0] in PROVIDERS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,11 +18,13 @@ from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, Y
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files
 from evalward.suites.files import shown as shown_path
+from evalward.suites.judge.rubric import Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, Target
 from evalward.suites.scenario.tolerance import adapt
+from evalward.suites.scenario.variants import check_variants
 
 REMEDY = "A scenario is a mapping: name, description, template_folder, target, task, evaluation."
 
@@ -33,6 +36,7 @@ class Defaults:
     timeout_s: float
     max_turns: int | None = None
     target: Target | None = None
+    config: LoadedConfig | None = None  # with it a rubric is the base's, where one judges
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> Loaded:
     problems: list[Problem] = []
     files = case_files(spec.name, spec.cases, config, problems)
     target = None if spec.target is None else Target.model_validate(spec.target.model_dump())
-    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, target), problems)
+    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, target, config), problems)
     cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
     if not cases and not problems:
         index = [suite.name for suite in config.config.suites].index(spec.name)
@@ -118,7 +122,8 @@ class _Reading:
         fixture = self._fixture(scenario, target)
         rubric = self._rubric(scenario)
         if fixture is not None:
-            for mistake in check_scripts(scenario, fixture):
+            mistakes = check_variants(scenario, fixture, target.binary if target else "", self._file.parent, self._root)
+            for mistake in (*check_scripts(scenario, fixture), *mistakes):
                 self._wrong(mistake)
         if self.problems or target is None or fixture is None:
             return None
@@ -204,7 +209,7 @@ class _Reading:
             self._wrong(Mistake(path, str(error), "Mend the fixture."))
             return None
 
-    def _rubric(self, scenario: Scenario) -> str | None:
+    def _rubric(self, scenario: Scenario) -> Rubric | None:
         judge = scenario.evaluation.judge
         if judge is None or not judge.enabled or judge.rubric is None:
             return None
@@ -212,13 +217,24 @@ class _Reading:
         file = self._inside(judge.rubric, path)
         if file is None:
             return None
+        name = os.path.normpath(shown_path(file, self._root))
         try:
-            return file.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+            return self._read_rubric(file, name)
+        except OSError as error:
             remedy = "Rubrics count from the scenario's folder."
-            self._wrong(Mistake(path, f"the rubric {shown(judge.rubric)} can't be read: {why}", remedy))
-            return None
+            why = f"the rubric {shown(judge.rubric)} can't be read: {error.strerror}"
+            self._wrong(Mistake(path, why, remedy))
+        except InputError as error:
+            self.problems += error.problems
+        return None
+
+    def _read_rubric(self, file: Path, name: str) -> Rubric:
+        config = self._defaults.config
+        if config is None or config.base_file is None:
+            return read_rubric(file.read_bytes(), name)
+        found = load_rubric(name, config)
+        self.warnings += [found.note] if found.note else []
+        return found.rubric
 
     def _inside(self, name: str, path: tuple[str, ...]) -> Path | None:
         """The path beside the scenario's file; one outside of the configuration's folder is a problem."""

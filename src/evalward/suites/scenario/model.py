@@ -224,10 +224,14 @@ GATES: dict[str, type[Record]] = {
 
 
 class Judge(Record):
-    """Layer 3: the rubric's file, counted from the scenario's folder, and the score that passes."""
+    """Layer 3: the rubric's file, counted from the scenario's folder, and the score that passes.
+
+    `model` is the scenario's own choice of a judge; a pull request can't make it.
+    """
 
     enabled: bool
     rubric: Text | None = None
+    model: Text | None = None
     pass_threshold: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
 
     @model_validator(mode="after")
@@ -316,11 +320,38 @@ class Cost(Record):
     cache: bool | None = None
 
 
+class Variant(Record):
+    """Another guidance for the same task. Files count from the scenario's folder.
+
+    `files`: path in the fixture → file with its content, `null` for none. `system`: file with the system prompt of the
+    built-in agent.
+    """
+
+    files: dict[str, Text | None] = {}
+    system: Text | None = None
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, value: dict[str, str | None]) -> dict[str, str | None]:
+        for path in value:
+            _contained(path)
+        return value
+
+    @model_validator(mode="after")
+    def _differs(self) -> Variant:
+        if not self.files and self.system is None:
+            raise ValueError("a variant names `files` or `system`")
+        return self
+
+
+VariantName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$")]
+
+
 class Scenario(Record):
     """The whole file. The keys from `category` on are ours.
 
     `under_test`: patterns of fixture files that are under evaluation, beside the binary and what agents read anyway.
-    `solution`: shell commands that solve the task, for the target `oracle`. `variants` is kept as it is written.
+    `solution`: shell commands that solve the task, for the target `oracle`. `variants` are other guidances, by name.
     """
 
     name: Text
@@ -339,7 +370,7 @@ class Scenario(Record):
     category: Text | None = None
     under_test: list[Text] = []
     solution: list[Text] = []
-    variants: dict[str, Any] = {}
+    variants: dict[VariantName, Variant] = {}
 
     @field_validator("name")
     @classmethod

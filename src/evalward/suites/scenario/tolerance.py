@@ -29,6 +29,7 @@ from evalward.suites.scenario.model import (
     Target,
     Task,
     ToolModels,
+    Variant,
 )
 
 
@@ -171,6 +172,7 @@ _RECORDS: dict[tuple[str, ...], type[BaseModel]] = {
     ("scripts", "evaluators", "*"): Evaluator,
     ("tool_matrix", "*"): ToolModels,
     ("cost",): Cost,
+    ("variants", "*"): Variant,
 }
 
 
@@ -179,6 +181,10 @@ def _unknown_keys(value: Value, path: KeyPath) -> Iterator[Mistake]:
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _unknown_keys(item, (*path, index))
+        return
+    if path == ("variants",) and isinstance(value, dict):
+        for name, item in value.items():
+            yield from _unknown_keys(item, (*path, name))
         return
     record = _record_at(value, path)
     if not isinstance(value, dict) or record is None:
@@ -192,7 +198,8 @@ def _unknown_keys(value: Value, path: KeyPath) -> Iterator[Mistake]:
 
 
 def _record_at(value: Value, path: KeyPath) -> type[BaseModel] | None:
-    place = tuple("*" if isinstance(part, int) else part for part in path)
+    named = path[:1] == ("variants",) and len(path) == 2  # its keys are names of people's own
+    place = ("variants", "*") if named else tuple("*" if isinstance(part, int) else part for part in path)
     if place == ("evaluation", "gates", "*"):
         kind = get(value, "type")
         return GATES.get(kind) if isinstance(kind, str) else None

@@ -17,14 +17,17 @@ from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Limits, Network, Settings, Workspace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.judge.ask import Gate
+from evalward.suites.judge.judge import Judge
 from evalward.suites.loop import keep
 from evalward.suites.scenario.artifacts import keep_artifacts, script_events
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.gates import Evidence, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
-from evalward.suites.scenario.judged import judge_trial
-from evalward.suites.scenario.model import FileExists, Gate, NoTranscriptErrors, ScriptGate
-from evalward.suites.scenario.outcome import JUDGE_ERROR, Judgement, Outcome, composite_score, outcome_of
+from evalward.suites.scenario.judged import Judged, judge_trial
+from evalward.suites.scenario.model import FileExists, NoTranscriptErrors, ScriptGate
+from evalward.suites.scenario.model import Gate as WrittenGate
+from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
 from evalward.suites.scenario.place import excerpt
 from evalward.suites.scenario.recorded import parted
 from evalward.suites.scenario.results_folder import EVENTS, TRANSCRIPT, ResultsFolder
@@ -77,25 +80,28 @@ class _Verdict:
 
     gates: list[GateResult]
     evaluators: list[EvaluatorResult]
-    judgement: Judgement
+    judged: Judged
     outcome: Outcome
 
 
-async def run_scenario(walls: Walls, case: ScenarioCase, agent: Agent, trial: int) -> TrialOutcome:
+async def run_scenario(
+    walls: Walls, case: ScenarioCase, agent: Agent, trial: int, judge: Judge | None = None
+) -> TrialOutcome:
     """One trial. Raises `TrialSkippedError`, and `TrialBrokenError` for whatever is no doing of the agent's."""
     try:
         workspace = await Workspace.create(case.fixture, walls.settings(agent))
     except SandboxError as error:
         raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
     async with workspace:
-        return await _Stage(workspace, case, agent, trial).play()
+        return await _Stage(workspace, case, agent, trial, judge).play()
 
 
 class _Stage:
     """A workspace with everybody who is to appear in it."""
 
-    def __init__(self, workspace: Workspace, case: ScenarioCase, agent: Agent, trial: int) -> None:
+    def __init__(self, workspace: Workspace, case: ScenarioCase, agent: Agent, trial: int, judge: Judge | None) -> None:
         self._workspace, self._case, self._agent, self._trial = workspace, case, agent, trial
+        self._judge = judge
         self._results = ResultsFolder(workspace.tmp)
 
     async def play(self) -> TrialOutcome:
@@ -184,8 +190,11 @@ class _Stage:
         evidence = Evidence(self._workspace, worked.commands, context.env)
         gates = await evaluate_gates(case.scenario.evaluation.gates, evidence)
         evaluators = await run_evaluators(self._workspace, case.scenario.scripts.evaluators, context)
-        judgement = await judge_trial(case, worked.run.trace, gates)
-        return _Verdict(gates, evaluators, judgement, outcome_of(gates, judgement))
+        named = [
+            Gate(name_of(gate), found.passed, found.message) for gate, found in zip(self._gates, gates, strict=True)
+        ]
+        judged = await judge_trial(case, worked.run.trace, named, self._judge)
+        return _Verdict(gates, evaluators, judged, outcome_of(gates, judged.judgement))
 
     def _result(self, worked: _Worked, verdict: _Verdict) -> Result:
         case, run, outcome = self._case, worked.run, verdict.outcome
@@ -200,6 +209,7 @@ class _Stage:
             max_score=float(len(verdict.gates)),
             checks=[_check(gate, found) for gate, found in zip(self._gates, verdict.gates, strict=True)],
             usage=run.trace.usage,
+            judge_usage=verdict.judged.outcome.usage if verdict.judged.outcome else None,
             duration_ms=run.trace.duration_ms,
             reason=outcome.reason,
             message=_message(outcome, run, case.timeout_s),
@@ -207,7 +217,7 @@ class _Stage:
         )
 
     def _details(self, worked: _Worked, verdict: _Verdict) -> ScenarioDetails:
-        run, gates, judgement = worked.run, verdict.gates, verdict.judgement
+        run, gates, judgement = worked.run, verdict.gates, verdict.judged.judgement
         passed = sum(gate.passed for gate in gates)
         return ScenarioDetails(
             interaction=worked.interaction,
@@ -217,6 +227,7 @@ class _Stage:
             judge_score=judgement.score,
             judge_passed=None if judgement.score is None else judgement.passed,
             judge_error=judgement.error,
+            judge=verdict.judged.outcome,
             composite_score=composite_score(
                 self._case.scenario.evaluation.composite,
                 judge=judgement.score,
@@ -236,7 +247,7 @@ class _Stage:
         )
 
     @property
-    def _gates(self) -> Sequence[Gate]:
+    def _gates(self) -> Sequence[WrittenGate]:
         return self._case.scenario.evaluation.gates
 
     async def _artifacts(self, result: Result, transcript: str, events: Sequence[Event]) -> Path | None:
@@ -292,11 +303,11 @@ def how_it_went(run: AgentRun, timeout_s: float) -> str:
     return f"the agent ended with exit code {run.exit_code}"
 
 
-def _check(gate: Gate, result: GateResult) -> CheckResult:
+def _check(gate: WrittenGate, result: GateResult) -> CheckResult:
     return CheckResult(check=name_of(gate), passed=result.passed, detail=result.message)
 
 
-def name_of(gate: Gate) -> str:
+def name_of(gate: WrittenGate) -> str:
     """A gate in a few words: its type, and what it looks at."""
     if isinstance(gate, NoTranscriptErrors):
         return gate.type

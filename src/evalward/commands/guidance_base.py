@@ -1,0 +1,120 @@
+"""The guidance that another commit has: read from git objects or through the API, never by touching the checkout."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalward.commands.guidance_runs import Comparing, Version, compare_versions
+from evalward.commands.pipeline import Beside, RunPlan
+from evalward.config import ScenarioSuite
+from evalward.engine.plan import Plan, PlannedRun
+from evalward.github.base import GitTree, repository_path
+from evalward.github.errors import GitHubError
+from evalward.github.event import EventPlan
+from evalward.github.settings import Settings
+from evalward.github.sides import Sides, config_prefix
+from evalward.records.guidance import GuidanceComparison
+from evalward.records.problem import InputError
+from evalward.records.report import Report
+from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
+from evalward.suites.scenario.variants import Guidance
+
+
+@dataclass(frozen=True)
+class OtherCommit:
+    """A commit's files, by their paths from the config's folder.
+
+    `read` gives a file, `None` where there is none; `listed` the paths below a folder, `None` where nobody can tell.
+    """
+
+    name: str
+    root: Path
+    read: Callable[[str], bytes | None]
+    listed: Callable[[str], Sequence[str] | None]
+
+    def guidance(self, run: PlannedRun, case: ScenarioCase) -> Guidance | None:
+        """What it says for a scenario; `None` where that is the same, and for a scenario that it doesn't have."""
+        if self.read(case.place.file) is None:
+            return None
+        files = {path: there for path in self._paths(case) if (there := self._there(case, path)) != _here(case, path)}
+        system = self._system(run)
+        return Guidance(self.name, files, system) if files or system is not None else None
+
+    def _paths(self, case: ScenarioCase) -> list[str]:
+        """Guidance of either side, by its path in the fixture."""
+        folder = self._from_root(case.fixture)
+        listed = self.listed(folder)
+        if listed is None:
+            return sorted({*case.guidance, *GUIDANCE_NAMES})
+        inside = [posixpath.relpath(path, folder) for path in listed]
+        return sorted({*case.guidance, *(path for path in inside if is_guidance(path))})
+
+    def _there(self, case: ScenarioCase, path: str) -> bytes | None:
+        return self.read(posixpath.join(self._from_root(case.fixture), path))
+
+    def _system(self, run: PlannedRun) -> str | None:
+        """The suite's system prompt, where it is another one there."""
+        spec = run.suite.spec
+        if not isinstance(spec, ScenarioSuite) or spec.system is None:
+            return None
+        there = self.read(posixpath.normpath(spec.system))
+        text = None if there is None else there.decode("utf-8", "replace").strip()
+        here = (self.root / spec.system).read_text("utf-8", "replace").strip()
+        return None if text == here else text
+
+    def _from_root(self, folder: Path) -> str:
+        return posixpath.normpath(folder.resolve().relative_to(self.root.resolve()).as_posix())
+
+
+def _here(case: ScenarioCase, path: str) -> bytes | None:
+    try:
+        return (case.fixture / path).read_bytes()
+    except OSError:
+        return None
+
+
+def commit_guidance(tree: GitTree, sha: str, prefix: str, root: Path, *, name: str) -> OtherCommit:
+    """A commit's guidance. `prefix` is the path from the repository's top to the config's folder `root`."""
+
+    def read(path: str) -> bytes | None:
+        return tree.read(sha, repository_path(prefix, [path]))
+
+    def listed(folder: str) -> list[str] | None:
+        found = tree.listed(sha, repository_path(prefix, [folder]))
+        return None if found is None else [path.removeprefix(prefix) for path in found]
+
+    return OtherCommit(name, root, read, listed)
+
+
+BASE, HEAD = "base", "head"
+
+
+def against_base(other: OtherCommit, sha: str) -> Beside:
+    """What holds changed guidance against the base's, where the guidance has changed: its trials are in no run."""
+    why = f"This changes the guidance, so the scenarios were also run with that of the base ({sha[:7]})."
+
+    def beside(plan: Plan, report: Report, run: RunPlan) -> list[GuidanceComparison]:
+        stopped = f"the run ended early: {report.interrupted}" if report.interrupted else None
+        version = Version(BASE, other.guidance)
+        comparing = Comparing([version], HEAD, why, own=report.runs, reversed=True, stopped=stopped)
+        try:
+            return compare_versions(plan, comparing, run)
+        except (GitHubError, InputError) as error:
+            told = str(error) if isinstance(error, GitHubError) else str(error.problems[0])
+            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if one.kind.name == "scenario")
+            return [GuidanceComparison(suite=name, target="", why=why, not_measured=told) for name in suites]
+
+    return beside
+
+
+def guidance_of_pull(plan: EventPlan, settings: Settings, sides: Sides, tree: GitTree, root: Path) -> Beside | None:
+    """What compares the guidance that a pull request changes; unless its base wants none of that."""
+    read, sha = sides.judging.file, sides.base.sha
+    if plan.pull_number is None or read is None or sha is None or not sides.judging.guidance:
+        return None
+    other = commit_guidance(tree, sha, config_prefix(tree, settings), root, name=BASE)
+    return against_base(replace(other, read=read), sha)

@@ -1,0 +1,39 @@
+"""What a comparison of guidances shows: plain text, not yet escaped; `…` in backticks is to be set as code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GuidanceRow:
+    """A metric: its value in each column, then difference and verdict of each column but the first."""
+
+    name: str
+    values: list[str]
+    differences: list[str]
+    verdicts: list[str]
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What one guidance led to. `findings` are a mark, a sentence and the evidence; `advice` what it should say."""
+
+    name: str
+    facts: list[str]
+    findings: list[tuple[str, str, str]]
+    advice: list[str]
+
+
+@dataclass(frozen=True)
+class GuidanceView:
+    """One comparison, as it is shown."""
+
+    name: str
+    why: str
+    headlines: list[str]
+    columns: list[str]
+    others: list[str]
+    rows: list[GuidanceRow]
+    diagnoses: list[Diagnosis]
+    notes: list[str]

@@ -1,0 +1,98 @@
+"""Variants: other guidance for the same task. They change the subject and never the definition."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalward.config.words import KeyPath, shown
+from evalward.config.yaml_positions import Mistake
+from evalward.records.problem import wrong
+from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.fixture import Fixture, is_subject, read_fixture
+from evalward.suites.scenario.model import Scenario, Variant
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """What a guidance says, in place of the fixture's own. `files`: path in the fixture → content, `None` for none."""
+
+    name: str
+    files: Mapping[str, bytes | None] = field(default_factory=dict)
+    system: str | None = None
+
+
+def check_variants(scenario: Scenario, fixture: Fixture, binary: str, folder: Path, root: Path) -> Iterator[Mistake]:
+    """Files that are missing, that lie outside, or whose place in the fixture isn't under evaluation."""
+    for name, variant in scenario.variants.items():
+        place: KeyPath = ("variants", name)
+        for path, file in variant.files.items():
+            if not is_subject(path, binary, scenario.under_test):
+                message = f"{shown(path)} is no guidance, so another content would be another task"
+                yield Mistake((*place, "files", path), message, "List it in under_test, or leave it out.")
+            if file is None and path not in fixture.files:
+                yield Mistake((*place, "files", path), f"the fixture has no {shown(path)} to leave out", "Remove it.")
+            if file is not None:
+                yield from _readable(folder, root, file, (*place, "files", path))
+        if variant.system is not None:
+            yield from _readable(folder, root, variant.system, (*place, "system"))
+
+
+def _readable(folder: Path, root: Path, name: str, place: KeyPath) -> Iterator[Mistake]:
+    file = folder / name if "\0" not in name else None
+    if file is None or not file.resolve().is_relative_to(root.resolve()):
+        yield Mistake(place, f"the path {shown(name)} leads out of the configuration's folder", "Move the file.")
+    elif not file.is_file():
+        yield Mistake(place, f"there is no file {shown(name)}", "Paths count from the scenario's folder.")
+
+
+def load_variant(case: ScenarioCase, name: str) -> Guidance | None:
+    """A scenario's variant of this name; `None` when it has none. Raises `InputError` for a file that can't be read."""
+    variant: Variant | None = case.scenario.variants.get(name)
+    if variant is None:
+        return None
+    files = {path: None if file is None else _read(case.folder, file) for path, file in variant.files.items()}
+    system = None if variant.system is None else _read(case.folder, variant.system).decode("utf-8", "replace").strip()
+    return Guidance(name, files, system)
+
+
+def _read(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise wrong(name, f"can't be read: {error.strerror}", "Paths count from the scenario's folder.") from error
+
+
+def with_guidance(case: ScenarioCase, guidance: Guidance, folder: Path) -> ScenarioCase:
+    """The case with other guidance, its fixture a copy in `folder`, which must not exist yet. Its definition is the
+    same. Raises `InputError` where a link would lead out of the copy.
+    """
+    shutil.copytree(case.fixture, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    for path, content in guidance.files.items():
+        _put(folder, path, content)
+    fixture = read_fixture(folder, case.target.binary, case.scenario.under_test)
+    return case.model_copy(
+        update={
+            "fixture": folder,
+            "guidance": fixture.guidance,
+            "tool": fixture.tool,
+            "variant": guidance.name,
+            "system": case.system if guidance.system is None else guidance.system,
+        }
+    )
+
+
+def _put(folder: Path, path: str, content: bytes | None) -> None:
+    file = folder / path
+    if not file.parent.resolve().is_relative_to(folder.resolve()):
+        raise wrong(path, "a link in the fixture leads out of it", "Make it a folder.")
+    mode = file.stat().st_mode if file.is_file() and not file.is_symlink() else None
+    file.unlink(missing_ok=True)
+    if content is None:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    if mode is not None:
+        file.chmod(mode & 0o777)
