@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks import raw
 from benchmarks.history import history
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.simulation import TITLE, simulation
 from benchmarks.speedup import aggregated
 from benchmarks.statistics import measure_statistics
 from benchmarks.suites import ENV, MODELS, TURNS, check_passed, run_here, server_settings, write_suite
@@ -216,5 +217,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "history": ("A year of daily runs in the history, against the limits", history),
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
     "statistics": ("The tests of the verdict for 1,000 cases, against 37", measure_statistics),
+    "simulation": (TITLE, simulation),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

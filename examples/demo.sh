@@ -22,6 +22,17 @@ cat <<TEXT
 The gate's exit code is $code: the check of this pull request would be $([ "$code" = 0 ] && echo green || echo red).
   $out/comment.md     what it would say on the pull request
   $out/report.json    everything that was measured; $out/trials/ has every message and command
-Next: README.md has the workflow to paste. \`evalward --help\` lists the commands.
+TEXT
+
+cat <<'TEXT'
+
+Models are random. Below, three cases that passed before fail in the one trial that each has, and pass when they are tried
+again (outcomes written by hand, no model was asked):
+TEXT
+python3 examples/decisions/show.py noise 2>&1 | sed -n '1,5p'
+
+cat <<'TEXT'
+
+Next: README.md has the workflow to paste. `evalward --help` lists the commands.
 TEXT
 [ "$code" = 1 ]

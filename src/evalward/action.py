@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
-from evalward.commands.ci_history import keep_history, read_branch_history
+from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.files import read_report
@@ -31,7 +32,7 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection, without_missing_keys
 from evalward.github.accept import digest_of
-from evalward.github.base import GitTree, resolve_base
+from evalward.github.base import GitTree, repository_path, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.commits import only_baseline_pushed
@@ -173,7 +174,7 @@ def _page(job: Job, client: GitHub) -> Page:
     report = _report(job, sides, sides.applied(loaded), spare_keyless=spare)
     redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
-    history = _history(job, client, loaded)
+    history = _history(job, client, tree, sides, loaded.root)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
@@ -181,41 +182,49 @@ def _page(job: Job, client: GitHub) -> Page:
     job.surfaces.show(judgement, annotate_cases=True)
     digest = _digest(job)
     page = job.surfaces.judged(judgement, report, context, digest)
-    _keep_history(job, client, loaded, report, judgement)
+    _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
     return finish(Measured(report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
 
 
-def _history(job: Job, client: GitHub, loaded: LoadedConfig) -> list[HistoryEntry]:
-    """What earlier runs measured: of the data branch through the API, of a folder from the checkout."""
-    place = loaded.config.history
-    if place is None or place.branch is None or not job.settings.github_token:
-        return history_of(loaded, job.world)
+def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, root: Path) -> list[HistoryEntry]:
+    """What earlier runs measured: where the base says that it is, of the data branch or of the base commit.
+
+    A pull request doesn't choose what speaks about its cases. That nothing can be read changes no verdict.
+    """
+    place, settings = sides.judging.history, job.settings
     try:
-        return read_branch_history(Repository(client, job.plan.repository), place.branch)
+        if place is not None and place.branch is not None and settings.github_token:
+            found = read_branch_history(Repository(client, job.plan.repository), place.branch)
+        elif place is not None and place.folder is not None and sides.base.sha is not None:
+            parts = [settings.working_directory, posixpath.dirname(settings.config), place.folder]
+            found = read_commit_history(tree, sides.base.sha, repository_path(tree.prefix(), parts))
+        else:
+            return history_of(root, place, job.world)
     except (GitHubError, InputError) as error:
         job.tell(Annotation("notice", f"The history was not read: {error}", title="Evalward").command())
         return []
+    for warning in found.warnings:
+        job.tell(Annotation("notice", warning, title="Evalward").command())
+    return list(found.entries)
 
 
-def _keep_history(job: Job, client: GitHub, loaded: LoadedConfig, report: Report, judgement: Judgement) -> None:
-    """What a push to a branch measured goes into the history, whatever the verdict; that it can't is no failure."""
-    place, plan = loaded.config.history, job.plan
-    if place is None or place.branch is None or job.settings.mode != "update-baseline":
+def _keeping(job: Job, tree: GitTree, loaded: LoadedConfig) -> Keeping | None:
+    """Where what a push to a branch measured is kept, whatever the verdict."""
+    place, settings = loaded.config.history, job.settings
+    if place is None or place.branch is None or settings.mode != "update-baseline":
+        return None
+    config = repository_path(tree.prefix(), [settings.working_directory, settings.config])
+    return Keeping(place.branch, job.plan.branch, config, settings.dry_run)
+
+
+def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Report, judgement: Judgement) -> None:
+    """That it can't be kept is told, and is no failure."""
+    if keeping is None:
         return
-    repository = Repository(client, plan.repository)
     try:
-        told = keep_history(
-            repository,
-            place.branch,
-            report,
-            judgement,
-            ref=plan.branch,
-            head=plan.head_sha,
-            dry_run=job.settings.dry_run,
-        )
-        job.tell(log_text(told))
+        job.tell(log_text(keep_history(Repository(client, job.plan.repository), keeping, report, judgement)))
     except (GitHubError, InputError) as error:
-        job.tell(Annotation("notice", f"The history was not kept: {error}", title="Evalward").command())
+        job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
 
 
 def _digest(job: Job) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from evalward import __version__
 from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_release
 from evalward.commands.history_arguments import add_history
+from evalward.commands.judge_arguments import add_judge
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -54,6 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_baseline(commands)
     add_history(commands, _command)
     _add_validate(commands)
+    add_judge(commands, DEFAULT_CONFIG)
     _add_publish(commands)
     add_accept(commands, _command)
     add_release(commands, _command)

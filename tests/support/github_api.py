@@ -79,6 +79,7 @@ class Comment:
     id: int
     body: str
     login: str
+    updated_at: str = "2026-11-21T08:00:00Z"
 
 
 class FakeGitHub:
@@ -322,6 +323,7 @@ class FakeGitHub:
             "id": comment.id,
             "body": comment.body,
             "user": {"login": comment.login, "type": "Bot"},
+            "updated_at": comment.updated_at,
             "html_url": f"https://github.com/{REPOSITORY}/pull/7#issuecomment-{comment.id}",
         }
 

@@ -69,21 +69,29 @@ def release(action: str = "published") -> dict[str, Any]:
     return {"action": action, "release": {"tag_name": "v1.0", "target_commitish": "main"}}
 
 
-def issue_comment(body: str, *, user: str = "octocat", action: str = "created", number: int = 7) -> dict[str, Any]:
-    """A comment on a pull request."""
+def issue_comment(
+    body: str,
+    *,
+    user: str = "octocat",
+    action: str = "created",
+    number: int = 7,
+    kind: str = "User",
+    at: str = "2026-11-21T08:30:00Z",
+) -> dict[str, Any]:
+    """A comment on a pull request, written `at`."""
     return {
         "action": action,
         "issue": {"number": number, "state": "open", "pull_request": {"url": f"https://api.github.com/{number}"}},
-        "comment": {"id": 77, "body": body, "user": {"login": user}},
-        "sender": {"login": user},
+        "comment": {"id": 77, "body": body, "user": {"login": user, "type": kind}, "created_at": at},
+        "sender": {"login": user, "type": kind},
     }
 
 
-def labeled(head: str, label: str, user: str, base: str = BASE) -> dict[str, Any]:
+def labeled(head: str, label: str, user: str, base: str = BASE, kind: str = "User") -> dict[str, Any]:
     """A label that somebody set on a pull request of the own repository."""
     event = pull_request("labeled", head=head, base=base)
     pull = {**event["pull_request"], "title": "A title"}
-    return {**event, "pull_request": pull, "label": {"name": label}, "sender": {"login": user}}
+    return {**event, "pull_request": pull, "label": {"name": label}, "sender": {"login": user, "type": kind}}
 
 
 # Name → the webhook that describes it, and a payload. Not here: the head of a deleted fork, whose `repo` is null in

@@ -108,12 +108,15 @@ class RepositoryGitHub(FakeGitHub):
         return done.stdout.strip() if done.returncode == 0 else ""
 
     def _git(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> str:
+        return self._raw(*args, env=env, stdin=stdin).decode()
+
+    def _raw(self, *args: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> bytes:
         who = {f"GIT_{role}_{name}": "github-actions" for role in ("AUTHOR", "COMMITTER") for name in ("NAME", "EMAIL")}
         done = subprocess.run(
             ["git", *args], cwd=self.repo, env={"PATH": "/usr/bin:/bin", **who, **(env or {})}, input=stdin,
             capture_output=True, check=True,
         )  # fmt: skip
-        return done.stdout.decode()
+        return done.stdout
 
     # --- endpoints --------------------------------------------------------------------------------------------------
 
@@ -122,6 +125,8 @@ class RepositoryGitHub(FakeGitHub):
         return [
             ("GET", rf"{repository}/git/ref/heads/(.+)", self._get_ref),
             ("POST", rf"{repository}/git/refs", self._post_ref),
+            ("POST", rf"{repository}/git/trees", self._post_tree),
+            ("POST", rf"{repository}/git/commits", self._post_commit),
             ("PATCH", rf"{repository}/git/refs/heads/(.+)", self._patch_ref),
             ("DELETE", rf"{repository}/git/refs/heads/(.+)", self._delete_ref),
             ("GET", rf"{repository}/commits/([0-9a-f]+)", self._get_whole_commit),
@@ -147,8 +152,23 @@ class RepositoryGitHub(FakeGitHub):
         found = self.tip(unquote(branch))
         return Answer(200, self._ref(unquote(branch))) if found else Answer(404, {"message": "Not Found"})
 
+    def _post_tree(self, request: Request) -> Answer:
+        rows = []
+        for entry in request.body["tree"]:
+            blob = self._git("hash-object", "-w", "--stdin", stdin=entry["content"].encode()).strip()
+            rows.append(f"{entry['mode']} {entry['type']} {blob}\t{entry['path']}\n")
+        tree = self._git("mktree", stdin="".join(rows).encode()).strip()
+        return self._denied() or Answer(201, {"sha": tree})
+
+    def _post_commit(self, request: Request) -> Answer:
+        parents = [word for parent in request.body["parents"] for word in ("-p", parent)]
+        new = self._git("commit-tree", request.body["tree"], *parents, stdin=request.body["message"].encode()).strip()
+        return self._denied() or Answer(201, {"sha": new})
+
     def _post_ref(self, request: Request) -> Answer:
         name = request.body["ref"].removeprefix("refs/heads/")
+        while self.meet:
+            self.meet.pop(0)(name)
         if self.tip(name):
             return Answer(422, {"message": "Reference already exists"})
         self._git("update-ref", f"refs/heads/{name}", request.body["sha"])
@@ -188,7 +208,7 @@ class RepositoryGitHub(FakeGitHub):
         if self._line("cat-file", "-t", blob) != "blob":
             return super()._get_contents(request, path)
         kind = "application/vnd.github.raw+json; charset=utf-8"
-        return Answer(200, headers={"Content-Type": kind}, raw=self._git("cat-file", "blob", blob).encode())
+        return Answer(200, headers={"Content-Type": kind}, raw=self._raw("cat-file", "blob", blob))
 
     def _post_graphql(self, request: Request) -> Answer:
         if "createCommitOnBranch" not in request.body["query"]:

@@ -31,6 +31,8 @@ PATHS = (
     "/repos/{owner}/{repo}/pulls/{pull_number}/files",
     "/repos/{owner}/{repo}/contents/{path}",
     "/repos/{owner}/{repo}/git/commits/{commit_sha}",
+    "/repos/{owner}/{repo}/git/commits",
+    "/repos/{owner}/{repo}/git/trees",
     "/repos/{owner}/{repo}/statuses/{sha}",
     "/repos/{owner}/{repo}/git/ref/{ref}",
     "/repos/{owner}/{repo}/git/refs",

@@ -43,17 +43,20 @@ class Decided:
     trials: int
 
 
-def rates(cases: int) -> list[float]:
-    """Each case's probability of passing: nearly always, but for one in three, which is shaky."""
-    return [STEADY if index % 3 else SHAKY[index // 3 % len(SHAKY)] for index in range(cases)]
+def rates(cases: int, broken: int = 0) -> list[float]:
+    """Each case's probability of passing: nearly always, but for one in three, which is shaky.
+
+    The first so many of the steady ones are broken: they never pass.
+    """
+    found = [STEADY if index % 3 else SHAKY[index // 3 % len(SHAKY)] for index in range(cases)]
+    lost = [index for index, rate in enumerate(found) if rate == STEADY][:broken]
+    return [0.0 if index in lost else rate for index, rate in enumerate(found)]
 
 
 def simulate(world: World, seed: int) -> Decided:
     """One decision. The same seed gives the same one."""
     chance = random.Random(seed)
-    before = rates(world.cases)
-    steady = [index for index, rate in enumerate(before) if rate == STEADY]
-    now = [0.0 if index in steady[: world.broken] else rate for index, rate in enumerate(before)]
+    before, now = rates(world.cases), rates(world.cases, world.broken)
     old = report(_run(_trials(chance, before, world.baseline_trials), world.baseline_trials))
     baseline = make_baseline(old, "old.json", None, MEASURES)
     policy = Policy(rules=list(world.rules), confirm=world.confirm)

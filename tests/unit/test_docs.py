@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from evalward.decide.sentences import chance
+from evalward.decide.statistics.intervals import wilson
+from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.records.policy import Confirm, Rule
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([\w-]+))?\)")
@@ -31,3 +36,25 @@ def test_the_actions_page__is_linked_and_names_every_example() -> None:
     text = (ROOT / "docs" / "action.md").read_text("utf-8")
     for example in (ROOT / "examples" / "workflows").glob("*.yml"):
         assert example.name in text
+
+
+def test_the_page_on_deciding__names_every_key_of_a_rule_and_the_stage() -> None:
+    page = (ROOT / "docs" / "how-evalward-decides.md").read_text("utf-8")
+    keys = {"max_drop", "max_rise", "test", "alpha", "floor_test", "confirm"}
+    assert keys <= set(Rule.model_fields)
+    assert keys <= set(re.findall(r"`(\w+)`", page))
+    assert all(f"{name}:" in page for name in Confirm.model_fields)
+    assert "(docs/how-evalward-decides.md)" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_page_on_deciding__calculates_rightly() -> None:
+    """Its worked example, and what it says of thin baselines and of floors."""
+    page = (ROOT / "docs" / "how-evalward-decides.md").read_text("utf-8")
+    lost = CaseTrials(5, 5, 0, 4)
+    assert stratified_worse([lost]) == pytest.approx(1 / 126)
+    assert chance(1 / 126) in page
+    assert stratified_worse([lost] * 3) == pytest.approx(126**-3)
+    assert stratified_worse([CaseTrials(1, 1, 0, 1)]) == pytest.approx(0.5)
+    assert stratified_worse([CaseTrials(1, 1, 0, 4)]) == pytest.approx(0.2)
+    upper = [wilson(passed, 37) for passed in (28, 29)]
+    assert [interval is not None and interval.high < 0.88 for interval in upper] == [True, False]

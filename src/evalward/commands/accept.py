@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, parse_report
+from evalward.commands.baseline import what_failed
 from evalward.commands.baseline_ci import (
     change_markdown,
     needs_token,
@@ -44,7 +45,7 @@ from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
 from evalward.records.report import Report
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Verdict
+from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
 from evalward.render.escape import md_code, md_prose, one_line
 
 NO_REQUEST = "This event accepts nothing: it is no new comment with `/evalward accept REASON` on a pull request."
@@ -159,7 +160,7 @@ def _found(case: Case, pull: OpenPull) -> Measured:
     """The report that the comment on the pull request shows: of this head, of this digest, computed anew."""
     repository, settings = case.repository, case.surfaces.settings
     comments = repository.client.comments(repository.name, pull.number)
-    evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha)
+    evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
     report, told = measured_anew(parse_report(data))
     if told:
@@ -180,6 +181,7 @@ def _given(case: Case, digest: str) -> bytes | None:
 
 def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) -> tuple[int, str]:
     request, settings = case.request, case.surfaces.settings
+    refused = judge_report(found.report, side.baseline, side.policy).verdict
     acceptance = Acceptance(
         at=case.surfaces.world.now(),
         commit=pull.head.sha,
@@ -187,12 +189,13 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         by=request.user,
         verified=found.verified,
         report=found.digest,
+        what=what_failed([reason for reason in refused.reasons if reason.outcome is Outcome.FAIL]),
     )
     done = commit_file(
         case.repository,
         pull.head.ref,
         path,
-        lambda old: new_baseline_text(old, found.report, "replace", acceptance),
+        lambda old: new_baseline_text(old, found.report, "replace", acceptance, side.policy),
         baseline_message(path, "Accept a change of Evalward's baseline", str(acceptance)),
         expected_head=pull.head.sha,
         dry_run=settings.dry_run,

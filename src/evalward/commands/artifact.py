@@ -118,7 +118,7 @@ def _bounded(report: Report) -> None:
     """Raises `InputError` for a report that no run of ours would leave."""
     if len(report.runs) > MAX_RUNS:
         raise _refused(f"has {len(report.runs):,} runs, more than {MAX_RUNS}")
-    results = sum(len(run.cases) for run in report.runs)
+    results = sum(len(run.cases) + len(run.confirmation) for run in report.runs)
     if results > MAX_RESULTS:
         raise _refused(f"has {results:,} results, more than {MAX_RESULTS:,}")
     names = [(run.suite, run.target) for run in report.runs]
@@ -133,36 +133,48 @@ def _bounded_run(run: Run) -> None:
         raise _refused("a run's name is too long")
     if not 0 <= run.planned <= MAX_RESULTS or not 1 <= run.trials <= MAX_RESULTS:
         raise _refused(f"{run.name[:MAX_NAME]}: can't have this many trials")
-    trials = {(result.id, result.trial) for result in run.cases}
-    if len(trials) < len(run.cases):
+    results = [*run.cases, *run.confirmation]
+    trials = {(result.id, result.trial) for result in results}
+    if len(trials) < len(results):
         raise _refused(f"{run.name[:MAX_NAME]}: has two results of the same trial")
-    for result in run.cases:
+    asked = {(result.id, result.definition) for result in run.cases}
+    if any((result.id, result.definition) not in asked or result.trial <= run.trials for result in run.confirmation):
+        raise _refused(f"{run.name[:MAX_NAME]}: has a fresh trial of something that it did not try before")
+    for result in results:
         if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
             raise _refused(f"{run.name[:MAX_NAME]}: a result is too large")
         if not 0 <= result.score <= result.max_score + EPSILON:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
 
 
-def _without_paths(result: Result) -> Result:
+def _measured(run: Run, told: list[str]) -> Run:
+    run = _without_paths(run)
+    if run.not_measured is not None or run.kind not in kinds():
+        if run.not_measured is None:
+            told.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
+        return run.model_copy(update={"metrics": {}, "categories": {}, "findings": []})
+    kind = kind_named(run.kind)
+    found = kind.measure(run.cases)
+    lies = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
+    if lies:
+        told.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(lies[:5])})")
+    update = {"metrics": found.metrics, "categories": found.categories, "findings": kind.findings(run.cases, found)}
+    return run.model_copy(update=update)
+
+
+def _without_paths(run: Run) -> Run:
+    kept = {
+        name: [_without_path(result) for result in results]
+        for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
+    }
+    return run.model_copy(update=kept)
+
+
+def _without_path(result: Result) -> Result:
     details = result.details
     if isinstance(details, ScenarioDetails):
         details = details.model_copy(update={"artifacts": None})
     return result.model_copy(update={"trace": None, "details": details})
-
-
-def _measured(run: Run, told: list[str]) -> Run:
-    cases = [_without_paths(result) for result in run.cases]
-    if run.not_measured is not None or run.kind not in kinds():
-        if run.not_measured is None:
-            told.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
-        return run.model_copy(update={"cases": cases, "metrics": {}, "categories": {}, "findings": []})
-    kind = kind_named(run.kind)
-    found = kind.measure(cases)
-    lies = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
-    if lies:
-        told.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(lies[:5])})")
-    update = {"metrics": found.metrics, "categories": found.categories, "findings": kind.findings(cases, found)}
-    return run.model_copy(update={"cases": cases, **update})
 
 
 def _differing(claimed: Mapping[str, Metric], found: Mapping[str, Metric]) -> list[str]:

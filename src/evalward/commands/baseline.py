@@ -152,8 +152,13 @@ def _acceptance(world: World, report: Report, reason: str, said: Said, options: 
         by=one_line(options.by, _LONGEST_SENTENCE) if options.by else None,
         verified=options.verified,
         report=report_digest(report),
-        what=[one_line(one.message, _LONGEST_SENTENCE) for one in said.blocking[:_MOST_SENTENCES]],
+        what=what_failed(said.blocking),
     )
+
+
+def what_failed(reasons: Sequence[Reason]) -> list[str]:
+    """What would have failed, in sentences for the record of an acceptance."""
+    return [one_line(reason.message, _LONGEST_SENTENCE) for reason in reasons[:_MOST_SENTENCES]]
 
 
 def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> None:

@@ -6,7 +6,7 @@ import posixpath
 from dataclasses import dataclass
 
 from evalward.commands.pipeline import judge_report, measures
-from evalward.decide.baseline import dump_baseline, read_baseline, with_acceptance
+from evalward.decide.baseline import NO_POLICY, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import update_baseline as update_reports
 from evalward.decide.edits import baseline_edits
 from evalward.decide.pooling import Measured
@@ -41,19 +41,24 @@ class BlockedError(Exception):
 
 
 def new_baseline_text(
-    old_text: str | None, report: Report, mode: UpdateMode = "replace", acceptance: Acceptance | None = None
+    old_text: str | None,
+    report: Report,
+    mode: UpdateMode = "replace",
+    acceptance: Acceptance | None = None,
+    policy: Policy = NO_POLICY,
 ) -> str:
     """The baseline file's new text; the old one when there is no news.
 
     `replace`: the report's content takes the old one's place, unless the old one was measured later and nobody accepts
     the report. `pool`: its trials are added to those of equal cases and subjects. What was accepted earlier stays on
-    record. Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
+    record. `policy` waives skipped cases.
+    Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
     """
     previous = read_baseline(old_text, "the committed baseline") if old_text is not None else None
     if mode == "replace" and acceptance is None and superseded(previous, report):
         return old_text or ""
     measured = [Measured(report, "the report")]
-    made = update_reports(measured, previous, measures(report), pool=mode == "pool").baseline
+    made = update_reports(measured, previous, measures(report), pool=mode == "pool", policy=policy).baseline
     if previous is not None and made is previous:
         return old_text or ""
     return dump_baseline(with_acceptance(made, acceptance) if acceptance else made)
@@ -151,7 +156,7 @@ def _maker(update: Update) -> MakeText:
             verdict = judge_report(update.report, old, update.policy).verdict
             if verdict.outcome in _BLOCKS:
                 raise BlockedError(verdict)
-        return new_baseline_text(old_text, update.report, update.mode)
+        return new_baseline_text(old_text, update.report, update.mode, policy=update.policy)
 
     return make
 

@@ -48,7 +48,7 @@ def check(world: World, options: CheckOptions) -> int:
     plan = prepare(loaded, options.selection, world.env)
     judging = Judging(baseline, policy)
     report = run_plan(loaded, plan, options.output, world, resume=options.resume, judging=judging)
-    judgement = judge_report(report, baseline, policy, history_of(loaded, world))
+    judgement = judge_report(report, baseline, policy, history_of(loaded.root, loaded.config.history, world))
     context = Context(
         head_sha=report.provenance.commit,
         base_sha=baseline.provenance.commit if baseline else None,

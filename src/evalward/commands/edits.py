@@ -40,6 +40,8 @@ def _sentences(sides: Sides, report: Report) -> Iterator[str]:
         yield sides.note
     if sides.providers_edited:
         yield "This pull request edits providers or budgets. The base's are used: keys go only where it says."
+    if sides.judge_edited and not sides.unprotected:
+        yield "This pull request edits the judge. The base's judges, and so do its rubrics."
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return

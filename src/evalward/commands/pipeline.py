@@ -21,10 +21,11 @@ from evalward.decide.history import trend
 from evalward.decide.samples import gather
 from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
+from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
-from evalward.engine.plan import Plan, Selection, make_plan
+from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.store import Store, write_atomic
 from evalward.github.base import GitTree
@@ -178,8 +179,10 @@ def refuse_output(output: Path) -> None:
 
 def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:
     """Raises `InputError` with one problem per missing key."""
-    missing = {run.target.missing_key: run.target.id for run in plan.runs if run.not_measured is None}
-    problems = [
+    live = [run for run in plan.runs if run.not_measured is None]
+    missing = {run.target.missing_key: run.target.id for run in live}
+    problems = _keyless_judges(loaded, live)
+    problems += [
         Problem(
             place=Place(file=loaded.file, line=loaded.line("suites")),
             field="targets",
@@ -191,6 +194,19 @@ def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:
     ]
     if problems:
         raise InputError(problems)
+
+
+def _keyless_judges(loaded: LoadedConfig, runs: Sequence[PlannedRun]) -> list[Problem]:
+    missing = {name: key for run in runs if run.suite.judges for name, key in run.suite.judges.missing_keys.items()}
+    return [
+        Problem(
+            place=Place(file=loaded.file, line=loaded.line("judge", "model")),
+            field="judge",
+            message=f"the judge {judge} needs a key, and {variable} is not set",
+            remedy=f"Set {variable}, or name another judge.",
+        )
+        for judge, variable in missing.items()
+    ]
 
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:
@@ -249,7 +265,7 @@ def judge_report(
     known = measures(report)
     samples = gather(report, baseline, known)
     comparison = with_staleness(compare(report, baseline, known), report, baseline)
-    comparison = with_standing(comparison, baseline, history)
+    comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
     verdict = judge(comparison, policy, default_rules(report), samples)
     return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from evalward.commands.history import Where, stored
 from evalward.commands.world import World
-from evalward.config import LoadedConfig
+from evalward.config.model import HistoryPlace
 from evalward.decide.history_file import read_history
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
 
 
-def history_of(loaded: LoadedConfig, world: World) -> list[HistoryEntry]:
-    """The entries, none where the configuration names no history or where it can't be read: it decides nothing."""
-    place = loaded.config.history
+def history_of(root: Path, place: HistoryPlace | None, world: World) -> list[HistoryEntry]:
+    """The entries, none where no history is named or where it can't be read: it decides nothing.
+
+    `root` is the folder of the configuration.
+    """
     if place is None:
         return []
-    where = Where(loaded.root / (place.folder or ""), place.branch)
+    where = Where(root / (place.folder or ""), place.branch)
     try:
         data = stored(world, where)
     except InputError as error:

@@ -1,6 +1,7 @@
 """The configuration, `evalward.yml`: what it may say, how it is read, and what is told when it is wrong."""
 
 from evalward.config.agents import AgentProgram
+from evalward.config.judge import DEFAULT_CACHE, JUDGE_FORMS, RECORDED, JudgeConfig
 from evalward.config.load import LoadedConfig, load_config, parse_config
 from evalward.config.model import (
     PROMPT_MARK,
@@ -15,18 +16,23 @@ from evalward.config.model import (
 )
 from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
 from evalward.config.scenario import ScenarioSuite
+from evalward.config.speedup import SpeedupSuite
 from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
 
 __all__ = [
+    "DEFAULT_CACHE",
+    "JUDGE_FORMS",
     "KNOWN_TARGETS",
     "PROMPT_MARK",
     "PROVIDERS",
+    "RECORDED",
     "SCENARIO_TARGETS",
     "AgentProgram",
     "BashSuite",
     "CommandSuite",
     "Config",
     "Effort",
+    "JudgeConfig",
     "LoadedConfig",
     "Match",
     "ModelPrice",
@@ -36,6 +42,7 @@ __all__ = [
     "Provider",
     "Providers",
     "ScenarioSuite",
+    "SpeedupSuite",
     "Suite",
     "config_schema",
     "load_config",

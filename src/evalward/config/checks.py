@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from evalward.config.judge_checks import check_judge, judge_paths
 from evalward.config.model import PROMPT_MARK
 from evalward.config.provider_checks import check_providers
 from evalward.config.reading import get, items, suites, texts
@@ -33,6 +34,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _rules(config)
     yield from _programs(config)
     yield from check_providers(config)
+    yield from check_judge(config)
 
 
 # ------------------------------------------------------------------------------------------- suites and targets
@@ -88,10 +90,10 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
             yield from texts(get(suite, key), *place, key)
     for place, profile in items(get(config, "profiles"), "profiles"):
         yield from texts(get(profile, "baseline"), *place, "baseline")
-    for place, recording in items(get(config, "recordings"), "recordings"):
-        yield from texts(recording, *place)
-    for place, script in items(get(config, "scripts"), "scripts"):
-        yield from texts(script, *place)
+    for section in ("recordings", "scripts", "patches", "logs"):
+        for place, recording in items(get(config, section), section):
+            yield from texts(recording, *place)
+    yield from judge_paths(config)
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:

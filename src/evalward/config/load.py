@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -27,7 +27,8 @@ class LoadedConfig:
     """A configuration with where it comes from.
 
     `file` is as shown to people; `root` is the folder that its paths are relative to; `sha256` is `sha256:…` of
-    its text.
+    its text. `base_file` reads a file, by its path from `root`, in the commit whose rules judge this one (`None`: it
+    has no such file); without it nothing but the files here judges.
     """
 
     config: Config
@@ -35,6 +36,7 @@ class LoadedConfig:
     root: Path
     sha256: str
     lines: Mapping[KeyPath, int] = field(default_factory=dict, repr=False, compare=False)
+    base_file: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
 
     def line(self, *path: str | int) -> int | None:
         """The line of a key path such as `"suites", 0, "cases"`, or of its nearest ancestor that has one."""

@@ -10,8 +10,10 @@ from pydantic import Field, model_validator
 
 from evalward.config.agents import AgentProgram
 from evalward.config.fields import Name, SomeTexts, Text, TextList
+from evalward.config.judge import JudgeConfig
 from evalward.config.providers import Providers
 from evalward.config.scenario import ScenarioSuite
+from evalward.config.speedup import SpeedupSuite
 from evalward.config.targets import KNOWN_TARGETS, SomeTargets
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
@@ -73,7 +75,7 @@ class CommandSuite(StrictRecord):
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 
 
-Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite, Field(discriminator="kind")]
+Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite | SpeedupSuite, Field(discriminator="kind")]
 
 
 class Program(StrictRecord):
@@ -132,7 +134,14 @@ class Config(StrictRecord):
     scripts: dict[Name, Text] = Field(
         default={}, description="Files or folders with what the targets scripted:NAME do, case by case"
     )
+    patches: dict[Name, Text] = Field(
+        default={}, description="Folders with ID.patch, or paths with {id}, for the targets patch:NAME"
+    )
+    logs: dict[Name, Text] = Field(
+        default={}, description="Folders with ID.log, or paths with {id}, for the targets log:NAME"
+    )
     providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
+    judge: JudgeConfig | None = Field(default=None, description="Who judges what only a reader can, and how")
     budget_usd: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="US dollars; when they are spent no further trial begins"
     )
@@ -145,6 +154,10 @@ class Config(StrictRecord):
 
     def _confirm(self) -> Confirm | None:
         return None if self.confirm == "off" else self.confirm
+
+    @property
+    def _judge_errors(self) -> float:
+        return (self.judge or JudgeConfig()).max_error_rate
 
     def active_profile(self, branch: str | None, profile: str | None = None) -> tuple[str, Profile] | None:
         """Name and content of the profile that holds: the named one, else the first that matches the branch."""
@@ -170,7 +183,12 @@ class Config(StrictRecord):
             hint = did_you_mean(profile, self.profiles)
             raise wrong(file, f"there is no profile {shown(profile)}", f"{hint} {known}".strip(), field="profiles")
         base = Policy(
-            rules=self.policy, limits=self.limits, waive=self.waive, confirm=self._confirm(), fail_on=self.fail_on
+            rules=self.policy,
+            limits=self.limits,
+            max_judge_error_rate=self._judge_errors,
+            waive=self.waive,
+            confirm=self._confirm(),
+            fail_on=self.fail_on,
         )
         active = self.active_profile(branch, profile)
         if active is None:
@@ -179,6 +197,7 @@ class Config(StrictRecord):
         return Policy(
             rules=_joined(self.policy, own.policy),
             limits=own.limits or self.limits,
+            max_judge_error_rate=self._judge_errors,
             waive=self.waive,
             confirm=self._confirm(),
             fail_on=own.fail_on or self.fail_on,

@@ -40,9 +40,10 @@ def model_name_problem(name: str) -> str | None:
 
 
 def _models_of(config: Value, provider: str) -> list[str]:
-    """The models of a provider that the suites' targets name, by themselves or as an agent's."""
+    """The models of a provider that the suites' targets name, by themselves or as an agent's, and the judge."""
     targets = [target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)]
     agents = [model for _, agent in items(get(config, "agents")) for _, model in texts(get(agent, "model"))]
+    targets += [judge for _, judge in texts(get(get(config, "judge"), "model"))]
     found = [full for target in [*targets, *agents] for full in _full_names(target)]
     return [name.removeprefix(f"{provider}/") for name in found if name.startswith(f"{provider}/")]
 

@@ -95,15 +95,24 @@ def update_baseline(
         runs.append(_make_run(run, old.get(run_key(run)), cases, measures))
         notes += told
     runs.sort(key=lambda run: (run.suite, run.target))
+    source = _source(report, previous if pool else None)
     provenance = BaselineProvenance(
-        created_at=report.created_at,
-        commit=report.provenance.commit,
-        evalward=report.tool.version,
+        created_at=source.created_at,
+        commit=source.commit,
+        evalward=source.evalward,
         reports=[*fed, *sorted(report_digest(one.report) for one in new)][-MOST_TRIALS:],
         accepted=previous.provenance.accepted if previous else [],
     )
     made = Baseline(provenance=provenance, runs=runs)
     return Update(previous if previous and _content(made) == _content(previous) else made, report, notes)
+
+
+def _source(report: Report, pooled: Baseline | None) -> BaselineProvenance:
+    """When and at which commit the newest trials were made: an older report that is pooled makes nothing older."""
+    made = BaselineProvenance(
+        created_at=report.created_at, commit=report.provenance.commit, evalward=report.tool.version
+    )
+    return pooled.provenance if pooled and pooled.provenance.created_at > made.created_at else made
 
 
 def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:

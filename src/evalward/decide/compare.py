@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import (
     CaseChange,
@@ -24,11 +25,13 @@ from evalward.records.comparison import (
     WrongAnswer,
 )
 from evalward.records.evidence import Confirmation
+from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run, Subject
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
+from evalward.records.scenario_line import scenario_lines
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -97,8 +100,14 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sid
     return Sides(
         before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
         now=_by_case(run.cases),
-        fresh=_by_case(run.confirmation),
+        fresh=_by_case(_fresh(run)),
     )
+
+
+def _fresh(run: Run) -> list[Result]:
+    """The trials of the confirm stage that ask what the planned ones of a failed case asked: no others are evidence."""
+    failed = {result.id: result.definition for result in run.cases if result.status is Status.FAILED}
+    return [result for result in run.confirmation if failed.get(result.id) == result.definition]
 
 
 def _compare_run(
@@ -121,6 +130,7 @@ def _compare_run(
         comparable=len(comparable),
         total=len(sides.now),
         errors=_errors(run),
+        judge_errors=sum(_unjudged(result) for result in run.cases),
         planned=run.planned,
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
@@ -133,16 +143,29 @@ def _compare_run(
         categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
+        pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
+        pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
+        findings=run.findings,
+        scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
     )
+
+
+def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
+    """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
+    if trials < 2:
+        return None
+    tallies = [tally for results in sides.now.values() if (tally := _tally(results)) is not None]
+    found = [value for t in tallies if (value := estimate(t.trials, t.passed, trials)) is not None]
+    return math.fsum(found) / len(found) if found else None
 
 
 def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
     """What the confirm stage of a run gave, `None` where there was none and nothing is to be said about that."""
     if not run.confirmation and run.confirm_note is None:
         return None
-    valid = [result for result in run.confirmation if result.valid]
+    valid = [result for results in sides.fresh.values() for result in results if result.valid]
     return Confirmation(
-        cases=sorted({result.id for result in run.confirmation}),
+        cases=sorted(sides.fresh),
         trials=len(valid),
         passed=sum(result.status is Status.PASSED for result in valid),
         unusable=unusable(run, sides),
@@ -154,7 +177,7 @@ def unusable(run: Run, sides: Sides) -> str | None:
     if not run.confirmation:
         return run.confirm_note or "there was none"
     failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}
-    missing = len(failed - {result.id for result in run.confirmation if result.valid})
+    missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
     if missing:
         return f"{missing} of {len(failed)} failed cases have no valid fresh trial"
     return None
@@ -169,6 +192,10 @@ def _errors(run: Run) -> int:
     """Trials that broke, and trials that were planned and left no result at all."""
     broken = sum(result.status is Status.ERROR for result in run.cases)
     return broken + max(0, run.planned - len(run.cases))
+
+
+def _unjudged(result: Result) -> bool:
+    return result.status is Status.ERROR and result.reason == JUDGE_ERROR
 
 
 def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know
@@ -267,6 +294,7 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         stderr=stderr,
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
+        unjudged=now is None and any(_unjudged(result) for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
         wrong=_wrong_answer(results),

@@ -2,8 +2,8 @@
 
 Deterministic targets and rules with `test: off` are decided by the bare difference. Everything else needs evidence. The
 p-values of one verdict are corrected by Holm's method in two families: the outcomes of its runs (however many metrics
-say it, one question each), which is what the check is for, and all other metrics that the policy lets decide, which
-share half of `alpha`.
+say it of the same cases, one question each), which is what the check is for, and all other metrics that the policy lets
+decide, which share half of `alpha`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, confirmable, weigh
+from evalward.decide.evidence import Question, better, confirmable, steady_delta, weigh
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import (
     between,
@@ -23,14 +23,20 @@ from evalward.decide.sentences import (
     shown_delta,
     what_failed,
 )
+from evalward.decide.staleness import FEW_TRIALS
 from evalward.decide.statistics.multiple import holm
 from evalward.records.comparison import MetricChange, RunComparison
-from evalward.records.evidence import Evidence
+from evalward.records.evidence import Confirmation, Evidence
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Rule
+from evalward.records.timing import Timings
 from evalward.records.verdict import RuleStatus
 
 OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
+
+
+REFERENCES = ("nop", "oracle")
+"""Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +92,15 @@ def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | 
 
 @dataclass(frozen=True)
 class _Asks:
-    """What a question is about. All outcome metrics of one run look at the same failures: they are one question."""
+    """What a question is about. Outcome metrics of the same cases look at the same failures: they are one question.
+
+    `told`: whether these are the failures that the run's failed trials tell. An unsafe answer may be another's.
+    """
 
     run: int
     metric: str | None
+    cases: frozenset[str] = frozenset()
+    told: bool = True
 
     @property
     def outcome(self) -> bool:
@@ -97,8 +108,10 @@ class _Asks:
 
 
 def _asks(question: Question) -> _Asks:
-    outcome = question.sample.counted or confirmable(question.sample, falls=question.falls)
-    return _Asks(id(question.run), None if outcome else question.sample.metric)
+    sample, told = question.sample, confirmable(question.sample, falls=question.falls)
+    if not (sample.counted or told):
+        return _Asks(id(question.run), sample.metric)
+    return _Asks(id(question.run), None, frozenset(pair.id for pair in sample.pairs), told)
 
 
 def _factors(least: Mapping[_Asks, float], *, outcome: bool) -> dict[_Asks, tuple[float, int]]:
@@ -130,16 +143,39 @@ def _decide(applied: Applied, question: Question | None, evidence: Evidence | No
         was = shown(change.before.value, change.before.unit)
         return Drop("fail", f"{rule.metric} was {was} and is not available now ({why})")
     if question is None or evidence is None:
-        return _literal(rule, change)
+        return _literal(rule, change, applied.run)
     return _tested(applied, question, evidence)
 
 
-def _literal(rule: Rule, change: MetricChange) -> Drop:
-    """The bare difference against the allowed one."""
+def _literal(rule: Rule, change: MetricChange, run: RunComparison) -> Drop:
+    """The bare difference against the allowed one.
+
+    Of times that were measured it is no proof: a speedup fell only where a case broke, or a benchmark is slower by its
+    samples. Where none even looks slower, nothing has fallen, nor where what was measured is the measure itself.
+    """
     beyond = _beyond(rule, change.delta or 0.0)
     if beyond is None:
         return Drop()
-    return Drop("fail", _too_much(rule, change, change.delta or 0.0))
+    text = _too_much(rule, change, change.delta or 0.0)
+    unit = change.now.unit if change.now else "ratio"
+    if unit != "speedup" or run.timings is None or rule.test == "off" or run.of("broken"):
+        return Drop("fail", text)
+    if run.target in REFERENCES:
+        return Drop("ok", "", f"{text}; {run.target} is what others are measured by")
+    if run.timings.slower:
+        worst = run.timings.slower[0]
+        return Drop("fail", f"{text}; a benchmark of {worst.case} is slower: {worst.factor:.2f}× (p = {worst.p:.2g})")
+    text = f"{text}; {_no_slower(run.timings)}"
+    if not run.timings.suspected and not run.timings.untestable:
+        return Drop("ok", "", text)
+    return Drop("inconclusive", f"{text}, so it is no proof")
+
+
+def _no_slower(timings: Timings) -> str:
+    told = [f"{timings.tested} tested"]
+    told += [f"{timings.suspected} perhaps"] if timings.suspected else []
+    told += [f"{timings.untestable} with too few samples"] if timings.untestable else []
+    return f"no benchmark is slower beyond chance ({', '.join(told)})"
 
 
 def _beyond(rule: Rule, delta: float) -> float | None:
@@ -160,11 +196,18 @@ def _too_much(rule: Rule, change: MetricChange, delta: float) -> str:
 
 def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     rule = applied.rule
-    if _beyond(rule, evidence.delta or 0.0) is None:
+    certain = _certain(applied, question)
+    if certain:
+        return Drop("fail", certain, certain, evidence)
+    spread = _spread(applied, evidence)
+    if _beyond(rule, evidence.delta or 0.0) is None and not spread:
         return Drop("ok", "", _fine(applied, question, evidence), evidence)
+    if evidence.confirmed and better(question):
+        return Drop("ok", "", _won_more(applied, question, evidence), evidence)
     corrected = 1.0 if evidence.corrected is None else evidence.corrected
     convicted = corrected <= rule.alpha
-    parts = [what_failed(question.sample, evidence, question.run.confirmed), chance(corrected)]
+    failed = _failed_again(applied) if spread else what_failed(question.sample, evidence, question.run.confirmed)
+    parts = [failed, chance(corrected)]
     if not convicted:
         parts[-1] += ", so it is no proof"
     text = f"{_size(applied, evidence)}: {'; '.join(part for part in parts if part)}"
@@ -172,10 +215,55 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     return Drop("fail" if convicted else "inconclusive", text, text, evidence)
 
 
+def _certain(applied: Applied, question: Question) -> str:
+    """The sentence of a loss in cases that give the same twice: no chance in it, whatever others of the run do."""
+    lost = steady_delta(question)
+    if _beyond(applied.rule, lost) is None:
+        return ""
+    size, most = _apart(applied, lost)
+    return (
+        f"{applied.rule.metric} {_verb(lost)} {size} by cases that give the same twice, more than the {most} allowed: "
+        "that is no chance"
+    )
+
+
+def _spread(applied: Applied, evidence: Evidence) -> bool:
+    """True for a drop over so many cases that those which happened to fail hold only a small part of it.
+
+    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
+    put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
+    """
+    planned, fresh, interval = applied.change.delta or 0.0, evidence.delta or 0.0, evidence.interval
+    if not evidence.confirmed or interval is None or planned * fresh <= 0 or _beyond(applied.rule, fresh) is not None:
+        return False
+    nearest = interval.high if planned < 0 else interval.low
+    return nearest * planned > 0 and _beyond(applied.rule, nearest) is not None
+
+
+def _failed_again(applied: Applied) -> str:
+    confirmation = applied.run.confirmation
+    if confirmation is None:
+        return ""
+    again = confirmation.trials - confirmation.passed
+    return f"{again} of {confirmation.trials} fresh tries of {_failed_cases(confirmation)} failed again"
+
+
+def _failed_cases(confirmation: Confirmation) -> str:
+    return "the failed case" if len(confirmation.cases) == 1 else f"the {len(confirmation.cases)} failed cases"
+
+
 def _size(applied: Applied, evidence: Evidence) -> str:
     """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones."""
-    if not evidence.confirmed:
-        return _too_much(applied.rule, applied.change, evidence.delta or 0.0)
+    delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
+    if not evidence.confirmed or _spread(applied, evidence):
+        return _too_much(applied.rule, applied.change, delta)
+    if delta * lost <= 0:  # what others won may be chance: no fresh trial confirmed it
+        in_all = "is unchanged in all" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]} in all"
+        size, most = _apart(applied, lost)
+        return (
+            f"{applied.rule.metric} {in_all}, no more than chance does, but {_verb(lost)} {size} by the cases that "
+            f"failed, confirmed by fresh tries, more than the {most} allowed"
+        )
     return f"{_confirmed(applied, evidence)}, more than the {_allowed(applied, evidence)} allowed"
 
 
@@ -203,7 +291,7 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     """The sentence of a metric that is as it should be."""
     rule, unit, delta = applied.rule, question.sample.unit, applied.change.delta or 0.0
     left = evidence.delta or 0.0
-    if evidence.confirmed and left * (-1 if question.falls else 1) > EPSILON:
+    if evidence.confirmed and left * delta > 0 and left * (-1 if question.falls else 1) > EPSILON:
         return f"{_confirmed(applied, evidence)}, within the {_allowed(applied, evidence)} allowed"
     if evidence.confirmed and _beyond(rule, delta) is not None:
         return f"{rule.metric} {_verb(delta)} {shown_delta(abs(delta), unit)} at first: {_not_repeated(applied)}"
@@ -212,12 +300,20 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
 
 
+def _won_more(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """The sentence of a metric that lost cases for good, and won more than these."""
+    delta, lost = applied.change.delta or 0.0, what_failed(question.sample, evidence, question.run.confirmed)
+    size = shown_delta(abs(delta), question.sample.unit)
+    although = f", although {lost}" if lost else ""
+    return f"{applied.rule.metric} {_verb(delta)} {size}, more than chance does{although}"
+
+
 def _not_repeated(applied: Applied) -> str:
     confirmation = applied.run.confirmation
     if confirmation is None:
         return "it didn't repeat"
-    cases = "the failed case" if len(confirmation.cases) == 1 else f"the {len(confirmation.cases)} failed cases"
-    return f"the failures didn't repeat ({confirmation.passed} of {confirmation.trials} fresh tries of {cases} passed)"
+    tries = f"{confirmation.trials} fresh tries of {_failed_cases(confirmation)}"
+    return f"the failures didn't repeat ({confirmation.passed} of {tries} passed)"
 
 
 def _seen(evidence: Evidence, question: Question) -> str:
@@ -229,8 +325,8 @@ def _seen(evidence: Evidence, question: Question) -> str:
 
 
 def _thin(evidence: Evidence) -> str:
-    """What this baseline can't do, where that is why."""
-    limit = _limit(evidence)
+    """What this baseline can't do, where it has few trials: then that may be why."""
+    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS else ""
     return f"; {limit}" if limit else ""
 
 

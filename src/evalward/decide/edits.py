@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalward.records.baseline import Baseline, BaselineRun
-from evalward.records.policy import Policy, Rule
+from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.result import Status
 
 _NUMBERS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
+_WAYS = ("test", "alpha", "floor_test", "confirm")
 
 
 def policy_edits(old: Policy, new: Policy) -> list[str]:
-    """One line per rule, limit, waiver or `fail-on` that differs."""
+    """One line per rule, limit or waiver that differs, and for the confirm stage and `fail-on`."""
     before, now = _rules(old), _rules(new)
     lines = [f"{name}: {_pair(before.get(name), now.get(name))}" for name in _different(before, now)]
     limits = old.limits.model_dump(), new.limits.model_dump()
     lines += [f"limits: {name} {limits[0][name]:g} → {limits[1][name]:g}" for name in _different(*limits)]
+    shares = {"": old.max_judge_error_rate}, {"": new.max_judge_error_rate}
+    lines += [f"judge: max_error_rate {shares[0][n]:g} → {shares[1][n]:g}" for n in _different(*shares)]
     waived = {w.id: w.reason for w in old.waive}, {w.id: w.reason for w in new.waive}
     lines += [f"waive {name!r}: {_pair(waived[0].get(name), waived[1].get(name))}" for name in _different(*waived)]
+    if old.confirm != new.confirm:
+        lines.append(f"confirm: {_confirm(old.confirm)} → {_confirm(new.confirm)}")
     if old.fail_on != new.fail_on:
         lines.append(f"fail-on: {old.fail_on} → {new.fail_on}")
     return lines
@@ -52,7 +57,19 @@ def _name(rule: Rule) -> str:
 
 
 def _numbers(rule: Rule) -> str:
-    return ", ".join(f"{name} {getattr(rule, name):g}" for name in _NUMBERS if getattr(rule, name) is not None)
+    """What a rule says; how it tells chance from change only where that is not the usual way."""
+    said = [f"{name} {getattr(rule, name):g}" for name in _NUMBERS if getattr(rule, name) is not None]
+    told = rule.model_dump(include=set(_WAYS), exclude_defaults=True)
+    said += [f"{name} {_shown(told[name])}" for name in _WAYS if name in told]
+    return ", ".join(said)
+
+
+def _shown(value: object) -> str:
+    return "off" if value is False else f"{value}"
+
+
+def _confirm(confirm: Confirm | None) -> str:
+    return f"trials {confirm.trials}, at_most {confirm.at_most:g}" if confirm else "off"
 
 
 def _runs(baseline: Baseline | None) -> dict[str, BaselineRun]:

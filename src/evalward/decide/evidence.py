@@ -68,6 +68,23 @@ def confirmable(sample: Sample, *, falls: bool) -> bool:
     return sample.unit == "ratio" and all(abs(value - best) <= EPSILON for value in fine)
 
 
+def steady_delta(question: Question) -> float:
+    """What the cases that give the same twice contribute to the difference of a share; 0 where there are none."""
+    sample, steady = question.sample, question.run.steady
+    if sample.unit != "ratio" or not steady:
+        return 0.0
+    change = math.fsum((p.now.value - p.before.value) * _weight(p) for p in sample.pairs if p.id in steady)
+    total = math.fsum(_weight(pair) for pair in sample.pairs)
+    return change / total if total else 0.0
+
+
+def better(question: Question) -> bool:
+    """True when the metric as a whole got better by more than chance does, in the planned trials."""
+    sample, rule, delta = question.sample, question.rule, question.delta
+    moved = delta > 0 if question.falls else delta < 0
+    return moved and _p(sample, sample.pairs, falls=not question.falls, fresh=False) <= rule.alpha
+
+
 def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool, fresh: bool) -> float:
     if sample.counted:
         return stratified_worse([_counts(pair, falls=falls, fresh=fresh) for pair in asked])
@@ -170,13 +187,23 @@ def _assumed(sample: Sample) -> bool:
 
 
 def _fewest(question: Question) -> int | None:
-    """How many cases have to break before the exact test can be sure, with the trials that it will have."""
-    sample = question.sample
+    """How many cases have to break before the exact test can be sure, with the trials that there are.
+
+    Where nothing was lost, no confirm stage was called for: then its trials count, as it would be made.
+    """
+    sample, confirm = question.sample, question.confirm
     if not sample.counted:
         return None
     planned = round(_mean_trials([pair.now for pair in sample.pairs]))
-    tries = question.confirm.trials if question.confirm and question.rule.confirm else planned
+    lost = any(pair.failed and _mostly_good(pair.before, question.falls) for pair in sample.pairs)
+    stage = question.rule.confirm and (bool(question.run.confirmed) or not lost)
+    tries = confirm.trials if confirm and stage and confirmable(sample, falls=question.falls) else planned
     return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha)
+
+
+def _mostly_good(side: Observed, falls: bool) -> bool:
+    good, tries = _good(side, falls)
+    return 2 * good > tries
 
 
 def _mean_trials(sides: Sequence[Observed]) -> float:

@@ -68,10 +68,13 @@ def _is_count(side: Observed) -> bool:
 
 @dataclass(frozen=True)
 class RunSamples:
-    """All metrics of one run, by id. `confirmed`: the ids of the cases that a usable confirm stage tried again."""
+    """All metrics of one run, by id. `confirmed`: the ids of the cases that a usable confirm stage tried again;
+    `steady`: those that give the same twice, of a run that is random only because others don't.
+    """
 
     metrics: Mapping[str, Sample] = field(default_factory=dict)
     confirmed: frozenset[str] = frozenset()
+    steady: frozenset[str] = frozenset()
 
 
 Samples = Mapping[tuple[str, str], RunSamples]
@@ -84,19 +87,31 @@ def gather(report: Report, baseline: Baseline | None, measures: Mapping[str, Mea
     for run, base in find_runs(report, baseline):
         if base is not None and is_random(run) and run.kind in measures:
             sides = sides_of(run, base, report.partial)
-            found[run.suite, run.target] = _samples(sides, measures[run.kind], unusable(run, sides) is None)
+            found[run.suite, run.target] = _samples(run, sides, measures[run.kind])
     return found
 
 
 def is_random(run: Run) -> bool:
     """True where equal input can give other results: a target that says so, or a replay whose two executions differ."""
-    return run.random or any(isinstance(r.details, BashDetails) and r.details.deterministic is False for r in run.cases)
+    return run.random or not all(_same_twice(result) for result in run.cases)
 
 
-def _samples(sides: Sides, measure: Measure, usable: bool) -> RunSamples:
+def _same_twice(result: Result) -> bool:
+    return not (isinstance(result.details, BashDetails) and result.details.deterministic is False)
+
+
+def _steady(run: Run, sides: Sides) -> frozenset[str]:
+    """Cases in which chance has no part: a replay's whose executions are equal, now and in the baseline."""
+    if run.random:
+        return frozenset()
+    ids = sides.comparable()
+    return frozenset(case for case in ids if all(map(_same_twice, [*sides.now[case], *sides.before[case].results()])))
+
+
+def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
     pairs: dict[str, list[Pair]] = {}
     kinds: dict[str, Metric] = {}
-    ids = sides.comparable()
+    ids, usable = sides.comparable(), unusable(run, sides) is None
     for case_id in ids:
         before = _observe([r for r in sides.before[case_id].results() if r.valid], measure, kinds)
         now = _observe([r for r in sides.now[case_id] if r.valid], measure, kinds)
@@ -105,7 +120,8 @@ def _samples(sides: Sides, measure: Measure, usable: bool) -> RunSamples:
         for metric in before.keys() & now.keys():
             pairs.setdefault(metric, []).append(Pair(case_id, before[metric], now[metric], fresh.get(metric), failed))
     samples = {name: Sample(name, kinds[name].unit, kinds[name].better, found) for name, found in pairs.items()}
-    return RunSamples(samples, frozenset(sides.fresh).intersection(ids) if usable else frozenset())
+    confirmed = frozenset(sides.fresh).intersection(ids) if usable else frozenset()
+    return RunSamples(samples, confirmed, _steady(run, sides))
 
 
 def _observe(results: Sequence[Result], measure: Measure, kinds: dict[str, Metric]) -> dict[str, Observed]:

@@ -76,12 +76,11 @@ def what_failed(sample: Sample, evidence: Evidence, asked: frozenset[str]) -> st
     )
     if tries == number:
         always = "passed once" if number == 1 else "passed"
-    cases = "case" if len(sample.pairs) == 1 else "cases"
-    tried = "fresh tries" if evidence.confirmed else "tries"
-    return (
-        f"{number_word(number)} of {len(sample.pairs):,} {cases} that {always} now "
-        f"{'fails' if number == 1 else 'fail'} in {round(failed)} of {fresh} {tried}"
-    )
+    tried = ("fresh " if evidence.confirmed else "") + ("try" if fresh == 1 else "tries")
+    cases = f"{number_word(number)} of {len(sample.pairs):,} cases that {always}"
+    if len(sample.pairs) == 1:
+        cases = f"the only case, which {always},"
+    return f"{cases} now {'fails' if number == 1 else 'fail'} in {round(failed)} of {fresh} {tried}"
 
 
 def _seen(pair: Pair, evidence: Evidence, asked: frozenset[str]) -> Observed | None:

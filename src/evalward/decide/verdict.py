@@ -31,7 +31,7 @@ def judge(
     """
     rules = apply_rules(comparison, policy.rules, defaults, samples, policy.confirm)
     reasons = [
-        *_validity(comparison, policy.limits),
+        *_validity(comparison, policy),
         *_missing(comparison, policy),
         *_unfed(comparison, policy, rules),
         *_from_rules(rules),
@@ -53,13 +53,13 @@ def judge(
 # --- validity -------------------------------------------------------------------------------------------------------
 
 
-def _validity(comparison: Comparison, limits: Limits) -> list[Reason]:
+def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
     if not any(run.planned for run in comparison.runs if not run.missing) and not _all_unmeasured(comparison):
         return [_invalid("no case was run", "Check `suites`, `cases` and the selection.")]
     reasons = [_invalid(comparison.interrupted, _after(comparison.interrupted))] if comparison.interrupted else []
     for run in comparison.runs:
         if judged(run):
-            reasons += _run_validity(run, limits)
+            reasons += _run_validity(run, policy.limits) + _judging(run, policy.max_judge_error_rate)
     return reasons
 
 
@@ -88,17 +88,32 @@ def _invalid(message: str, remedy: str, run: RunComparison | None = None, cases:
 
 def _run_validity(run: RunComparison, limits: Limits) -> list[Reason]:
     lost = [case for case in run.of("not_valid") if not _skipped(case)]
-    share = run.errors / run.planned if run.planned else 0.0
+    errors = run.errors - run.judge_errors
+    share = errors / run.planned if run.planned else 0.0
     if share > limits.max_error_rate + EPSILON:
         most = f"at most {limits.max_error_rate:.0%} may"
-        message = f"{run.name}: {run.errors} of {run.planned} trials broke ({share:.0%}), {most}"
+        message = f"{run.name}: {errors} of {run.planned} trials broke ({share:.0%}), {most}"
         why = lost[0].note if lost and lost[0].note else "see the report"
         return [_invalid(message, f"Not the target's fault: {why}. Run it again.", run, [c.id for c in lost])]
-    expected = run.comparable + sum(case.before is not None for case in lost)
-    if expected and run.comparable / expected < limits.min_valid - EPSILON:
+    known = [case for case in lost if case.before is not None]
+    expected = run.comparable + len(known)
+    measured = run.comparable + sum(case.unjudged for case in known)  # these have a limit of their own
+    if expected and measured / expected < limits.min_valid - EPSILON:
         message = f"{run.name}: only {run.comparable} of {expected} comparable cases have a valid trial"
         return [_invalid(message, "Run it again.", run, [case.id for case in lost])]
     return []
+
+
+def _judging(run: RunComparison, most: float) -> list[Reason]:
+    """Trials that the judge could not judge have a limit of their own: they say nothing about the target."""
+    share = run.judge_errors / run.planned if run.planned else 0.0
+    if share <= most + EPSILON:
+        return []
+    lost = [case for case in run.cases if case.unjudged]
+    why = next((case.note for case in lost if case.note), "see the report")
+    counts = f"{run.judge_errors} of {run.planned} trials could not be judged ({share:.0%})"
+    message = f"{run.name}: {counts}, at most {most:.0%} may"
+    return [_invalid(message, f"Not the target's fault: {why}. See `judge` in the config.", run, [c.id for c in lost])]
 
 
 def _skipped(case: CaseChange) -> bool:

@@ -11,6 +11,7 @@ from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
 from evalward.suites.base import Kind, Prepared, kind_named
+from evalward.suites.judge.who import make_judges
 from evalward.targets import make_evaluated
 from evalward.targets.base import Evaluated
 from evalward.targets.limiter import Limiters
@@ -102,7 +103,7 @@ def _runs_of(
     suite: Suite, loaded: LoadedConfig, selection: Selection, env: Mapping[str, str], limiters: Limiters
 ) -> list[PlannedRun]:
     kind = kind_named(suite.kind)
-    prepared = kind.prepare(suite, loaded)
+    prepared = _with_judges(kind.prepare(suite, loaded), suite, loaded, env, limiters)
     cases = [case for case in prepared.cases if chosen(case.id, selection.cases)]
     names = [name for name in suite.targets if chosen(name, selection.targets)]
     trials = selection.trials or suite.trials
@@ -113,6 +114,21 @@ def _runs_of(
         PlannedRun(kind, prepared, target, [case for case in cases if case.is_for(target.id)], trials)
         for target in targets
     ]
+
+
+def _with_judges(
+    prepared: Prepared, suite: Suite, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters
+) -> Prepared:
+    """The suite with the judges that its cases want; who judges is part of its subject."""
+    if prepared.judging is None:
+        return prepared
+    judges = make_judges(prepared.judging, loaded, env, suite.targets, limiters)
+    return replace(
+        prepared,
+        judges=judges,
+        subject={**prepared.subject, **judges.subject},
+        warnings=[*prepared.warnings, *judges.warnings],
+    )
 
 
 def _refuse_idle(cases: Sequence[Case], suite: Suite, loaded: LoadedConfig) -> None:
@@ -161,13 +177,16 @@ def _refuse_unpriced(targets: Sequence[Evaluated], suite: Suite, loaded: LoadedC
 
 def without_missing_keys(plan: Plan) -> Plan:
     """The plan with live targets whose key is missing marked as not measured: on forks there are no secrets."""
-    runs = [
-        replace(run, not_measured=f"there is no key here ({run.target.missing_key} is not set)")
-        if run.target.missing_key
-        else run
-        for run in plan.runs
-    ]
-    return replace(plan, runs=runs)
+    return replace(plan, runs=[_measurable(run) for run in plan.runs])
+
+
+def _measurable(run: PlannedRun) -> PlannedRun:
+    missing = run.target.missing_key
+    if missing:
+        return replace(run, not_measured=f"there is no key here ({missing} is not set)")
+    for judge, variable in (run.suite.judges.missing_keys if run.suite.judges else {}).items():
+        return replace(run, not_measured=f"there is no key for the judge {judge} here ({variable} is not set)")
+    return run
 
 
 def _shown(patterns: Sequence[str]) -> str:

@@ -16,9 +16,9 @@ from evalward.records.case import Case
 from evalward.records.report import Run, Subject
 from evalward.records.result import NOT_RUN, Result, Status, Trial
 from evalward.records.scenario import ScenarioDetails
-from evalward.records.trace import Trace
+from evalward.records.trace import Trace, Usage
 from evalward.suites.base import TrialBrokenError, TrialOutcome
-from evalward.targets.base import TrialSkippedError
+from evalward.targets.base import Evaluated, TrialSkippedError
 from evalward.targets.failures import Cause
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
@@ -104,13 +104,20 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
         with ends_on_signals(state.control):
             for run in plan.runs:
                 if run.not_measured is None:
-                    run.target.prepare()
+                    for target in _asked(run):
+                        target.prepare()
             runs = await asyncio.gather(*(_execute_run(run, state) for run in plan.runs))
     finally:
         for run in plan.runs:
-            await run.target.close()
+            for target in _asked(run):
+                await target.close()
     early = state.control.reason or next(iter(state.dead.values()), None)
     return Executed(runs, early, tuple(state.warnings))
+
+
+def _asked(run: PlannedRun) -> list[Evaluated]:
+    """Everybody whom a run asks: its target, and whoever judges it."""
+    return [run.target, *(judge.target for judge in (run.suite.judges.all if run.suite.judges else []))]
 
 
 async def _execute_run(planned: PlannedRun, state: _State) -> Run:
@@ -177,9 +184,9 @@ async def _today(job: Job, state: _State) -> Result:
     with state.control.running():
         outcome = await _run_trial(job, state)
     if outcome.trace.turns:
-        spent = state.account.charge(outcome.result.usage)
-        if spent is not None:
-            state.control.stop(spent)
+        _charge(outcome.result.usage, state)
+    if outcome.result.judge_usage is not None:
+        _charge(outcome.result.judge_usage, state)
     try:
         placed = replace(outcome, result=_placed(job, outcome.result))
         if state.execution.store is not None:
@@ -206,6 +213,12 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Store) -> Tria
         return outcome
     details = result.details.model_copy(update={"artifacts": path})
     return replace(outcome, result=result.model_copy(update={"details": details}))
+
+
+def _charge(usage: Usage, state: _State) -> None:
+    spent = state.account.charge(usage)
+    if spent is not None:
+        state.control.stop(spent)
 
 
 async def _run_trial(job: Job, state: _State) -> TrialOutcome:

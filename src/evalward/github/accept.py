@@ -33,6 +33,7 @@ MAX_REPORT_BYTES = 20_000_000
 REPORT_FILE = "report.json"
 
 _COMMAND = re.compile(rf"{COMMAND}(?:[ \t]+(?P<reason>.*))?")
+_FENCE = re.compile(r" *(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
 _EVIDENCE = re.compile(r"<!-- evalward:report sha256=(?P<digest>[0-9a-f]{64}) -->")
 
 
@@ -44,7 +45,8 @@ class RefusedError(Exception):
 class Request:
     """Who asks for what: `reason` is one line of theirs, `comment_id` the comment to react to.
 
-    `head`: the label was set on this commit; a comment is about whatever the head is.
+    `head`: the label was set on this commit. `at`: when the comment was written; it is about the report that could be
+    read then.
     """
 
     number: int
@@ -53,6 +55,7 @@ class Request:
     source: Literal["comment", "label"]
     comment_id: int | None = None
     head: str | None = None
+    at: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,19 @@ class Evidence:
 
 class _User(Record):
     login: str = Field(min_length=1)
+    type: str = ""
+
+    @property
+    def person(self) -> bool:
+        """A maintainer is somebody: programs repeat what others wrote."""
+        return self.type == "User"
 
 
 class _Comment(Record):
     id: int
     body: str | None = None
     user: _User | None = None
+    created_at: str | None = None
 
 
 class _Issue(Record):
@@ -111,20 +121,22 @@ class _LabelEvent(Record):
 
 
 def read_comment(payload: Mapping[str, Any]) -> Request | None:
-    """The request in an `issue_comment` event; `None` for every other comment, edits, and comments of issues."""
+    """The request in an `issue_comment` event; `None` for other comments, edits, programs' words and issues."""
     event = _read(_CommentEvent, payload, "issue_comment")
-    if event.action != "created" or event.issue.pull_request is None or event.comment.user is None:
+    user = event.comment.user
+    if event.action != "created" or event.issue.pull_request is None or user is None or not user.person:
         return None
     reason = find_command(event.comment.body or "")
     if reason is None:
         return None
-    return Request(event.issue.number, event.comment.user.login, reason, "comment", comment_id=event.comment.id)
+    comment = event.comment
+    return Request(event.issue.number, user.login, reason, "comment", comment_id=comment.id, at=comment.created_at)
 
 
 def read_label(payload: Mapping[str, Any]) -> Request | None:
-    """The request in a `pull_request` event of the type `labeled`; the pull request's title is the reason."""
+    """The request in a `pull_request` event of the type `labeled` by a person; the title is the reason."""
     event = _read(_LabelEvent, payload, "pull_request")
-    if event.action != "labeled" or event.label is None or event.label.name != LABEL:
+    if event.action != "labeled" or event.label is None or event.label.name != LABEL or not event.sender.person:
         return None
     pull = event.pull_request
     reason = one_line(f"label on: {pull.title}", MAX_REASON)
@@ -133,14 +145,23 @@ def read_label(payload: Mapping[str, Any]) -> Request | None:
 
 def find_command(body: str) -> str | None:
     """The reason behind the first command that starts a line outside of a code block; empty when none was given."""
-    fenced = False
-    for line in body.splitlines():
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        found = None if fenced else _COMMAND.fullmatch(line.rstrip())
+    fence = ""
+    for line in body.split("\n"):
+        mark = _FENCE.match(line)
+        if mark:
+            fence = _fence_after(fence, mark["mark"], mark["rest"])
+            continue
+        found = None if fence else _COMMAND.fullmatch(line.rstrip())
         if found:
             return one_line(found["reason"] or "", MAX_REASON).strip()
     return None
+
+
+def _fence_after(fence: str, mark: str, rest: str) -> str:
+    """The fence that is open after a line of fence marks: only one as long, of the same kind, closes a code block."""
+    if not fence:
+        return mark
+    return "" if mark.startswith(fence) and not rest.strip() else fence
 
 
 _Model = TypeVar("_Model", bound=Record)
@@ -177,6 +198,8 @@ def permitted(repository: Repository, request: Request) -> OpenPull:
             "The pull request comes from a fork, and a fork's branch is never written. Take the branch into this "
             "repository, or merge it and update the baseline there."
         )
+    if pull.state != "open":
+        raise RefusedError("The pull request is closed.")
     if request.head is not None and request.head != pull.head.sha:
         raise moved(request.head, pull.head.sha)
     return pull
@@ -203,14 +226,22 @@ def evidence_line(digest: str) -> str:
     return f"<!-- evalward:report sha256={digest} -->"
 
 
-def find_evidence(comments: Sequence[IssueComment], login: str, comment_id: str, head: str) -> Evidence:
-    """What our own comment says about the head. Raises `RefusedError` when it is about another one, or says nothing."""
+def find_evidence(
+    comments: Sequence[IssueComment], login: str, comment_id: str, head: str, asked_at: str | None
+) -> Evidence:
+    """What our own comment says about the head. Raises `RefusedError` when it is about another one, or says nothing.
+
+    Nor does it count when it changed since `asked_at` (GitHub's times, to the second): what was accepted then was
+    another report. So a comment is about one report, however late or often the workflow runs for it.
+    """
     for comment in comments:
         marker = parse_marker(comment.body)
         if marker is None or marker.id != comment_id or comment.user is None or comment.user.login != login:
             continue
         if marker.head != head:
             raise moved(marker.head, head)
+        if asked_at is None or comment.updated_at is None or comment.updated_at >= asked_at:
+            raise RefusedError("The report has changed since this was written. Look at it, and accept it anew.")
         second = (comment.body or "").splitlines()[1:2]
         found = _EVIDENCE.fullmatch(second[0]) if second else None
         if found is None:

@@ -28,7 +28,7 @@ class Roots:
 
 
 def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Annotation]:
-    """The headline first, then the broken cases, each once; nothing for a pass that broke nothing.
+    """The headline first, then the broken cases that are held against the change, each once.
 
     Without `roots` (another run's report: its files are not here) only the headline.
     """
@@ -42,7 +42,7 @@ def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Ann
 def _broken(judgement: Judgement, level: Level, roots: Roots) -> Iterator[Annotation]:
     found: dict[tuple[str | None, str], list[tuple[str, CaseChange]]] = {}
     for run in judgement.comparison.runs:
-        for case in run.of("broken"):
+        for case in (each for each in run.of("broken") if not each.excused):
             found.setdefault((case.place, case.id), []).append((run.name, case))
     for (place, case_id), changes in found.items():
         file, line = _place(place, roots)

@@ -31,6 +31,7 @@ class IssueComment(Record):
     body: str | None = None
     user: User | None = None
     html_url: str | None = None
+    updated_at: str | None = None
 
 
 class Repository(Record):
@@ -48,11 +49,15 @@ class PullSide(Record):
 
 
 class OpenPull(Record):
-    """An open pull request. `base.sha` is the tip of its target branch as GitHub last looked."""
+    """A pull request, open where open ones were asked for.
+
+    `base.sha` is the tip of its target branch as GitHub last looked.
+    """
 
     number: int
     head: PullSide
     base: PullSide
+    state: str = "open"
 
 
 class PullFile(Record):

@@ -11,9 +11,12 @@ from evalward.github.base import MAX_FILE_BYTES
 from evalward.github.errors import GitHubError
 from evalward.github.repository import NewCommit, Repository, StaleError
 from evalward.records.problem import wrong
+from evalward.render.escape import one_line
 
 MAX_RETRIES = 5
 TRAILER = "Evalward-Baseline"
+
+_ACTED_UPON = str.maketrans({"[": "(", "]": ")", "@": None, "#": None})
 
 MakeText = Callable[[str | None], str | None]
 """From a file's text (`None`: there is none) to its new text; `None`: leave it."""
@@ -50,16 +53,18 @@ def commit_file(
     *,
     expected_head: str | None = None,
     dry_run: bool = False,
+    errors: Literal["strict", "replace"] = "strict",
 ) -> CommitOutcome:
     """Commit the new text of `path` (from the repository's top) to `branch`.
 
     When somebody else was faster, the file is read again at the new head and `make_text` asked again, at most
     `MAX_RETRIES` times, with waits in between. With `expected_head` a moved branch is a `MovedHeadError` instead. Every
-    other failure is a `GitHubError`. `make_text` may raise `InputError`: then nothing is committed.
+    other failure is a `GitHubError`. `errors`: what bytes mean that are no UTF-8. `make_text` may raise `InputError`:
+    then nothing is committed.
     """
     for attempt in range(MAX_RETRIES + 1):
         head = _head(repository, branch, expected_head)
-        old = read_text(repository, head, path)
+        old = read_text(repository, head, path, errors)
         new = make_text(old)
         outcome = CommitOutcome("unchanged", branch, path, head, old, new, retries=attempt)
         if new is None or new == old:
@@ -80,13 +85,15 @@ def commit_file(
     raise AssertionError("the last attempt returns or raises")
 
 
-def read_text(repository: Repository, sha: str, path: str) -> str | None:
-    """A file of a commit as text, `None` when there is none. Raises `InputError` when it is no UTF-8."""
+def read_text(
+    repository: Repository, sha: str, path: str, errors: Literal["strict", "replace"] = "strict"
+) -> str | None:
+    """A file of a commit as text, `None` when there is none. Raises `InputError` when it is no UTF-8 but has to be."""
     data = repository.client.read_file(repository.name, sha, path, MAX_FILE_BYTES)
     if data is None:
         return None
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         raise wrong(path, f"isn't UTF-8: {error.reason}", "Save it as UTF-8.") from None
 
@@ -98,8 +105,13 @@ def encoded(text: str) -> str:
 
 def baseline_message(path: str, headline: str, *lines: str) -> str:
     """The message of a commit of ours: a headline, sentences, and the trailer by which it is known again."""
-    body = "".join(f"{line}\n\n" for line in lines if line)
+    body = "".join(f"{_inert(line)}\n\n" for line in lines if line)
     return f"{headline}\n\n{body}{TRAILER}: {path}\n"
+
+
+def _inert(text: str) -> str:
+    """Others' words in a message that GitHub acts upon: no `[skip ci]`, no `fixes #1`, no mention, no trailer."""
+    return one_line(text).translate(_ACTED_UPON).replace("://", ": //")
 
 
 def has_trailer(message: str) -> bool:

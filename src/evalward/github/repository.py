@@ -133,6 +133,14 @@ class Repository:
         with _advised(_WRITE):
             self._http.request("POST", f"{self._url}/git/refs", {"ref": _HEADS + branch, "sha": sha})
 
+    def create_root(self, path: str, text: str, message: str) -> str:
+        """A commit without parents that holds one file, on no branch yet."""
+        entry = {"path": path, "mode": "100644", "type": "blob", "content": text}
+        with _advised(_WRITE):
+            tree = self._http.request("POST", f"{self._url}/git/trees", {"tree": [entry]}, safe=True).read(_Object).sha
+            fields = {"message": message, "tree": tree, "parents": []}
+            return self._http.request("POST", f"{self._url}/git/commits", fields, safe=True).read(_Object).sha
+
     def move_branch(self, branch: str, sha: str) -> None:
         """Put a branch at a commit, whatever it held."""
         with _advised(_WRITE):

@@ -1,17 +1,19 @@
 """What the base says and what the head says: the gate can't be talked down by the code that it judges.
 
-Policy, profiles, limits, waivers, baseline, providers and budgets come from the base commit; suites, cases, prompts and
-what is measured from the head. Where the rules of the two differ, both verdicts are shown. Keys go only to hosts that
-the base names: while it names none, to the providers' own.
+Policy, profiles, limits, waivers, baseline, judge, rubrics, providers and budgets come from the base commit; suites,
+cases, prompts and what is measured from the head. Where the rules of the two differ, both verdicts are shown. Keys go
+only to hosts that the base names: while it names none, to the providers' own.
 """
 
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import LoadedConfig, parse_config
+from evalward.config import JudgeConfig, LoadedConfig, parse_config
+from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.github.base import Base, GitTree, repository_path
@@ -27,6 +29,10 @@ class Side:
     """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked.
 
     `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder.
+    `judge` says who judges what only a reader can; `file` reads a file of this side, such as a rubric, by its path from
+    the config's folder, and is `None` for the files that are checked out.
+    `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder;
+    `history` is where earlier measurements are.
     """
 
     policy: Policy
@@ -35,6 +41,9 @@ class Side:
     budget: tuple[float | None, int | None]
     baseline_path: str
     protect: tuple[str, ...] = ()
+    judge: JudgeConfig | None = None
+    file: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
+    history: HistoryPlace | None = None
 
 
 @dataclass(frozen=True)
@@ -64,8 +73,18 @@ class Sides:
     def applied(self, head: LoadedConfig) -> LoadedConfig:
         """The head's config with what only the base may say."""
         usd, tokens = self.judging.budget
-        fields = {"providers": self.providers, "budget_usd": usd, "budget_tokens": tokens}
-        return replace(head, config=head.config.model_copy(update=fields))
+        fields = {
+            "providers": self.providers,
+            "budget_usd": usd,
+            "budget_tokens": tokens,
+            "judge": self.judging.judge,
+        }
+        return replace(head, config=head.config.model_copy(update=fields), base_file=self.judging.file)
+
+    @property
+    def judge_edited(self) -> bool:
+        """The head has another judge, or settings of it, than the one that judges."""
+        return self.head.judge != self.judging.judge
 
     @property
     def policy_edited(self) -> bool:
@@ -138,14 +157,21 @@ def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, r
     name = _baseline_name(settings, branch, config)
     content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
-    return _side(policy, baseline, config, config.config.baseline_for(branch, settings.profile))
+    side = _side(policy, baseline, config, config.config.baseline_for(branch, settings.profile))
+
+    def file(name: str) -> bytes | None:
+        return tree.read(sha, _path(tree, settings, posixpath.join(posixpath.dirname(settings.config), name)))
+
+    return replace(side, file=file)
 
 
 def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, baseline_path: str) -> Side:
     said = config.config
     protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
     budget = (said.budget_usd, said.budget_tokens)
-    return Side(policy, baseline, said.providers, budget, baseline_path, tuple(protect))
+    return Side(
+        policy, baseline, said.providers, budget, baseline_path, tuple(protect), said.judge, history=said.history
+    )
 
 
 def _decoded(text: bytes, shown: str) -> str:

@@ -7,7 +7,10 @@ from typing import Literal
 from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
 from evalward.records.metric import Better, CategorySummary, Metric
+from evalward.records.report import Finding
 from evalward.records.result import CheckResult
+from evalward.records.scenario_line import ScenarioLine
+from evalward.records.timing import TaskSpeed, Timings
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -55,9 +58,9 @@ class CaseChange(Record):
 
     `broken`: passed in most baseline trials, now in half or less; `fixed`: the other way round; `worse` and
     `better`: the share of passes or the score moved otherwise; `not_valid`: no valid trial now (`note` says why;
-    `skipped` when the target could not do it at all, rather than broke). `checks` are the failing ones of the
-    first failed trial, with the command to look at. `place` is where the case is written now, `file:line`; `wrong` is
-    the wrong answer of a `command` case, an unsafe one before any other.
+    `skipped` when the target could not do it at all, rather than broke; `unjudged` when the judge gave no verdict).
+    `checks` are the failing ones of the first failed trial, with the command to look at. `place` is where the case is
+    written now, `file:line`; `wrong` is the wrong answer of a `command` case, an unsafe one before any other.
 
     For broken cases of random targets `fresh` are the trials of the confirm stage, `p` is the probability that chance
     alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
@@ -76,6 +79,7 @@ class CaseChange(Record):
     stderr: str | None = None
     note: str | None = None
     skipped: bool = False
+    unjudged: bool = False
     trace: str | None = None
     place: str | None = None
     wrong: WrongAnswer | None = None
@@ -135,7 +139,15 @@ class SubjectChange(Record):
 
 
 class RunComparison(Record):
-    """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have."""
+    """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have.
+
+    `errors` are all trials that broke, `judge_errors` those of them that the judge could not judge.
+
+    With k > 1 trials `pass_at` is pass@k, the mean probability that one of k trials of a case passes, and `pass_all`
+    is pass^k, that all of them do; over the cases of the report that have k valid trials.
+
+    `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
+    """
 
     suite: str
     kind: str
@@ -146,6 +158,7 @@ class RunComparison(Record):
     comparable: int
     total: int
     errors: int
+    judge_errors: int = 0
     planned: int
     replay: bool = False
     skipped: int = 0
@@ -159,6 +172,12 @@ class RunComparison(Record):
     categories: list[CategoryChange] = []
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
+    pass_at: float | None = None
+    pass_all: float | None = None
+    findings: list[Finding] = []
+    scenarios: list[ScenarioLine] = []
+    timings: Timings | None = None
+    speeds: list[TaskSpeed] = []
 
     @property
     def name(self) -> str:

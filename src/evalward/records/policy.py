@@ -94,11 +94,12 @@ class Waiver(StrictRecord):
 
 class Policy(StrictRecord):
     """All that decides: rules, limits, waivers, the confirm stage, and what the exit code does with an inconclusive
-    verdict.
+    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge.
     """
 
     rules: list[Rule] = []
     limits: Limits = Limits()
+    max_judge_error_rate: float = 0.1
     waive: list[Waiver] = []
     confirm: Confirm | None = Confirm()
     fail_on: FailOn = "regression"

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
 from evalward.records.base import Amount, Count, Record
+from evalward.records.judge import JudgeOutcome
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Trace, Usage
@@ -41,7 +42,7 @@ class BashDetails(Record):
 
     `diverged_at` is the first tool call (counted from 1) whose answer differs from the recording, and
     `deterministic` whether two executions gave the same: both for replays only. `failing_command` is the command to
-    look at first when the trial failed.
+    look at first when the trial failed. `judgements` are the outcomes of the checks that a judge decides, in order.
     """
 
     kind: Literal["bash"] = "bash"
@@ -55,10 +56,11 @@ class BashDetails(Record):
     deterministic: bool | None = None
     failing_command: str | None = None
     failing_stderr: str | None = None
+    judgements: list[JudgeOutcome] = []
 
     def summary(self) -> BashDetails:
         """The part that a baseline keeps: numbers, no text."""
-        return self.model_copy(update={"failing_command": None, "failing_stderr": None})
+        return self.model_copy(update={"failing_command": None, "failing_stderr": None, "judgements": []})
 
 
 Risk = Literal["safe", "moderate", "high", "critical"]
@@ -127,6 +129,7 @@ class Result(Record):
     `reason` says why a trial is not `passed`, in a word of its kind or of the failure table. `score` and
     `max_score` are sums of check weights. `trace` is the path of the trial file beside the report, `place` where the
     case is written, `file:line`, counted from the config's folder; it belongs to no hash and to no baseline.
+    `usage` is the target's alone; what a judge has used stands apart in `judge_usage`, `None` when none was asked.
     """
 
     id: str
@@ -138,6 +141,7 @@ class Result(Record):
     max_score: Amount = 0.0
     checks: list[CheckResult] = []
     usage: Usage = Usage()
+    judge_usage: Usage | None = None
     duration_ms: Count = 0
     reason: str | None = None
     message: str | None = None

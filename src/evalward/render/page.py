@@ -17,9 +17,11 @@ from evalward.records.comparison import (
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.findings import finding_lines
 from evalward.render.names import quoted, short_hash
-from evalward.render.numbers import plural
+from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
+from evalward.render.scenario import matrices, scenario_table
 from evalward.render.trend import trend_section
 from evalward.render.view import (
     MISSING,
@@ -36,6 +38,7 @@ from evalward.render.view import (
     Page,
     ReasonLine,
     RunView,
+    ScenarioTable,
     Some,
     SubjectLine,
 )
@@ -103,6 +106,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         run_url=context.run_url or "",
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
+        matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
     )
 
 
@@ -217,7 +221,27 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
+        scenarios=_scenarios(run, caps),
+        findings=_some(finding_lines(run.findings), caps.findings),
+        bars=_bars(run) if measured and run.target not in {"nop", "oracle"} else "",
     )
+
+
+def _scenarios(run: RunComparison, caps: Caps) -> ScenarioTable | None:
+    """The rows of a scenario suite, with how the ones that broke or were mended ended before."""
+    if not run.scenarios or not caps.scenarios:
+        return None
+    before = {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
+    return scenario_table(run.scenarios, caps.scenarios, before)
+
+
+def _bars(run: RunComparison) -> str:
+    """The speedups of a run's tasks beside the oracle's, with what they were in the baseline."""
+    if not run.speeds:
+        return ""
+    from evalward.render.speedup import bars, compared_bars  # noqa: PLC0415 - of one kind only
+
+    return bars(compared_bars(run.speeds))
 
 
 def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:
@@ -256,6 +280,9 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
+    if run.pass_at is not None and run.pass_all is not None:
+        k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
+        notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
 
 

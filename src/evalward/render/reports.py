@@ -5,28 +5,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
 from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
+from evalward.records.scenario_line import ScenarioLine, scenario_lines
+from evalward.records.speedup import SpeedupDetails
 from evalward.render.entries import answer_lines
+from evalward.render.findings import finding_line
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
 from evalward.render.rows import format_category, metric_order
-from evalward.render.view import Badge, CheckLine
+from evalward.render.scenario import matrices, scenario_table
+from evalward.render.view import RESULTS, SUMMARY, Badge, CheckLine, FindingLine, ScenarioMatrix, ScenarioTable
 
-STATUSES: dict[Status, Badge] = {
-    Status.PASSED: Badge("✅", "passed", "green", "✓"),
-    Status.FAILED: Badge("❌", "failed", "red", "✗"),
-    Status.ERROR: Badge("⚠️", "error", "yellow", "!"),
-    Status.SKIPPED: Badge("–", "skipped", "dim", "–"),
-}
-FINDINGS = {
-    "good": Badge("✅", "good", "green", "✓"),
-    "info": Badge("–", "info", "dim", "–"),
-    "warning": Badge("⚠️", "warning", "yellow", "!"),
-}
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
 _ANSWER = 600  # characters of a command
@@ -48,17 +41,6 @@ class TaskLine:
 
 
 @dataclass(frozen=True)
-class FindingLine:
-    """What the numbers show, on which evidence, and what to do about it."""
-
-    badge: Badge
-    message: str
-    why: str
-    advice: str
-    cases: list[str]
-
-
-@dataclass(frozen=True)
 class ReportRun:
     """One run in full."""
 
@@ -70,6 +52,8 @@ class ReportRun:
     categories: list[tuple[str, str]]
     tasks: list[TaskLine]
     findings: list[FindingLine]
+    scenarios: ScenarioTable | None = None
+    bars: str = ""
 
     @property
     def name(self) -> str:
@@ -109,6 +93,8 @@ class ReportsPage:
     runs: list[ReportRun]
     side: SideBySide | None
     findings: list[FindingLine]
+    matrices: list[ScenarioMatrix] = field(default_factory=list)
+    summary: str = ""  # Markdown: FC-Eval's table of all speedup runs
 
 
 def build_reports(
@@ -126,7 +112,12 @@ def build_reports(
         warnings=warnings,
         runs=[_run(run, counts) for run in reports[0].runs] if len(reports) == 1 else [],
         side=_side_by_side(reports, counts) if several else None,
-        findings=[_finding(finding) for finding in together],
+        findings=[finding_line(finding) for finding in together],
+        matrices=matrices(
+            ((run.suite, run.target, lines) for report in reports for run in report.runs if (lines := _lines(run))),
+            SUMMARY.scenarios,
+        ),
+        summary=_summary([run for report in reports for run in report.runs if run.kind == "speedup"]),
     )
 
 
@@ -152,7 +143,7 @@ def _warnings(report: Report) -> list[str]:
 
 def _run(run: Run, counts: bool) -> ReportRun:
     statuses = Counter(result.status for result in run.cases)
-    facts = [f"{statuses[status]:,} {badge.word}" for status, badge in STATUSES.items() if statuses[status]]
+    facts = [f"{statuses[status]:,} {badge.word}" for status, badge in RESULTS.items() if statuses[status]]
     if run.trials > 1:
         facts.append(f"{run.trials} trials per case")
     left_out = sum(result.reason == NOT_RUN for result in run.cases)
@@ -166,8 +157,33 @@ def _run(run: Run, counts: bool) -> ReportRun:
         metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)],
         categories=[(name, format_category(run.categories[name])) for name in sorted(run.categories)],
         tasks=[_task(result, run.trials) for result in run.cases if result.reason != NOT_RUN],
-        findings=[_finding(finding) for finding in run.findings],
+        findings=[finding_line(finding) for finding in run.findings],
+        scenarios=scenario_table(lines, SUMMARY.scenarios) if (lines := _lines(run)) else None,
+        bars=_bars(run) if run.kind == "speedup" else "",
     )
+
+
+def _lines(run: Run) -> list[ScenarioLine]:
+    return scenario_lines(run.cases) if run.kind == "scenario" else []
+
+
+def _summary(runs: Sequence[Run]) -> str:
+    if not runs:
+        return ""
+    from evalward.render.speedup import summary_markdown  # noqa: PLC0415 - of one kind only
+
+    return summary_markdown(runs)
+
+
+def _bars(run: Run) -> str:
+    """The tasks' speedups beside the oracle's; of a single task its benchmarks'."""
+    from evalward.render.speedup import bars, benchmark_bars, task_bars  # noqa: PLC0415
+
+    pairs = task_bars(run)
+    if len(pairs) == 1:
+        details = next((case.details for case in run.cases if isinstance(case.details, SpeedupDetails)), None)
+        pairs = benchmark_bars(details) if details else pairs
+    return bars(pairs)
 
 
 def _task(result: Result, trials: int) -> TaskLine:
@@ -175,7 +191,7 @@ def _task(result: Result, trials: int) -> TaskLine:
     return TaskLine(
         id=result.id,
         category=result.category + (f", trial {result.trial}" if trials > 1 else ""),
-        badge=STATUSES[result.status],
+        badge=RESULTS[result.status],
         score=f"{format_count(result.score)}/{format_count(result.max_score)}",
         why=": ".join(part for part in (result.reason, result.message) if part),
         failing=[line for passed, line in checks if not passed],
@@ -192,12 +208,6 @@ def _session(result: Result) -> str:
         return ""
     command = f"$ {details.failing_command}" if details.failing_command else ""
     return "\n".join(part for part in (command, (details.failing_stderr or "").strip("\n")) if part)
-
-
-def _finding(finding: Finding) -> FindingLine:
-    threshold = f"threshold {finding.threshold}" if finding.threshold else ""
-    why = ", ".join(part for part in (finding.evidence, threshold) if part)
-    return FindingLine(FINDINGS[finding.level], finding.message, why, finding.advice, finding.cases)
 
 
 def _side_by_side(reports: Sequence[Report], counts: bool) -> SideBySide:

@@ -6,13 +6,28 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from evalward.records.report import Finding, Report
+from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement
 from evalward.render.console import Screen
 from evalward.render.context import Context
 from evalward.render.escape import one_line
+from evalward.render.numbers import plural
 from evalward.render.page import build_page
-from evalward.render.reports import FindingLine, ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
-from evalward.render.view import TERMINAL, Badge, CaseEntry, Page, ReasonLine, Row, RunView, Some
+from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.trend import trend_row
+from evalward.render.view import (
+    TERMINAL,
+    Badge,
+    CaseEntry,
+    FindingLine,
+    Page,
+    ReasonLine,
+    Row,
+    RunView,
+    ScenarioMatrix,
+    ScenarioTable,
+    Some,
+)
 
 _T = TypeVar("_T")
 
@@ -20,6 +35,7 @@ _WITH_COUNTS = 100  # columns from which there is room for n of N
 _COLUMN_WITH_COUNTS = 26
 _BETWEEN_RUNS = 2
 _PADDED = 2  # tabulate makes a column so much wider than its head
+_NAME = 80  # characters of a metric with its run
 _CHECK = 100  # characters of a check
 _UNMOVED = {"±0", "–"}
 
@@ -34,6 +50,9 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
         _run(screen, run, page)
     for run in page.runs.shown:
         _changes(screen, run, page.several)
+    _trends(screen, judgement.trends)
+    for matrix in page.matrices:
+        _matrix(screen, matrix)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     return screen.text()
 
@@ -58,6 +77,8 @@ def report_text(
     _report_head(screen, page)
     if page.side:
         _side_by_side(screen, page.side)
+    for matrix in page.matrices:
+        _matrix(screen, matrix)
     _findings(screen, "Over all of them", page.findings)
     for run in page.runs:
         _report_run(screen, run, verbose)
@@ -90,20 +111,32 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
     if page.several or not run.rows:
         screen.heading(f"{run.badge.mark} {run.name}{word}")
     screen.blank()
+    _numbers(screen, run)
+    if run.scenarios:
+        _scenarios(screen, run.scenarios)
+    for finding in run.findings.shown if run.findings else []:
+        if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
+            _finding(screen, finding, 0)
+    for row in run.sure:
+        if row.decision:
+            screen.say(row.decision)
+    for note in run.notes:
+        screen.say(note.replace("`", "").replace("⚠️", "!"))
+
+
+def _numbers(screen: Screen, run: RunView) -> None:
     if run.rows:
         headers = ["metric", "baseline", "now", "Δ", "threshold", "status"]
         screen.table(headers, [_cells(row) for row in run.rows], "lrrrll")
+        screen.blank()
+    if run.bars:
+        screen.verbatim(run.bars, 2)
         screen.blank()
     moved = [row for row in run.info if row.delta not in _UNMOVED and not row.metric.endswith("_duration_ms")]
     if moved:
         cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
         screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
         screen.blank()
-    for row in run.sure:
-        if row.decision:
-            screen.say(row.decision)
-    for note in run.notes:
-        screen.say(note.replace("`", "").replace("⚠️", "!"))
 
 
 def _changes(screen: Screen, run: RunView, several: bool) -> None:
@@ -117,6 +150,39 @@ def _changes(screen: Screen, run: RunView, several: bool) -> None:
         screen.heading(f"What changed in the subject{where}")
         for line in run.subject:
             screen.say(f"{line.part}: {line.before} → {line.now}", 2)
+
+
+def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
+    """A line for each protected metric, of the measurements before this one."""
+    if not trends:
+        return
+    screen.heading(f"Trend over {plural(max(len(trend.points) for trend in trends), 'earlier run')}")
+    several = len({(trend.suite, trend.target) for trend in trends}) > 1
+    names = [f"{trend.metric}, {trend.suite} × {trend.target}" if several else trend.metric for trend in trends]
+    rows = [trend_row(trend) for trend in trends]
+    cells = [[one_line(name, _NAME), row.move, row.line] for name, row in zip(names, rows, strict=True)]
+    screen.table(["metric", "first → last", "trend"], cells, "lll")
+
+
+def _scenarios(screen: Screen, table: ScenarioTable) -> None:
+    """A row per scenario, and how to read it."""
+    cells = [[row.id, f"{row.badge.mark} {row.outcome}", *row.cells] for row in table.rows.shown]
+    screen.table(["scenario", "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
+    _more(screen, table.rows)
+    if table.note:
+        screen.say(table.note)
+    screen.blank()
+
+
+def _matrix(screen: Screen, matrix: ScenarioMatrix) -> None:
+    """Scenarios and agents."""
+    screen.heading(f"Scenarios of {matrix.suite}")
+    cells = [
+        [name, *(f"{badge.mark} {text}" if badge else text for badge, text in row)] for name, row in matrix.rows.shown
+    ]
+    heads = [one_line(agent, _CHECK) for agent in matrix.agents]
+    screen.table(["scenario", *heads], cells, "l" * (1 + len(matrix.agents)))
+    _more(screen, matrix.rows)
 
 
 def _cells(row: Row) -> list[str]:
@@ -198,8 +264,14 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
     if run.metrics:
         screen.table(["metric", "value"], run.metrics, "lr")
         screen.blank()
+    if run.bars:
+        screen.verbatim(run.bars, 2)
+        screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")
+    if run.scenarios:
+        screen.blank()
+        _scenarios(screen, run.scenarios)
     if run.tasks:
         screen.heading("Tasks")
         for task in run.tasks:
@@ -211,10 +283,14 @@ def _findings(screen: Screen, title: str, findings: Sequence[FindingLine]) -> No
     if findings:
         screen.heading(title)
     for finding in findings:
-        why = f" ({finding.why})" if finding.why else ""
-        screen.say(f"{finding.message}{why}", 2, finding.badge.mark, finding.badge.colour)
-        if finding.advice:
-            screen.say(finding.advice, 4, "→")
+        _finding(screen, finding, 2)
+
+
+def _finding(screen: Screen, finding: FindingLine, indent: int) -> None:
+    why = f" ({finding.why})" if finding.why else ""
+    screen.say(f"{finding.message}{why}", indent, finding.badge.mark, finding.badge.colour)
+    if finding.advice:
+        screen.say(finding.advice, indent + 2, "→")
 
 
 def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:

@@ -17,7 +17,7 @@ from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 BLOCKS, BLOCK_GAP = "▁▂▃▄▅▆▇█", "·"
 ASCII, ASCII_GAP = "_.:-=+*#", "?"
 MOST_CHARTS = 3
-"""Charts in one section; its tables have all metrics."""
+"""Charts in one section, of metrics that moved where any did; its tables have all."""
 
 _MOST_POINTS = 100
 _NUMBERED = 30  # points that have room for a number each
@@ -112,7 +112,7 @@ def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:
 
 
 def trend_section(trends: Iterable[Trend]) -> str:
-    """A folded Markdown section: a table of all trends, and a chart for each of the first three; `""` without any."""
+    """A folded Markdown section: a table of all trends, and charts of the first three that moved; `""` without any."""
     told = [trend for trend in trends if trend.known]
     if not told:
         return ""
@@ -123,7 +123,8 @@ def trend_section(trends: Iterable[Trend]) -> str:
         if len(names) > 1:
             parts.append(f"**{md_cell(suite)} × {md_cell(target)}**")
         parts.append(trend_table([trend for trend in told if (trend.suite, trend.target) == (suite, target)]))
-    for trend in told[:MOST_CHARTS]:
+    moved = [trend for trend in told if min(trend.known) < max(trend.known)]
+    for trend in (moved or told)[:MOST_CHARTS]:
         title = trend.metric if len(names) == 1 else f"{trend.metric}, {trend.suite} × {trend.target}"
         parts.append(mermaid_trend(trend.points, title, trend.unit))
     return "\n\n".join(part for part in [*parts, "</details>"] if part) + "\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
 
+from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
 
 _T = TypeVar("_T")
@@ -41,6 +42,12 @@ STATUSES: dict[RuleStatus, Badge] = {
     "inconclusive": Badge("❔", "inconclusive", "yellow", "?"),
     "fail": Badge("❌", "fail", "red", "✗"),
 }
+RESULTS: dict[Status, Badge] = {
+    Status.PASSED: Badge("✅", "passed", "green", "✓"),
+    Status.FAILED: Badge("❌", "failed", "red", "✗"),
+    Status.ERROR: Badge("⚠️", "error", "yellow", "!"),
+    Status.SKIPPED: Badge("–", "skipped", "dim", "–"),
+}
 SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
 INFO = Badge("–", "info", "dim", "–")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
@@ -65,12 +72,27 @@ class Caps:
     categories: int = 40
     warnings: int = 20
     traces: bool = False
+    scenarios: int = 30
+    findings: int = 8
 
 
 FULL = Caps("full")
-FAILURES = Caps("failures", runs=20, checks=2, block=400, changes=20, answers=10, categories=20, warnings=10)
-HEADLINE = Caps("headline", reasons=3, runs=10, broken=0, changes=0, answers=0, categories=0, warnings=0)
-SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True)
+FAILURES = Caps(
+    "failures",
+    runs=20,
+    checks=2,
+    block=400,
+    changes=20,
+    answers=10,
+    categories=20,
+    warnings=10,
+    scenarios=15,
+    findings=0,
+)
+HEADLINE = Caps(
+    "headline", reasons=3, runs=10, broken=0, changes=0, answers=0, categories=0, warnings=0, scenarios=0, findings=0
+)
+SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True, scenarios=200, findings=30)
 TERMINAL = Caps("full", reasons=20, runs=50, broken=20, block=600)
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
@@ -160,6 +182,17 @@ class SureRow:
 
 
 @dataclass(frozen=True)
+class FindingLine:
+    """What the numbers show, on which evidence, and what to do about it."""
+
+    badge: Badge
+    message: str
+    why: str
+    advice: str
+    cases: list[str]
+
+
+@dataclass(frozen=True)
 class RunView:
     """One suite × target. `folded`: its table isn't worth the space on a page with many runs."""
 
@@ -173,6 +206,9 @@ class RunView:
     categories: list[CategoryRow]
     subject: list[SubjectLine]
     sure: list[SureRow] = field(default_factory=list)
+    scenarios: ScenarioTable | None = None
+    findings: Some[FindingLine] | None = None
+    bars: str = ""
 
     @property
     def name(self) -> str:
@@ -194,6 +230,34 @@ class Some(Generic[_T]):
 
     def __bool__(self) -> bool:
         return self.total > 0
+
+
+@dataclass(frozen=True)
+class ScenarioRow:
+    """One scenario: how it ended, as badge and words, and the cells of the table's columns."""
+
+    id: str
+    badge: Badge
+    outcome: str
+    cells: list[str]
+
+
+@dataclass(frozen=True)
+class ScenarioTable:
+    """The scenarios of one run. `columns` are those beyond name and outcome, `note` says how to read them."""
+
+    columns: list[str]
+    rows: Some[ScenarioRow]
+    note: str
+
+
+@dataclass(frozen=True)
+class ScenarioMatrix:
+    """The scenarios of a suite in rows, agents in columns; a cell without a badge is one that nobody tried."""
+
+    suite: str
+    agents: list[str]
+    rows: Some[tuple[str, list[tuple[Badge | None, str]]]]
 
 
 @dataclass(frozen=True)
@@ -243,3 +307,4 @@ class Page:
     run_url: str
     report_path: str
     trends: str
+    matrices: list[ScenarioMatrix] = field(default_factory=list)

@@ -18,6 +18,7 @@ from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
+from evalward.suites.judge.who import Judges, Wanted
 from evalward.targets.base import Evaluated
 
 # One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
@@ -25,6 +26,7 @@ BUILT_IN = {
     "bash": "evalward.suites.bash:BASH",
     "command": "evalward.suites.command:COMMAND",
     "scenario": "evalward.suites.scenario:SCENARIO",
+    "speedup": "evalward.suites.speedup.kind:SPEEDUP",
 }
 ENTRY_POINTS = "evalward.kinds"
 
@@ -38,6 +40,8 @@ class Prepared:
     subject: Mapping[str, str]
     settings: Any = None  # what the kind itself needs in `run_trial`: prompt, tool, limits
     warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
+    judging: Wanted | None = None  # what its cases want of judges, if anything
+    judges: Judges | None = None  # who that is: the plan, which knows the keys, puts them here
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,11 @@ def read_lines(path: Path, shown_as: str, model: type[Model]) -> LinesRead[Model
         return LinesRead(
             [], [_problem(shown_as, None, f"the file can't be read: {why}", "Check its name and content.")]
         )
+    return parse_lines(text, shown_as, model)
+
+
+def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model]:
+    """The objects of a JSONL text."""
     lines: list[Line[Model]] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.split("\n"), 1):

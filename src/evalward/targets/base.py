@@ -21,11 +21,16 @@ class ToolSpec:
 
 @dataclass(frozen=True)
 class Request:
-    """What a model is asked in one turn: the conversation so far and the tools that it may use."""
+    """What a model is asked in one turn: the conversation so far and the tools that it may use.
+
+    `output_schema`: the answer has to be JSON of this schema, enforced by the provider's own means. It has closed
+    objects with every property required and no bounds, which is what all providers accept.
+    """
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
+    output_schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

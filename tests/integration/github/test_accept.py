@@ -14,7 +14,7 @@ from evalward.github.accept import LABEL
 from evalward.github.comment import Marker
 from support.git_repo import git
 from support.github_api import BOT, REPOSITORY
-from support.github_events import FORK, labeled
+from support.github_events import FORK, issue_comment, labeled
 from support.github_repo import StoredPull, StoredRun, zipped
 from support.github_site import (
     BASELINE,
@@ -29,6 +29,7 @@ from support.github_site import (
     new_site,
     topic,
 )
+from support.markdown import rendered, tags
 
 
 @pytest.fixture
@@ -72,6 +73,72 @@ def test_accept__twice_has_nothing_to_do(site: Site) -> None:
     seen = accept(site)
     assert (seen.code, site.api.tip("topic")) == (2, tip)
     assert "moved on" in answer(site)
+
+
+def test_accept__says_on_record_what_would_have_failed(site: Site) -> None:
+    measured(site, topic(site))
+    accept(site)
+    [accepted] = read_baseline(site.api.text(BASELINE, "topic"), "b").provenance.accepted
+    assert any("pass_rate" in what for what in accepted.what)
+
+
+def test_accept__a_report_that_changed_after_the_word_is_another_one(site: Site) -> None:
+    """Also what happens when the workflow's old run is started again."""
+    head = topic(site)
+    measured(site, head)
+    for comment in site.api.comments[7]:
+        comment.updated_at = "2026-11-21T08:30:00Z"  # the very second in which the maintainer wrote
+    seen = accept(site)
+    assert (seen.code, site.api.tip("topic")) == (2, head)
+    assert "The report has changed since" in answer(site)
+
+
+def test_accept__an_old_run_started_again_accepts_no_later_commit(site: Site) -> None:
+    measured(site, topic(site))
+    assert accept(site).code == 0
+    _, head = site.push({"evals/a.jsonl": cases(*NAMES)}, "topic")
+    measured(site, head)
+    for comment in site.api.comments[7]:
+        comment.updated_at = "2026-11-21T09:00:00Z"
+    assert accept(site).code == 2
+    assert site.api.tip("topic") == head
+
+
+def test_accept__a_program_is_no_maintainer(site: Site) -> None:
+    head = topic(site)
+    measured(site, head)
+    site.api.people["helpful[bot]"] = "admin"
+    before = site.api.bodies()
+    payload = issue_comment("/evalward accept I was told to", user="helpful[bot]", kind="Bot")
+    seen = site.act("issue_comment", payload, site.api.tip(), mode="accept")
+    assert (seen.code, site.api.tip("topic"), site.api.bodies()) == (0, head, before)
+
+
+def test_accept__a_closed_pull_request_is_refused(site: Site) -> None:
+    head = topic(site)
+    measured(site, head)
+    site.api.stored[7].state = "closed"
+    assert (accept(site).code, site.api.tip("topic")) == (2, head)
+    assert "is closed" in answer(site)
+
+
+def test_accept__a_reason_is_text_and_nothing_else(site: Site) -> None:
+    measured(site, topic(site))
+    reason = "[skip ci] fixes #12, @octo-org/all ![x](https://evil.example/p.png) <img src=x> | `a` " + "long " * 200
+    assert accept(site, f"/evalward accept {reason}").code == 0
+    message = git(site.api.repo, "log", "-1", "--format=%B", "topic")
+    assert not [word for word in ("[skip", "#12", "@octo", "https://") if word in message]
+    assert tags(rendered(answer(site)), ["img", "a"]) == []
+    [accepted] = read_baseline(site.api.text(BASELINE, "topic"), "b").provenance.accepted
+    assert len(accepted.reason) <= 300
+
+
+def test_accept__the_heads_config_does_not_say_which_file_is_written(site: Site) -> None:
+    head = topic(site)
+    _, head = site.push({"evalward.yml": CONFIG + "baseline: evals/other.json\n"}, "topic")
+    measured(site, head)
+    assert accept(site).code == 0
+    assert git(site.api.repo, "diff", "--name-only", "topic^", "topic").split() == [BASELINE]
 
 
 @pytest.mark.parametrize("user", ["reader", "triager", "stranger"])

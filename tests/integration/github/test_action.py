@@ -193,6 +193,40 @@ def test_a_head_that_nothing_judges_yet_can_not_send_keys_anywhere(act: Act) -> 
     assert "was not measured" in seen.comment
 
 
+JUDGED = """\
+version: 1
+baseline: none.json
+suites:
+  - {name: tools, kind: bash, cases: judged.jsonl, targets: [oracle]}
+policy:
+  - {metric: pass_rate, floor: 1.0}
+judge: {model: "recorded:judge.jsonl"}
+"""
+
+
+def judged(score: float) -> dict[str, str]:
+    """A case that only a judge can decide, and a recorded judge who gives it this score."""
+    task = {"id": "one", "category": "c", "prompt": "Do it.", "solution": "true"}
+    task["expectations"] = [{"check": "llm_judge:Is it done?"}]  # type: ignore[assignment]
+    said = {"scores": {"answer": score}, "weighted_score": score, "confidence": 1, "issues": [], "highlights": []}
+    answers = json.dumps({"id": "one", "answers": [said]})
+    return {"evalward.yml": JUDGED, "judged.jsonl": json.dumps(task), "judge.jsonl": answers}
+
+
+def test_a_pull_request_can_not_choose_who_judges_it(act: Act) -> None:
+    kind = judged(1.0)["judge.jsonl"]
+    head = {"kind.jsonl": kind, "judge.jsonl": kind, "evalward.yml": JUDGED.replace("judge.jsonl", "kind.jsonl")}
+    seen = act(head, judged(0.0))
+    assert seen.code == 1
+    assert "This pull request edits the judge" in seen.comment
+    assert "pass_rate" in seen.comment
+
+
+def test_what_the_bases_judge_passes_a_pull_request_can_not_fail(act: Act) -> None:
+    seen = act(judged(0.0), judged(1.0))
+    assert (seen.code, "edits the judge" in seen.comment) == (0, False)
+
+
 def test_a_forks_pull_request_without_keys_is_said_to_be_unmeasured(act: Act) -> None:
     seen = act({"README.md": "new\n"}, {"evalward.yml": LIVE}, fork=True)
     assert seen.code == 0

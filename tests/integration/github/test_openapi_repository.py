@@ -69,7 +69,12 @@ def runs(repository: Repository, api: RepositoryGitHub) -> None:
     assert repository.download(found).startswith(b"PK")
 
 
-CALLS = [commit, pull_request, people, answers, runs]
+def data_branch(repository: Repository, api: RepositoryGitHub) -> None:
+    repository.create_branch("evalward-data", repository.create_root("history.jsonl", "{}\n", "Keep"))
+    assert api.text("history.jsonl", "evalward-data") == "{}\n"
+
+
+CALLS = [commit, data_branch, pull_request, people, answers, runs]
 
 
 @pytest.mark.parametrize("call", CALLS)

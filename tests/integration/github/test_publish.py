@@ -174,6 +174,23 @@ def test_claimed_metrics__are_not_believed(stage: Stage, honest: dict[str, Any],
     assert "pass_rate" in seen.comment
 
 
+def test_fresh_trials__decide_as_they_do_in_the_first_stage(stage: Stage, worse: dict[str, Any]) -> None:
+    """Of the case that failed, without the paths that nobody follows."""
+    [run] = worse["runs"]
+    random = {**worse, "runs": [{**run, "random": True}]}
+    passed = {"status": "passed", "score": 2.0, "max_score": 2.0, "reason": None, "checks": []}
+    seen = stage(random)
+    assert "How sure is this?" in seen.comment
+    fresh = [
+        {**case, **passed, "trial": trial} for case in run["cases"] if case["status"] == "failed" for trial in (2, 3)
+    ]
+    seen = stage({**random, "runs": [{**random["runs"][0], "confirmation": fresh}]})
+
+    assert seen.code == 0, seen.log
+    assert "### ✅ Evalward: passed" in seen.comment
+    assert "4 cases that failed were tried again; 8 of 8 fresh tries passed" in seen.comment
+
+
 def test_unknown_kind__keeps_no_metrics_and_misses_its_limits(stage: Stage, honest: dict[str, Any]) -> None:
     [run] = honest["runs"]
     seen = stage({**honest, "runs": [{**run, "kind": "mine"}]})
@@ -201,6 +218,13 @@ def changed(report: dict[str, Any], **changes: Any) -> dict[str, Any]:
     return {**report, "runs": [{**run, "cases": [{**first, **changes}, *others]}]}
 
 
+def confirmed(report: dict[str, Any], *fresh: dict[str, Any], copies: int = 1) -> dict[str, Any]:
+    """The report with a confirm stage: fresh trials of the first case, each with these changes."""
+    [run] = report["runs"]
+    trials = [{**run["cases"][0], "trial": 2 + number, **change} for number, change in enumerate(fresh)]
+    return {**report, "runs": [{**run, "confirmation": trials * copies}]}
+
+
 HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
     "not JSON": lambda _: b"{",
     "not UTF-8": lambda _: b'{"schema": "\xff"}',
@@ -222,6 +246,14 @@ HOSTILE: dict[str, Callable[[dict[str, Any]], object]] = {
     "a text for a number": lambda r: changed(r, duration_ms="7"),
     "a surrogate": lambda r: changed(r, category="\ud800"),
     "a long id": lambda r: changed(r, id="x" * 2000),
+    "fresh trials of no case": lambda r: confirmed(r, {"id": "other"}),
+    "fresh trials of another definition": lambda r: confirmed(r, {"definition": "sha256:other"}),
+    "a fresh trial that is a planned one": lambda r: confirmed(r, {"trial": 1}),
+    "a fresh trial numbered among the planned ones": lambda r: confirmed(r, {"trial": 0}),
+    "twice the same fresh trial": lambda r: confirmed(r, {}, copies=2),
+    "too many fresh trials": lambda r: confirmed(r, *({"trial": n} for n in range(2, 50_002))),
+    "a fresh score above its maximum": lambda r: confirmed(r, {"score": 1000.0}),
+    "a fresh category that is too long": lambda r: confirmed(r, {"category": "x" * 2000}),
 }
 
 

@@ -14,7 +14,8 @@ from openai.types import chat, responses
 from openai.types.chat import chat_completion_message_function_tool_call_param as chat_call
 from openai.types.chat import completion_create_params
 from openai.types.responses import response_create_params, response_input_item_param
-from openai.types.shared_params import FunctionDefinition, Reasoning
+from openai.types.shared_params import FunctionDefinition, Reasoning, ResponseFormatJSONSchema
+from openai.types.shared_params.response_format_json_schema import JSONSchema
 from pydantic import BaseModel, TypeAdapter
 
 from support.model_server import Answer, Call, ModelServer, Tokens, chat_fields, messages_fields, responses_fields
@@ -96,6 +97,7 @@ def test_events_are_the_sdks(protocol: Protocol, name: str) -> None:
         (messages_fields.ToolResult, claude.ToolResultBlockParam, set()),
         (messages_fields.CustomTool, claude.ToolParam, set()),
         (messages_fields.OutputConfig, claude.OutputConfigParam, set()),
+        (messages_fields.JsonFormat, claude.JSONOutputFormatParam, set()),
         (messages_fields.Metadata, claude.MetadataParam, set()),
         (messages_fields.Document, claude.DocumentBlockParam, set()),
         (chat_fields.Request, completion_create_params.CompletionCreateParamsBase, set()),
@@ -110,6 +112,10 @@ def test_events_are_the_sdks(protocol: Protocol, name: str) -> None:
         (chat_fields.Tool, chat.ChatCompletionFunctionToolParam, set()),
         (chat_fields.FunctionDefinition, FunctionDefinition, set()),
         (chat_fields.StreamOptions, chat.ChatCompletionStreamOptionsParam, set()),
+        (chat_fields.JsonSchema, JSONSchema, set()),
+        (chat_fields.JsonSchemaFormat, ResponseFormatJSONSchema, set()),
+        (responses_fields.JsonSchemaFormat, responses.ResponseFormatTextJSONSchemaConfigParam, set()),
+        (responses_fields.TextConfig, responses.ResponseTextConfigParam, set()),
         (responses_fields.FunctionCall, responses.ResponseFunctionToolCallParam, {"async"}),
         (responses_fields.Reasoning, responses.ResponseReasoningItemParam, set()),
         (responses_fields.Tool, responses.FunctionToolParam, set()),

@@ -50,7 +50,7 @@ def run(user: str, wall: str, folder: Path) -> dict[str, Any]:
             [sys.executable, str(TESTS / "support" / "canary.py"), user, wall, interpreter, str(folder)],
             env={
                 "EVALWARD_CANARY": CANARY,
-                "PYTHONPATH": os.pathsep.join([str(TESTS), str(TESTS.parent / "src")]),
+                "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)]),
                 "PATH": os.defpath,
                 "HOME": str(folder / "home"),
             },

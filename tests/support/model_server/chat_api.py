@@ -124,6 +124,9 @@ def _check_parameters(request: fields.Request) -> None:
         )
         raise rules.invalid(message, "parallel_tool_calls")
     rules.check_sampling(request.model, request.temperature, request.reasoning_effort, responses=False)
+    if isinstance(request.response_format, fields.JsonSchemaFormat):
+        wanted = request.response_format.json_schema
+        rules.check_format(wanted.name, wanted.wanted, wanted.strict, "response_format")
     for number, tool in enumerate(request.tools or []):
         function = tool.function
         where = f"tools[{number}].function.parameters"

@@ -99,6 +99,25 @@ class StreamOptions(Strict):
     include_obfuscation: bool = True
 
 
+class JsonSchema(Strict):
+    name: Name
+    description: str = ""
+    wanted: Annotated[dict[str, Any], Field(alias="schema")] = {}
+    strict: bool | None = None
+
+
+class JsonSchemaFormat(Strict):
+    type: Literal["json_schema"]
+    json_schema: JsonSchema
+
+
+class PlainFormat(Strict):
+    type: Literal["text", "json_object"]
+
+
+Format = Annotated[JsonSchemaFormat | PlainFormat, Field(discriminator="type")]
+
+
 class Request(Strict):
     """POST /v1/chat/completions. `functions`, `n` above 1 and audio are not spoken."""
 
@@ -123,7 +142,7 @@ class Request(Strict):
     prompt_cache_options: dict[str, Any] = {}
     prompt_cache_retention: Literal["in_memory", "24h"] | None = None
     reasoning_effort: Effort | None = None
-    response_format: Any = None
+    response_format: Format | None = None
     safety_identifier: str | None = None
     seed: int | None = None
     service_tier: Literal["auto", "default", "flex", "scale", "priority", "fast"] | None = None

@@ -135,9 +135,14 @@ class ThinkingConfig(Strict):
     display: Literal["summarized", "omitted"] | None = None
 
 
+class JsonFormat(Strict):
+    type: Literal["json_schema"]
+    wanted: Annotated[dict[str, Any], Field(alias="schema")]
+
+
 class OutputConfig(Strict):
     effort: Literal["low", "medium", "high", "xhigh", "max"] | None = None
-    format: dict[str, Any] | None = None
+    format: JsonFormat | None = None
 
 
 class Metadata(Strict):

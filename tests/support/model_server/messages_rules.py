@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from support.model_server import messages_fields as fields
 from support.model_server.api import RejectedError
+from support.model_server.structured import BOUNDS, schema_problem
 from support.model_server.wire import opened
 
 ASSISTANT_ONLY = {"tool_use", "server_tool_use", "thinking", "redacted_thinking", "future_block"}
@@ -52,6 +53,7 @@ def check(request: fields.CountRequest) -> list[Group]:
     _check_pairs(groups)
     _check_end(groups[-1])
     _check_tools(request, groups)
+    _check_format(request)
     return groups
 
 
@@ -190,6 +192,13 @@ def _check_tools(request: fields.CountRequest, groups: Sequence[Group]) -> None:
     if choice and choice.type == "tool" and choice.name not in names:
         raise invalid(f"tool_choice: Tool '{choice.name}' not found in provided tools")
     _check_thinking(request, groups)
+
+
+def _check_format(request: fields.CountRequest) -> None:
+    output = request.output_config
+    problem = schema_problem(output.format.wanted, BOUNDS) if output and output.format else None
+    if problem:
+        raise invalid(f"output_config.format.schema: {problem}")
 
 
 def _check_thinking(request: fields.CountRequest, groups: Sequence[Group]) -> None:

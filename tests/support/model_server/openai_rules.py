@@ -7,6 +7,7 @@ from typing import Any
 
 from support.model_server.api import HttpRequest, RejectedError, bearer, reasons
 from support.model_server.provider_errors import wrong_key
+from support.model_server.structured import schema_problem
 
 TAGGED = {"messages", "content", "input", "output"}  # lists of unions: pydantic puts the tag after the index
 TYPES = {
@@ -104,6 +105,14 @@ def check_sampling(model: str, temperature: float | None, effort: str | None, *,
         "temperature",
         "unsupported_value",
     )
+
+
+def check_format(name: str, schema: Mapping[str, Any], strict: bool | None, param: str) -> None:
+    """A strict schema of the answer has to be closed throughout, with all properties required."""
+    problem = schema_problem(schema) if strict else None
+    if problem:
+        message = f"Invalid schema for response_format '{name}': {problem}"
+        raise invalid(message, param, "invalid_json_schema")
 
 
 def check_schema(name: str, schema: Mapping[str, Any] | None, strict: bool | None, param: str) -> None:

@@ -116,6 +116,9 @@ def _check_parameters(request: fields.Request) -> None:
         raise RejectedError(404, "invalid_request_error", "Conversation not found.", "conversation")
     effort = request.reasoning.effort if request.reasoning else None
     openai_rules.check_sampling(request.model, request.temperature, effort, responses=True)
+    wanted = request.text.format
+    if isinstance(wanted, fields.JsonSchemaFormat):
+        openai_rules.check_format(wanted.name, wanted.wanted, wanted.strict, "text.format.schema")
     for number, tool in enumerate(request.tools):
         if isinstance(tool, fields.ServerTool):
             continue

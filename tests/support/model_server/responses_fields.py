@@ -167,6 +167,23 @@ class ReasoningConfig(Strict):
     mode: str = "standard"
 
 
+class JsonSchemaFormat(Strict):
+    type: Literal["json_schema"]
+    name: Name
+    wanted: Annotated[dict[str, Any], Field(alias="schema")]
+    description: str = ""
+    strict: bool | None = None
+
+
+class PlainFormat(Strict):
+    type: Literal["text", "json_object"]
+
+
+class TextConfig(Strict):
+    format: Annotated[JsonSchemaFormat | PlainFormat, Field(discriminator="type")] = PlainFormat(type="text")
+    verbosity: Literal["low", "medium", "high"] | None = None
+
+
 class StreamOptions(Strict):
     include_obfuscation: bool = True
 
@@ -200,7 +217,7 @@ class Request(Strict):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    text: dict[str, Any] = {}
+    text: TextConfig = TextConfig()
     tool_choice: Literal["none", "auto", "required"] | dict[str, Any] = "auto"
     tools: list[AnyTool] = []
     top_logprobs: int | None = None

@@ -1,8 +1,14 @@
 from __future__ import annotations
 
+import pytest
+
 from evalward.decide.edits import baseline_edits, policy_edits
-from evalward.records.policy import Limits, Policy, Rule, Waiver
+from evalward.records.policy import Confirm, Limits, Policy, Rule, Waiver
 from support.results import baseline, passes, result, run
+
+
+def test_a_laxer_limit_of_judge_errors_is_told() -> None:
+    assert policy_edits(Policy(), Policy(max_judge_error_rate=1.0)) == ["judge: max_error_rate 0.1 → 1"]
 
 
 def test_policy__nothing_changed() -> None:
@@ -38,3 +44,28 @@ def test_baseline__old_and_new() -> None:
     assert line.endswith(": 2 of 2 trials passed → 1 of 2 trials passed")
     assert baseline_edits(None, now)[0].endswith(": none → 1 of 2 trials passed")
     assert baseline_edits(before, before) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        ({"test": "off"}, "pass_rate: max_drop 0.02 → max_drop 0.02, test off"),
+        ({"alpha": 0.001}, "pass_rate: max_drop 0.02 → max_drop 0.02, alpha 0.001"),
+        ({"floor_test": "upper"}, "pass_rate: max_drop 0.02 → max_drop 0.02, floor_test upper"),
+        ({"confirm": False}, "pass_rate: max_drop 0.02 → max_drop 0.02, confirm off"),
+    ],
+)
+def test_how_a_rule_tells_chance_from_change__is_part_of_it(change: dict[str, object], line: str) -> None:
+    """Nobody makes a rule toothless unseen."""
+    rule = Rule(metric="pass_rate", max_drop=0.02)
+    assert policy_edits(Policy(rules=[rule]), Policy(rules=[rule.model_copy(update=change)])) == [line]
+
+
+def test_confirm_stage__is_part_of_the_policy() -> None:
+    assert policy_edits(Policy(), Policy(confirm=None)) == ["confirm: trials 4, at_most 1 → off"]
+    assert policy_edits(Policy(confirm=None), Policy(confirm=Confirm(trials=2))) == [
+        "confirm: off → trials 2, at_most 1"
+    ]
+    assert policy_edits(Policy(confirm=Confirm(at_most=0.5)), Policy()) == [
+        "confirm: trials 4, at_most 0.5 → trials 4, at_most 1"
+    ]

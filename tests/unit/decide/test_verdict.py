@@ -130,6 +130,37 @@ def test_errors_within_the_limit_are_neither_missing_nor_failed(errors: int, out
         assert one(verdict).cases == IDS[:6]
 
 
+def unjudged(count: int, errors: int = 0) -> list[Result]:
+    """A hundred cases, of which so many could not be judged, and so many broke otherwise."""
+    cases = hundred(errors=count + errors)
+    return [
+        case.model_copy(update={"reason": "judge_error", "message": "m could not judge: no answer"})
+        if n < count
+        else case
+        for n, case in enumerate(cases)
+    ]
+
+
+@pytest.mark.parametrize(("count", "outcome"), [(0, Outcome.PASS), (10, Outcome.PASS), (11, Outcome.ERROR)])
+def test_judge_errors_have_a_limit_of_their_own(count: int, outcome: Outcome) -> None:
+    verdict = verdict_of(report(run(unjudged(count))), base(), FLOOR, Rule(metric="pass_rate", max_drop=0.0))
+    assert verdict.outcome is outcome
+    if outcome is Outcome.ERROR:
+        assert one(verdict).message.endswith(f"{count} of 100 trials could not be judged (11%), at most 10% may")
+        assert "m could not judge: no answer" in one(verdict).remedy
+
+
+@pytest.mark.parametrize(("errors", "outcome"), [(5, Outcome.PASS), (6, Outcome.ERROR)])
+def test_judge_errors_dont_use_up_the_limit_of_errors(errors: int, outcome: Outcome) -> None:
+    assert verdict_of(report(run(unjudged(10, errors))), base(), FLOOR).outcome is outcome
+
+
+def test_the_limit_of_judge_errors_is_the_policys() -> None:
+    now = report(run(unjudged(20)))
+    assert verdict_of(now, base(), max_judge_error_rate=0.2).outcome is Outcome.PASS
+    assert verdict_of(report(run(unjudged(1))), base(), max_judge_error_rate=0.0).outcome is Outcome.ERROR
+
+
 def test_the_limit_of_errors_is_the_policys() -> None:
     now = report(run(hundred(errors=10)))
     assert verdict_of(now, base(), limits=Limits(max_error_rate=0.1, min_valid=0.9)).outcome is Outcome.PASS

@@ -32,6 +32,10 @@ from support.github_repo import zipped
         ("please /evalward accept why", None),
         ("```\n/evalward accept why\n```", None),
         ("```\nx\n```\n/evalward accept why", "why"),
+        ("````\n```\n/evalward accept why\n```\n````", None),
+        ("```\n~~~\n/evalward accept why\n~~~\n```", None),
+        ("```\n``` x\n/evalward accept why", None),
+        ("hello\u2028/evalward accept why", None),
         ("/Evalward accept why", None),
         ("", None),
     ],
@@ -72,6 +76,11 @@ def test_comment__says_who_and_where() -> None:
 def test_comment__of_a_deleted_account_asks_for_nothing() -> None:
     event = issue_comment("/evalward accept x")
     assert read_comment({**event, "comment": {**event["comment"], "user": None}}) is None
+
+
+def test_programs_accept_nothing() -> None:
+    assert read_comment(issue_comment("/evalward accept x", user="helpful[bot]", kind="Bot")) is None
+    assert read_label(labeled("a" * 40, LABEL, "helpful[bot]", kind="Bot")) is None
 
 
 def test_label__is_bound_to_its_commit() -> None:

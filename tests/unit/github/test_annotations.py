@@ -93,3 +93,10 @@ def test_hostile_text__is_one_command() -> None:
     [_, command] = annotation_commands(judgement_annotations(judged(run(cases=[case])), ROOTS))
     assert "\n" not in command
     assert command.startswith("::error file=packages/a/ci/a%2Cb%3Ac%0A.jsonl,line=2,title=")
+
+
+@pytest.mark.parametrize("standing", ["not_repeated", "unreliable"])
+def test_a_case_that_is_not_held_against_the_change__is_not_annotated(standing: str) -> None:
+    excused = broken("two").model_copy(update={"standing": standing})
+    found = judgement_annotations(judged(run(cases=[broken("one"), excused])), ROOTS)
+    assert [item.title for item in found[1:]] == ["Evalward: one broke"]

@@ -143,7 +143,13 @@ def html_lines(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", SNIPPETS)
 def test_section__hostile_names(name: str) -> None:
-    text = trend_section([a_trend(0.5, 0.6, metric=name, target=name), a_trend(0.5, target="x")])
-    plain = trend_section([a_trend(0.5, 0.6, metric="m", target="t"), a_trend(0.5, target="x")])
+    text = trend_section([a_trend(0.5, 0.6, metric=name, target=name), a_trend(0.5, 0.4, target="x")])
+    plain = trend_section([a_trend(0.5, 0.6, metric="m", target="t"), a_trend(0.5, 0.4, target="x")])
     assert html_lines(text) == html_lines(plain)  # nothing opens or closes what ours doesn't
     assert len(re.findall("^```", text, re.MULTILINE)) == 4
+
+
+def test_section__draws_what_moved() -> None:
+    still, moved = a_trend(0.5, 0.5, metric="still"), a_trend(0.5, 0.4, metric="moved")
+    assert re.findall(r'title "(\w+),', trend_section([still, moved])) == ["moved"]
+    assert re.findall(r'title "(\w+),', trend_section([still])) == ["still"]

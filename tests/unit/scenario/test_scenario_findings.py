@@ -48,7 +48,7 @@ def test_errors_and_help(errors: int, helps: int, pattern: str | None) -> None:
 def test_the_commands_and_errors_behind_it_are_shown() -> None:
     found = findings(used(4, 0))["wrong_examples"]
     assert found.evidence == "errors 40%, help 0.0 a trial; $ todo add → 2: no such list"
-    assert (found.threshold, found.cases) == ("errors > 25%, not help > 2 a trial", ["a"])
+    assert (found.threshold, found.cases) == ("errors > 25%, help ≤ 2 a trial", ["a"])
 
 
 def test_first_tries_are_judged_over_subcommands() -> None:

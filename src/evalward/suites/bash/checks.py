@@ -23,6 +23,7 @@ from evalward.sandbox.base import Shell
 
 NO_CALL_EXIT_CODE = -1
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+NOT_JUDGED = "not judged: no judge is configured (set judge: in the config)"
 SHOWN = 80  # characters of a found text that a detail shows
 
 
@@ -67,8 +68,8 @@ def evaluate(text: str, weight: float, evidence: Evidence) -> CheckResult:
     except ValueError as error:
         return CheckResult(check=text, passed=False, detail=str(error), weight=weight)
     passed, detail = FORMS[check.name].judge(evidence, *check.args)
-    if check.name == JUDGED:
-        weight = 0.0  # it passes unseen, so it must not lift the score
+    if check.name == JUDGED:  # a judge's answer takes this result's place: see `judged`
+        weight = 0.0  # until then it passes unseen, so it must not lift the score
     return CheckResult(check=text, passed=passed, detail=detail, weight=weight)
 
 
@@ -217,8 +218,8 @@ def _tool_calls_max(evidence: Evidence, most: str) -> Verdict:
     return made <= int(most), f"{made} calls, at most {most} allowed"
 
 
-def _llm_judge(evidence: Evidence, prompt: str) -> Verdict:  # noqa: ARG001 - nobody judges yet
-    return True, "not judged: no judge is configured"
+def _llm_judge(evidence: Evidence, prompt: str) -> Verdict:  # noqa: ARG001 - who judges is asked elsewhere
+    return True, NOT_JUDGED
 
 
 @dataclass(frozen=True)

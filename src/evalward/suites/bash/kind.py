@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalward.config import BashSuite, LoadedConfig, Suite
 from evalward.records.case import Case
+from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
@@ -18,12 +20,14 @@ from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
 from evalward.suites.bash.diagnose import diagnose
 from evalward.suites.bash.findings import interpret
+from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.metrics import METRIC_IDS, measure
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
 from evalward.suites.divergence import first_divergence
+from evalward.suites.judge.who import Wanted
 from evalward.suites.loop import converse, keep
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets.base import Chat, Evaluated, Target, talks
@@ -62,7 +66,9 @@ class BashKind:
         words = SYSTEM if spec.sandbox == "virtual" else NEW_SHELLS
         prompting = load_prompting(config.root, spec.system, spec.tool, words)
         cases, shells = load_cases(spec, config), shells_of(spec, config)
-        return Prepared(spec, cases, {**prompting.subject, **shells.subject}, Equipment(prompting, shells))
+        subject = {**prompting.subject, **shells.subject}
+        judging = Wanted() if any(map(wants_judge, cases)) else None
+        return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=judging)
 
     async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """One conversation in a fresh shell, then the checks."""
@@ -70,15 +76,19 @@ class BashKind:
         assert isinstance(suite.settings, Equipment)  # noqa: S101
         assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
         try:
-            return await self._run(suite.settings, case, target, trial)
+            return await self._run(suite, suite.settings, case, target, trial)
         except TrialBrokenError as error:  # what is written down is cut, as of any other trial
             raise TrialBrokenError(keep(error.trace), error.reason, error.message, stops_run=error.stops_run) from error
 
-    async def _run(self, equipment: Equipment, case: BashCase, target: Target, trial: int) -> TrialOutcome:
+    async def _run(
+        self, suite: Prepared, equipment: Equipment, case: BashCase, target: Target, trial: int
+    ) -> TrialOutcome:
         chat, (trace, checks) = await _once(equipment, case, target, trial)
         again = await _once(equipment, case, target, trial) if chat.recording else None
         same = None if again is None else _same((trace, checks), again[1])
-        return TrialOutcome(_result(case, trial, checks, trace, _details(trace, chat, checks, same)), keep(trace))
+        judged = await judge_checks(case, trace, checks, suite.judges)
+        details = _details(trace, chat, judged.checks, same).model_copy(update={"judgements": judged.outcomes})
+        return TrialOutcome(_result(case, trial, judged, trace, details), keep(trace))
 
     async def prove(self, suite: Prepared) -> Proof:
         """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
@@ -142,21 +152,28 @@ def passed_all(checks: Sequence[CheckResult]) -> bool:
     return all(check.passed for check in checks)
 
 
-def _result(case: BashCase, trial: int, checks: list[CheckResult], trace: Trace, details: BashDetails) -> Result:
+def _result(case: BashCase, trial: int, judged: Judged, trace: Trace, details: BashDetails) -> Result:
+    """The result; a trial that the judge could not judge is an error, neither passed nor failed."""
+    checks = judged.checks
     passed = passed_all(checks)
+    outcome: dict[str, Any] = (
+        {"status": Status.PASSED} if passed else {"status": Status.FAILED, "reason": _reason(trace)}
+    )
+    if judged.error is not None:
+        outcome = {"status": Status.ERROR, "reason": JUDGE_ERROR, "message": judged.error}
     return Result(
         id=case.id,
         category=case.category,
         definition=case.definition,
         trial=trial,
-        status=Status.PASSED if passed else Status.FAILED,
         score=sum(check.weight for check in checks if check.passed),
         max_score=sum(check.weight for check in checks),
         checks=checks,
         usage=trace.usage,
+        judge_usage=judged.usage,
         duration_ms=trace.duration_ms,
-        reason=None if passed else _reason(trace),
         details=details,
+        **outcome,
     )
 
 

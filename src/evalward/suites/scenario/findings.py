@@ -186,7 +186,7 @@ _TABLE = (
         lambda errors, asked: errors > ERROR_HIGH and asked <= HELP_HIGH,
         False,
         "Many errors and little need of help: the model thinks that it knows the syntax, and doesn't",
-        f"{_ERRORS}, not {_HELP}",
+        f"{_ERRORS}, help ≤ {HELP_HIGH:g} a trial",
         "Look for wrong or missing examples in the guidance.",
     ),
     _Pattern(

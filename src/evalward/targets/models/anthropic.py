@@ -24,6 +24,7 @@ from evalward.targets.models.settings import Secret, Settings
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
+    from anthropic.types import OutputConfigParam
     from anthropic.types.message_create_params import MessageCreateParamsBase
 
 PROVIDER = "anthropic"
@@ -57,9 +58,19 @@ def request_of(request: Request, settings: Settings) -> MessageCreateParamsBase:
             {"name": tool.name, "description": tool.description, "input_schema": dict(tool.input_schema)}
             for tool in request.tools
         ]
-    if settings.effort in ("low", "medium", "high", "xhigh", "max"):
-        params["output_config"] = {"effort": settings.effort}
+    output = _output_config(request, settings)
+    if output:
+        params["output_config"] = output
     return params
+
+
+def _output_config(request: Request, settings: Settings) -> OutputConfigParam:
+    config: OutputConfigParam = {}
+    if settings.effort in ("low", "medium", "high", "xhigh", "max"):
+        config["effort"] = settings.effort
+    if request.output_schema is not None:
+        config["format"] = {"type": "json_schema", "schema": dict(request.output_schema)}
+    return config
 
 
 def _messages(messages: Iterable[Message]) -> Iterable[tuple[Any, list[Any]]]:

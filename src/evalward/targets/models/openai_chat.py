@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request, ToolSpec
-from evalward.targets.models.openai_client import answered, extra_headers, make_client, newer
+from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, newer
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -26,6 +26,7 @@ from evalward.targets.models.settings import Secret, Settings
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
     from openai.types.chat.completion_create_params import CompletionCreateParamsBase
+    from openai.types.shared_params.response_format_json_schema import JSONSchema
 
 STOPS: Mapping[str, StopReason] = {
     "stop": "end",
@@ -59,6 +60,10 @@ def request_of(request: Request, settings: Settings) -> CompletionCreateParamsBa
         params["reasoning_effort"] = settings.effort
     if settings.stream:
         params["stream_options"] = {"include_usage": True}
+    if request.output_schema is not None:
+        schema = dict(request.output_schema)
+        wanted: JSONSchema = {"name": OUTPUT_NAME, "strict": True, "schema": schema}
+        params["response_format"] = {"type": "json_schema", "json_schema": wanted}
     return params
 
 

@@ -12,6 +12,7 @@ from evalward.targets.models.settings import Secret, Settings
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+OUTPUT_NAME = "answer"  # what a schema of the answer is called; the API wants a name
 NO_KEY = "none"  # the SDK insists on one; where we have none the header is left out
 
 _REASONING = re.compile(r"(ft:)?(o[1-9]|gpt-([5-9]|[1-9][0-9]))(?![0-9a-z])")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.openai_client import answered, extra_headers, make_client, reasons
+from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, reasons
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -66,6 +66,9 @@ def request_of(request: Request, settings: Settings) -> ResponseCreateParamsBase
         params["temperature"] = settings.temperature
     if settings.effort is not None:
         params["reasoning"] = {"effort": settings.effort}
+    if request.output_schema is not None:
+        schema = dict(request.output_schema)
+        params["text"] = {"format": {"type": "json_schema", "name": OUTPUT_NAME, "strict": True, "schema": schema}}
     return params
 
 

@@ -1,0 +1,78 @@
+"""Answers of judges, kept by content: the same model asked the same question under the same settings.
+
+Only answers that could be used are kept, and what is read is read as strictly as a model's: a file that is broken,
+foreign or forged in form is a miss. Whoever can write to the folder can forge a verdict, so the action never takes one
+from the checkout that it judges.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from evalward.records.base import Json, digest
+
+SCHEMA = "evalward.judge-answer/1"
+MOST_BYTES = 1_000_000
+_KEY = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+class JudgeCache:
+    """A folder with one file per answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @staticmethod
+    def key(*parts: Json) -> str:
+        """The digest of everything that an answer depends on."""
+        return digest(list(parts))
+
+    def _path(self, key: str) -> Path:
+        if not _KEY.fullmatch(key):
+            raise ValueError(f"{key!r} is no key")
+        name = key.removeprefix("sha256:")
+        return self.folder / name[:2] / f"{name}.json"
+
+    def get(self, key: str) -> str | None:
+        """The text of an earlier answer, `None` where there is none that can be read."""
+        path = self._path(key)
+        try:
+            if path.is_symlink() or path.stat().st_size > MOST_BYTES:
+                return None
+            data = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(data, dict) or (data.get("schema"), data.get("key")) != (SCHEMA, key):
+            return None
+        answer = data.get("answer")
+        return answer if isinstance(answer, str) else None
+
+    def put(self, key: str, answer: str) -> None:
+        """Keep an answer. A folder that can't be written keeps nothing, which is no reason to lose a verdict."""
+        path = self._path(key)
+        text = json.dumps({"schema": SCHEMA, "key": key, "answer": answer})
+        if len(text) > MOST_BYTES:
+            return
+        with suppress(OSError):
+            self._begin()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+            try:
+                with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                    stream.write(text)
+                Path(name).replace(path)
+            except OSError:
+                Path(name).unlink(missing_ok=True)
+                raise
+
+    def _begin(self) -> None:
+        """The folder keeps itself out of commits: a committed answer would be a forged one some day."""
+        ignored = self.folder / ".gitignore"
+        if not ignored.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            ignored.write_text("*\n", "utf-8")

@@ -1,0 +1,124 @@
+"""Two runs that measured different things and write the same baseline at once: both land."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalward.commands.baseline_ci import Told, Update, update_baseline
+from evalward.decide.baseline import read_baseline
+from evalward.github.client import GitHub
+from evalward.github.repository import Repository
+from evalward.records.baseline import Baseline
+from evalward.records.policy import Policy, Rule
+from evalward.records.report import Provenance, Report
+from evalward.records.result import Result
+from support.git_repo import git
+from support.github_api import REPOSITORY, TOKEN
+from support.github_repo import RepositoryGitHub, server_repository
+from support.results import report, result, run
+
+PATH = "base.json"
+NAMES = "abcdefghij"
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[RepositoryGitHub]:
+    server_repository(tmp_path, {"README.md": "x\n"})
+    with RepositoryGitHub(tmp_path / "server.git") as server:
+        yield server
+
+
+def measured(broken: str, at: str, *, random: bool = True, seconds: int = 1) -> Report:
+    """Three trials of each case; one of those of `broken` failed."""
+    results: list[Result] = [
+        result(
+            name,
+            "failed" if name in broken and number == 1 else "passed",
+            trial=number,
+            duration_ms=100 * seconds + number,  # no two trials take equally long
+        )
+        for name in NAMES
+        for number in (1, 2, 3)
+    ]
+    made = run(results, target="anthropic/m", random=random, trials=3)
+    return report(made, created_at=at, provenance=Provenance(commit=f"{seconds:040x}"))
+
+
+def pooled(one: Report) -> Update:
+    return Update(one, Policy(rules=[Rule(metric="pass_rate", max_drop=0.1)]), "main", PATH, mode="pool")
+
+
+def written(api: RepositoryGitHub) -> Baseline:
+    return read_baseline(api.text(PATH), PATH)
+
+
+def both_at_once(api: RepositoryGitHub, updates: list[Update]) -> list[Told]:
+    """Each in a thread with a client of its own; all have read the branch before any of them writes."""
+    told: list[Told] = []
+    start = threading.Barrier(len(updates))
+
+    def act(update: Update) -> None:
+        with GitHub(TOKEN, api.url, sleep=lambda _: None) as client:
+            repository = Repository(client, REPOSITORY)
+            create, first = repository.create_commit, [True]
+
+            def meeting(*args: object) -> object:
+                if first.pop() if first else False:
+                    start.wait(10)
+                return create(*args)  # type: ignore[arg-type]
+
+            repository.create_commit = meeting  # type: ignore[method-assign, assignment]
+            told.append(update_baseline(repository, update))
+
+    threads = [threading.Thread(target=act, args=(update,)) for update in updates]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    return told
+
+
+def test_pool__two_runs_racing_by_push_are_both_in_the_baseline(api: RepositoryGitHub) -> None:
+    reports = [measured("a", "2026-11-21T08:00:00Z"), measured("bc", "2026-11-21T08:01:00Z", seconds=2)]
+    told = both_at_once(api, [pooled(one) for one in reports])
+
+    assert len(told) == 2
+    assert sum("after 1 meeting(s)" in one.line for one in told) == 1
+    found = written(api)
+    assert len(set(found.provenance.reports)) == 2
+    counts = {
+        case.id: (len(case.trials), sum(trial.status == "failed" for trial in case.trials))
+        for case in found.runs[0].cases
+    }
+    assert counts == {**dict.fromkeys(NAMES, (6, 0)), "a": (6, 1), "b": (6, 1), "c": (6, 1)}
+    assert git(api.repo, "rev-list", "--count", "main") == "3"
+    assert found.provenance.created_at == "2026-11-21T08:01:00Z"
+
+
+def test_pool__the_same_report_by_two_runs_counts_once(api: RepositoryGitHub) -> None:
+    one = measured("a", "2026-11-21T08:00:00Z")
+    told = both_at_once(api, [pooled(one), pooled(one)])
+    assert sorted("no change" in each.line for each in told) == [False, True]
+    assert {len(case.trials) for case in written(api).runs[0].cases} == {3}
+
+
+def test_replace__of_two_runs_racing_the_later_measurement_stays(api: RepositoryGitHub) -> None:
+    reports = [measured("a", "2026-11-21T08:00:00Z"), measured("b", "2026-11-21T08:01:00Z")]
+    both_at_once(api, [Update(one, Policy(), "main", PATH) for one in reports])
+    failed = [case.id for case in written(api).runs[0].cases if any(t.status == "failed" for t in case.trials)]
+    assert failed == ["b"]
+
+
+def test_pool__an_older_report_makes_the_baseline_no_older(api: RepositoryGitHub) -> None:
+    with GitHub(TOKEN, api.url) as client:
+        repository = Repository(client, REPOSITORY)
+        update_baseline(repository, pooled(measured("a", "2026-11-21T09:00:00Z", seconds=9)))
+        update_baseline(repository, pooled(measured("b", "2026-11-21T08:00:00Z", seconds=8)))
+        source = written(api).provenance
+        assert (source.created_at, source.commit, len(source.reports)) == ("2026-11-21T09:00:00Z", f"{9:040x}", 2)
+        replaced = update_baseline(repository, Update(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH))
+    assert "no change" in replaced.line

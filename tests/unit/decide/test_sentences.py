@@ -1,0 +1,99 @@
+"""The sentences of a decision: worked examples, word for word."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalward.decide.sentences import between, chance, number_word
+from evalward.records.metric import Unit
+from evalward.records.policy import Rule
+from support.outcomes import decided, known, measured, outcome_of, steady
+
+FIVE = known(steady(37, "PPPPP", c9="FPPPP"))
+
+
+def test_confirmed_drop() -> None:
+    now, fresh = steady(37, c1="F", c2="F", c3="F"), {"c1": "FFFF", "c2": "FFFF", "c3": "FFPF"}
+    found = decided(measured(now, fresh), FIVE)
+    # Two cases at 5 of 5 against 0 of 4, one at 5 of 5 against 1 of 4: 1/126 · 1/126 · 4/84 = 1/333,396.
+    assert found.headline == (
+        "pass_rate fell 7.43 points, confirmed by fresh tries, more than the 2 points allowed: three of 37 cases that "
+        "always passed now fail in 11 of 12 fresh tries; chance would do that once in 330,000 runs"
+    )
+
+
+def test_drop_of_the_planned_trials() -> None:
+    found = decided(measured(steady(37, c1="F", c2="F", c9="F")), FIVE)
+    assert found.headline == (
+        "pass_rate fell 7.57 points (99.46 % → 91.89 %), more than the 2 points allowed: three of 37 cases that passed "
+        "14 of 15 times now fail in 3 of 3 tries; chance would do that once in 110 runs"
+    )
+
+
+def test_one_case() -> None:
+    found = decided(measured(steady(37, c1="F"), {"c1": "FFFP"}), FIVE)
+    assert found.headline == (
+        "pass_rate fell 2.03 points, confirmed by fresh tries, more than the 2 points allowed: one of 37 cases that "
+        "always passed now fails in 3 of 4 fresh tries; chance would do that once in 21 runs"
+    )
+
+
+def test_baseline_of_one_trial() -> None:
+    found = decided(measured(steady(5, c1="F")), known(steady(5)))
+    assert found.headline == (
+        "pass_rate fell 20 points (100 % → 80 %), more than the 2 points allowed: one of 5 cases that passed once now "
+        "fails in 1 of 1 try; chance does that all the time, so it is no proof; this baseline (1 trial per case) "
+        "can't convict a drop of fewer than five cases"
+    )
+
+
+def test_nothing_happened() -> None:
+    assert outcome_of(decided(measured(steady(37)), known(steady(37, "PPPPP")))).explanation.startswith(
+        "pass_rate is unchanged"
+    )
+
+
+def test_other_metrics_have_no_cases_to_count() -> None:
+    rule = Rule(metric="total_input_tokens", max_rise=1, alpha=0.04)
+    now, before = measured(steady(6)), known(steady(6))
+    more = [
+        case.model_copy(update={"usage": case.usage.model_copy(update={"input_tokens": 300})})
+        for case in now.runs[0].cases
+    ]
+    found = decided(now.model_copy(update={"runs": [now.runs[0].model_copy(update={"cases": more})]}), before, rule)
+    assert outcome_of(found, rule.metric).message == (
+        "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 32 runs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "words"),
+    [
+        (0.0, "chance would do that less than once in a million runs"),
+        (1e-7, "chance would do that less than once in a million runs"),
+        (1 / 4004, "chance would do that once in 4,000 runs"),
+        (1 / 216, "chance would do that once in 220 runs"),
+        (0.05, "chance would do that once in 20 runs"),
+        (0.3, "chance would do that once in 3 runs"),
+        (0.5, "chance does that all the time"),
+        (1.0, "chance does that all the time"),
+    ],
+)
+def test_chance_in_words(p: float, words: str) -> None:
+    assert chance(p) == words
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "text"),
+    [
+        (-0.123, 0.015, "ratio", "−12.3 to +1.5 points"),
+        (-200.0, -20.0, "tokens", "−200 to −20"),
+        (0.0, 0.0, "ratio", "+0 to +0 points"),
+    ],
+)
+def test_intervals_of_differences(low: float, high: float, unit: Unit, text: str) -> None:
+    assert between(low, high, unit) == text
+
+
+def test_numbers_as_words() -> None:
+    assert [number_word(n) for n in (0, 1, 3, 12, 13, 1200)] == ["no", "one", "three", "twelve", "13", "1,200"]
