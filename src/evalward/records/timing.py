@@ -9,7 +9,8 @@ class SlowerBenchmark(Record):
     """One benchmark that takes longer than in the baseline.
 
     `factor`: median now to median before, of times as shares of the untouched code's in the same round, so that a
-    slower machine is no slower benchmark. `p`: of Mann and Whitney's test, one-sided.
+    slower machine is no slower benchmark; or as shares of the human patch's, where these say less against the change,
+    so that another interpreter is none either. `p`: of Mann and Whitney's test, one-sided.
     """
 
     case: str

@@ -73,6 +73,26 @@ def test_a_slower_machine_is_no_slower_benchmark() -> None:
     assert (found.tested, found.slower, found.suspected) == (1, [], 0)
 
 
+def beside(agent: float, oracle: float, seed: int = 1) -> Result:
+    """Both changes' times, as shares of the untouched code's."""
+    sides = [jittered(1.0, seed=seed + 100), jittered(oracle, seed=seed + 200), jittered(agent, seed=seed)]
+    found = speeds(*[Measured({NAME: side}) for side in sides])[0]
+    return trial_of("tiny", details([found], tests=ran_with(0)))
+
+
+def test_another_interpreter_is_no_slower_benchmark() -> None:
+    """The human patch lost as much as the change did: what is different is where they ran."""
+    found = timings_of([beside(0.14, 0.13)], [beside(0.20, 0.19, seed=2)])
+    assert found is not None
+    assert (found.tested, found.slower, found.suspected) == (1, [], 0)
+
+
+def test_a_change_that_lost_more_than_the_human_patch_is_slower() -> None:
+    found = timings_of([beside(0.14, 0.13)], [beside(0.28, 0.13, seed=2)])
+    assert found is not None
+    assert found.slower[0].factor == pytest.approx(2.0, rel=0.06)
+
+
 @pytest.mark.parametrize("count", [1, 5])
 def test_under_six_samples_nothing_is_proved(count: int) -> None:
     found = timings_of([result(0.5)], [result(5.0, count=count, seed=2)])
