@@ -126,7 +126,7 @@ def test_only_scenarios_of_one_definition_with_valid_trials_everywhere_count() -
     assert values(found, 0)["commands"] == 4
     nothing = compared(first, [])
     assert nothing.not_measured == "no scenario has a valid trial with each guidance"
-    assert nothing.columns == nothing.differences == []
+    assert (nothing.columns, nothing.differences) == ([], [])
 
 
 def test_errors_are_told_and_never_counted() -> None:
