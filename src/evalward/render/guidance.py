@@ -190,7 +190,7 @@ def say_guidance(screen: Screen, view: GuidanceView) -> None:
             screen.say(line.replace("`", ""), 2)
     if view.rows:
         changes = [word for other in view.others for word in (f"{other}: difference", f"{other}: more than chance?")]
-        headers = ["metric", *view.columns, *changes]
+        headers = [one_line(header, 60) for header in ("metric", *view.columns, *changes)]
         rows = [[r.name, *r.values, *_paired(r)] for r in view.rows]
         screen.blank()
         screen.table(headers, rows, "l" + "r" * len(view.columns) + "rl" * len(view.others))

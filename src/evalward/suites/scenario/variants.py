@@ -11,7 +11,7 @@ from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
 from evalward.records.problem import wrong
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.fixture import Fixture, is_subject, read_fixture
+from evalward.suites.scenario.fixture import Fixture, FixtureError, is_subject, read_fixture
 from evalward.suites.scenario.model import Scenario, Variant
 
 
@@ -72,7 +72,10 @@ def with_guidance(case: ScenarioCase, guidance: Guidance, folder: Path) -> Scena
     shutil.copytree(case.fixture, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
     for path, content in guidance.files.items():
         _put(folder, path, content)
-    fixture = read_fixture(folder, case.target.binary, case.scenario.under_test)
+    try:
+        fixture = read_fixture(folder, case.target.binary, case.scenario.under_test)
+    except FixtureError as error:  # an absolute link, which leads to the original
+        raise wrong(str(case.place), str(error), "Let links in the fixture be relative.") from error
     return case.model_copy(
         update={
             "fixture": folder,
