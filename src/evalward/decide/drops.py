@@ -85,7 +85,7 @@ def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | 
     asked = [(_asks(q), e) for q, e in zip(questions, found, strict=True) if q is not None and e is not None]
     least: dict[_Asks, float] = {}
     for key, evidence in asked:
-        least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p)
+        least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
     factors = {**_factors(least, outcome=True), **_factors(least, outcome=False)}
     return [_with(question, evidence, factors) for question, evidence in zip(questions, found, strict=True)]
 
@@ -131,7 +131,7 @@ def _with(
     if question is None or evidence is None or evidence.p is None:
         return evidence
     factor, tests = factors[_asks(question)]
-    return evidence.model_copy(update={"corrected": min(1.0, evidence.p * factor), "tests": tests})
+    return evidence.model_copy(update={"corrected": min(1.0, evidence.p / evidence.share * factor), "tests": tests})
 
 
 def _decide(applied: Applied, question: Question | None, evidence: Evidence | None) -> Drop:

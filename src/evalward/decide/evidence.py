@@ -22,6 +22,8 @@ from evalward.records import evidence as records
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Rule
 
+SUPPORT = 0.2  # p of the fresh trials up to which they point the same way as the planned ones
+FRESH = 0.8  # the share of alpha that the fresh trials of a confirm stage have
 POWER = 0.8  # how often a change of the size "detectable" would be seen
 
 
@@ -43,6 +45,7 @@ def weigh(question: Question) -> records.Evidence:
     pairs = sample.pairs
     confirmed = rule.confirm and bool(question.run.confirmed) and confirmable(sample, falls=question.falls)
     asked = [pair for pair in pairs if pair.id in question.run.confirmed] if confirmed else pairs
+    p, share = _looked(question, asked) if confirmed else (_p(sample, asked, falls=question.falls, fresh=False), 1.0)
     return records.Evidence(
         test="stratified" if sample.counted else "sign_flip",
         cases=len(pairs),
@@ -53,10 +56,26 @@ def weigh(question: Question) -> records.Evidence:
         interval=_interval(sample, question.delta),
         detectable=_detectable(sample, question),
         assumed=sample.counted and _assumed(sample),
-        p=_p(sample, asked, falls=question.falls, fresh=confirmed),
+        p=p,
+        share=share,
         alpha=rule.alpha,
         fewest=_fewest(question),
     )
+
+
+def _looked(question: Question, asked: Sequence[Pair]) -> tuple[float, float]:
+    """p of a drop that was tried again, and its share of alpha: of the fresh trials, or, where these point the same way
+    and the planned ones say more, of the planned ones.
+
+    A drop spread over all cases shows in the planned trials, a broken case in the fresh ones. Each is a fair test of
+    its own; looking at both costs, so the one gets `FRESH` and the other the rest of `alpha` (Bonferroni).
+    """
+    sample, falls = question.sample, question.falls
+    fresh = _p(sample, asked, falls=falls, fresh=True)
+    looks = [(fresh, FRESH)]
+    if fresh <= SUPPORT:
+        looks.append((_p(sample, sample.pairs, falls=falls, fresh=False), 1 - FRESH))
+    return min(looks, key=lambda look: look[0] / look[1])
 
 
 def confirmable(sample: Sample, *, falls: bool) -> bool:

@@ -36,7 +36,8 @@ class Evidence(Record):
     of the cases that had failed. `interval` is that of the planned difference; `detectable` the smallest change for
     the worse that would have been seen four times out of five, at the rule's `alpha`; `assumed`: with the variance
     within a case taken from experience, as the trials are too few to tell. `p` is the probability of a result at
-    least as bad when nothing changed, `corrected` the same for as many tests as the policy makes. `fewest` is how
+    least as bad when nothing changed, and `share` how much of `alpha` this look at the trials has; `corrected` is p for
+    that share and for as many tests as the policy makes. `fewest` is how
     many cases at least have to break before this baseline can convict anybody.
     """
 
@@ -50,6 +51,7 @@ class Evidence(Record):
     detectable: float | None = None
     assumed: bool = False
     p: float | None = None
+    share: float = 1.0
     corrected: float | None = None
     tests: Count = 1
     alpha: float = 0.05
