@@ -301,7 +301,7 @@ def test_wrong_input__is_told_in_one_line_with_exit_2(name: str, repo: Path, eva
 
 def test_wrong_input__all_problems_of_all_files_at_once(repo: Path, evalward: Callable[..., Done]) -> None:
     writes("evalward.yml", CONFIG.replace("pass_rate", "pas_rate"))(repo)
-    writes("cases.jsonl", lines(task("a", weight=1), task("b", files={"x": "y"})))(repo)
+    writes("cases.jsonl", lines(task("a", weight=1), task("b", files={"../x": "y"})))(repo)
     done = evalward("validate")
     assert done.code == 2
     assert [line.split(": ")[1] for line in done.err.splitlines()] == [

@@ -111,7 +111,10 @@ def test_budget_spent_in_the_stage__the_planned_trials_decide(repo: Repo) -> Non
     assert repo.report()["interrupted"] is None
     assert (evidence(repo)["confirmed"], evidence(repo)["p"]) == (False, pytest.approx(1 / 36))
     comment = repo.path("comment.md").read_text("utf-8")
-    assert "The confirm stage is no evidence: 1 of 2 failed cases have no valid fresh trial" in comment
+    assert (
+        "The confirm stage is no evidence: 1 of 2 failed cases has no valid fresh trial (it ended early: budget"
+        in comment
+    )
     assert "The planned trials alone decide." in comment
 
 

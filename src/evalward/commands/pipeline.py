@@ -21,6 +21,7 @@ from evalward.decide.history import trend
 from evalward.decide.samples import gather
 from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
+from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
@@ -292,7 +293,7 @@ def judge_report(
     known = measures(report)
     samples = gather(report, baseline, known)
     comparison = with_staleness(compare(report, baseline, known), report, baseline)
-    comparison = with_standing(comparison, baseline, history)
+    comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
     verdict = judge(comparison, policy, default_rules(report), samples)
     return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
 

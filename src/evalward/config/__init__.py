@@ -16,6 +16,7 @@ from evalward.config.model import (
 )
 from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
 from evalward.config.scenario import ScenarioSuite
+from evalward.config.speedup import SpeedupSuite
 from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Provider",
     "Providers",
     "ScenarioSuite",
+    "SpeedupSuite",
     "Suite",
     "config_schema",
     "load_config",

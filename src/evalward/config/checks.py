@@ -90,11 +90,10 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
             yield from texts(get(suite, key), *place, key)
     for place, profile in items(get(config, "profiles"), "profiles"):
         yield from texts(get(profile, "baseline"), *place, "baseline")
-    for place, recording in items(get(config, "recordings"), "recordings"):
-        yield from texts(recording, *place)
+    for section in ("recordings", "scripts", "patches", "logs"):
+        for place, recording in items(get(config, section), section):
+            yield from texts(recording, *place)
     yield from judge_paths(config)
-    for place, script in items(get(config, "scripts"), "scripts"):
-        yield from texts(script, *place)
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:

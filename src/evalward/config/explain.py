@@ -108,7 +108,9 @@ def _type_remedy(case: _Case, wanted: str) -> str:
     if wanted == "a list":
         return "Write a list: one item per line, each after a dash."
     if wanted.startswith("a mapping"):
-        known = ", ".join(_fields(models_at(case.path)))
+        models = models_at(case.path)
+        shared = [name for name in _fields(models) if all(name in _fields([model]) for model in models)]
+        known = ", ".join(shared)
         return f"Write its keys, each on a line: {known}." if known else "Write name: value, one per line."
     if re.fullmatch(r"[-+]?[0-9.]+", text):
         return f"Remove the quotes: {shown(text)[1:-1]}."

@@ -13,6 +13,7 @@ from evalward.config.fields import Name, SomeTexts, Text, TextList
 from evalward.config.judge import JudgeConfig
 from evalward.config.providers import Providers
 from evalward.config.scenario import ScenarioSuite
+from evalward.config.speedup import SpeedupSuite
 from evalward.config.targets import KNOWN_TARGETS, SomeTargets
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
@@ -74,7 +75,7 @@ class CommandSuite(StrictRecord):
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 
 
-Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite, Field(discriminator="kind")]
+Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite | SpeedupSuite, Field(discriminator="kind")]
 
 
 class Program(StrictRecord):
@@ -132,6 +133,12 @@ class Config(StrictRecord):
     agents: dict[Name, AgentProgram] = Field(default={}, description="Coding agents for the targets agent:NAME")
     scripts: dict[Name, Text] = Field(
         default={}, description="Files or folders with what the targets scripted:NAME do, case by case"
+    )
+    patches: dict[Name, Text] = Field(
+        default={}, description="Folders with ID.patch, or paths with {id}, for the targets patch:NAME"
+    )
+    logs: dict[Name, Text] = Field(
+        default={}, description="Folders with ID.log, or paths with {id}, for the targets log:NAME"
     )
     providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
     judge: JudgeConfig | None = Field(default=None, description="Who judges what only a reader can, and how")

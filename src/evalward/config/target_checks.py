@@ -9,7 +9,7 @@ from evalward.config.agents import AGENT_PROVIDERS
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.providers import PROVIDERS
 from evalward.config.reading import get, items, suites, texts
-from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
+from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
@@ -33,8 +33,11 @@ _SECTIONS = {
     "program": _Section("programs", "program", '{command: [PROGRAM, "{prompt}"]}'),
     "agent": _Section("agents", "agent", '{command: [PROGRAM, "{prompt}"]}'),
     "scripted": _Section("scripts", "script", "FILE"),
+    "patch": _Section("patches", "folder of patches", "FOLDER"),
+    "log": _Section("logs", "folder of logs", "FOLDER"),
 }
-_OF_SCENARIOS = ("agent", "scripted")
+_WORKING = ("agent", "scripted")
+_OF_SPEEDUPS = ("patch", "log")
 _MUST_BE_USED = {"agent": "agents", "scripted": "scripts"}
 
 
@@ -51,7 +54,7 @@ def check_targets(config: Value) -> Iterator[Mistake]:
 
 
 def _target(place: KeyPath, target: str, kind: str, config: Value) -> Iterator[Mistake]:
-    forms = SCENARIO_TARGETS if kind == "scenario" else KNOWN_TARGETS
+    forms = {"scenario": SCENARIO_TARGETS, "speedup": SPEEDUP_TARGETS}.get(kind, KNOWN_TARGETS)
     form, colon, name = target.partition(":")
     head, slash, model = target.partition("/")
     if target in {"", "oracle", "nop"}:
@@ -78,9 +81,14 @@ def _wrong_kind(target: str, kind: str) -> tuple[str, str] | None:
     if form == "program" and kind == "scenario":
         what = f"the target {shown(target)} gives one answer, and scenarios are worked on"
         return what, "Name the program under agents: and write agent:NAME."
-    if kind in {"bash", "command"} and (form in _OF_SCENARIOS or head in AGENT_PROVIDERS):
+    if kind in {"bash", "command"} and (form in _WORKING or head in AGENT_PROVIDERS):
         what = f"the target {shown(target)} is an agent, which works by itself; suites of kind {kind} have none"
         return what, f"Agents work on suites of kind scenario. Here: {', '.join(KNOWN_TARGETS)}."
+    if form in _OF_SPEEDUPS and kind != "speedup":
+        return f"the target {shown(target)} gives no answers", "It is for suites of kind speedup."
+    if kind == "speedup" and (form in {"replay", "program"} or head in PROVIDERS):
+        what = f"the target {shown(target)} changes no code, which suites of kind speedup are about"
+        return what, f"Here: {', '.join(SPEEDUP_TARGETS)}."
     return None
 
 

@@ -19,6 +19,9 @@ KNOWN_TARGETS: tuple[str, ...] = ("oracle", "nop", "replay:NAME", "program:NAME"
 SCENARIO_TARGETS: tuple[str, ...] = (*_MODELS, "replay:NAME", *AGENT_FORMS)
 """The forms of a scenario's target: a model in the built-in loop, a recording, or an agent."""
 
+SPEEDUP_TARGETS: tuple[str, ...] = ("patch:NAME", "log:NAME", *AGENT_FORMS)
+"""The forms of a speedup suite's target: changes and logs that are there already, or an agent."""
+
 _STANDS_FOR_ANY = re.compile("NAME|MODEL|PROVIDER")
 
 

@@ -180,7 +180,8 @@ def unusable(run: Run, sides: Sides) -> str | None:
     failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}
     missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
     if missing:
-        return f"{missing} of {len(failed)} failed cases have no valid fresh trial"
+        why = f" ({run.confirm_note})" if run.confirm_note else ""
+        return f"{missing} of {len(failed)} failed cases {'has' if missing == 1 else 'have'} no valid fresh trial{why}"
     return None
 
 

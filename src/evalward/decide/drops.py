@@ -29,9 +29,14 @@ from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Confirmation, Evidence
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Rule
+from evalward.records.timing import Timings
 from evalward.records.verdict import RuleStatus
 
 OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
+
+
+REFERENCES = ("nop", "oracle")
+"""Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
 
 
 @dataclass(frozen=True)
@@ -138,16 +143,39 @@ def _decide(applied: Applied, question: Question | None, evidence: Evidence | No
         was = shown(change.before.value, change.before.unit)
         return Drop("fail", f"{rule.metric} was {was} and is not available now ({why})")
     if question is None or evidence is None:
-        return _literal(rule, change)
+        return _literal(rule, change, applied.run)
     return _tested(applied, question, evidence)
 
 
-def _literal(rule: Rule, change: MetricChange) -> Drop:
-    """The bare difference against the allowed one."""
+def _literal(rule: Rule, change: MetricChange, run: RunComparison) -> Drop:
+    """The bare difference against the allowed one.
+
+    Of times that were measured it is no proof: a speedup fell only where a case broke, or a benchmark is slower by its
+    samples. Where none even looks slower, nothing has fallen, nor where what was measured is the measure itself.
+    """
     beyond = _beyond(rule, change.delta or 0.0)
     if beyond is None:
         return Drop()
-    return Drop("fail", _too_much(rule, change, change.delta or 0.0))
+    text = _too_much(rule, change, change.delta or 0.0)
+    unit = change.now.unit if change.now else "ratio"
+    if unit != "speedup" or run.timings is None or rule.test == "off" or run.of("broken"):
+        return Drop("fail", text)
+    if run.target in REFERENCES:
+        return Drop("ok", "", f"{text}; {run.target} is what others are measured by")
+    if run.timings.slower:
+        worst = run.timings.slower[0]
+        return Drop("fail", f"{text}; a benchmark of {worst.case} is slower: {worst.factor:.2f}× (p = {worst.p:.2g})")
+    text = f"{text}; {_no_slower(run.timings)}"
+    if not run.timings.suspected and not run.timings.untestable:
+        return Drop("ok", "", text)
+    return Drop("inconclusive", f"{text}, so it is no proof")
+
+
+def _no_slower(timings: Timings) -> str:
+    told = [f"{timings.tested} tested"]
+    told += [f"{timings.suspected} perhaps"] if timings.suspected else []
+    told += [f"{timings.untestable} with too few samples"] if timings.untestable else []
+    return f"no benchmark is slower beyond chance ({', '.join(told)})"
 
 
 def _beyond(rule: Rule, delta: float) -> float | None:

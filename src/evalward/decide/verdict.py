@@ -66,6 +66,8 @@ def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
 def _after(interrupted: str) -> str:
     if interrupted.startswith("budget"):
         return "Raise `budget_usd` or `budget_tokens`, or run less; `--resume` keeps what is done."
+    if interrupted.startswith("interrupted by"):
+        return "Run it again; `--resume` keeps what is done."
     return "Mend that and run it again; `--resume` keeps what is done."
 
 
@@ -230,7 +232,11 @@ def _told_once(reasons: Sequence[Reason]) -> list[Reason]:
     for reason in reasons:
         head, _, why = reason.message.partition(" allowed: ")
         key = (reason.suite, reason.target, why)
-        shorter = {"message": f"{head} allowed, by the same failures"} if why and key in told else {}
+        shorter = (
+            {"message": f"{head} allowed, by the same failures"}
+            if key in told and why and not why.startswith("chance")
+            else {}
+        )
         told.add(key)
         found.append(reason.model_copy(update=shorter))
     return found

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from evalward.engine.control import STOPPED
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.report import Report, Run
@@ -50,7 +51,8 @@ def _again(run: PlannedRun, trials: Mapping[str, int]) -> PlannedRun:
 def with_confirmation(report: Report, wanted: Sequence[Wanted], done: Executed) -> Report:
     """The report with the fresh trials beside the planned ones.
 
-    A stage that ended early (a spent budget) ends no report: what was planned has been measured.
+    A stage that ended early (a spent budget) ends no report: what was planned has been measured. One that somebody
+    stopped does: a cancelled check is no green one.
     """
     fresh = {(run.suite, run.target): run for run in done.runs}
     asked = {(each.suite, each.target) for each in wanted}
@@ -59,7 +61,10 @@ def with_confirmation(report: Report, wanted: Sequence[Wanted], done: Executed) 
         for run in report.runs
     ]
     warnings = list(dict.fromkeys([*report.warnings, *done.warnings]))
-    return report.model_copy(update={"runs": runs, "warnings": warnings})
+    stopped = done.interrupted if done.interrupted and done.interrupted.startswith(STOPPED) else None
+    return report.model_copy(
+        update={"runs": runs, "warnings": warnings, "interrupted": report.interrupted or stopped},
+    )
 
 
 def _joined(run: Run, fresh: Run, interrupted: str | None) -> Run:

@@ -72,6 +72,10 @@ class Account:
         return None
 
 
+STOPPED = "interrupted by"
+"""How the reason of an end by a signal begins: somebody wanted it, and no verdict."""
+
+
 @contextlib.contextmanager
 def ends_on_signals(control: Control) -> Iterator[None]:
     """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would."""
@@ -79,7 +83,7 @@ def ends_on_signals(control: Control) -> Iterator[None]:
     installed: list[signal.Signals] = []
 
     def end(number: signal.Signals) -> None:
-        control.abort(f"interrupted by {number.name}")
+        control.abort(f"{STOPPED} {number.name}")
         _restore(loop, installed)
 
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -17,6 +18,7 @@ MAX_RETRIES = 5
 TRAILER = "Evalward-Baseline"
 
 _ACTED_UPON = str.maketrans({"[": "(", "]": ")", "@": None, "#": None})
+_CLOSES = re.compile(r"\b((?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?)\s+https?://", re.IGNORECASE)
 
 MakeText = Callable[[str | None], str | None]
 """From a file's text (`None`: there is none) to its new text; `None`: leave it."""
@@ -111,7 +113,7 @@ def baseline_message(path: str, headline: str, *lines: str) -> str:
 
 def _inert(text: str) -> str:
     """Others' words in a message that GitHub acts upon: no `[skip ci]`, no `fixes #1`, no mention, no trailer."""
-    return one_line(text).translate(_ACTED_UPON).replace("://", ": //")
+    return _CLOSES.sub(r"\1 ", one_line(text).translate(_ACTED_UPON))
 
 
 def has_trailer(message: str) -> bool:

@@ -11,6 +11,7 @@ from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding
 from evalward.records.result import CheckResult
 from evalward.records.scenario_line import ScenarioLine
+from evalward.records.timing import TaskSpeed, Timings
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -176,6 +177,8 @@ class RunComparison(Record):
     pass_all: float | None = None
     findings: list[Finding] = []
     scenarios: list[ScenarioLine] = []
+    timings: Timings | None = None
+    speeds: list[TaskSpeed] = []
 
     @property
     def name(self) -> str:

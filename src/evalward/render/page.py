@@ -225,6 +225,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         sure=sure_rows(rules),
         scenarios=_scenarios(run, caps),
         findings=_some(finding_lines(run.findings), caps.findings),
+        bars=_bars(run) if measured and run.target not in {"nop", "oracle"} else "",
     )
 
 
@@ -234,6 +235,15 @@ def _scenarios(run: RunComparison, caps: Caps) -> ScenarioTable | None:
         return None
     before = {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
     return scenario_table(run.scenarios, caps.scenarios, before)
+
+
+def _bars(run: RunComparison) -> str:
+    """The speedups of a run's tasks beside the oracle's, with what they were in the baseline."""
+    if not run.speeds:
+        return ""
+    from evalward.render.speedup import bars, compared_bars  # noqa: PLC0415 - of one kind only
+
+    return bars(compared_bars(run.speeds))
 
 
 def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:

@@ -11,6 +11,7 @@ from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
 from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario_line import ScenarioLine, scenario_lines
+from evalward.records.speedup import SpeedupDetails
 from evalward.render.entries import answer_lines
 from evalward.render.findings import finding_line
 from evalward.render.names import quoted, short_hash
@@ -52,6 +53,7 @@ class ReportRun:
     tasks: list[TaskLine]
     findings: list[FindingLine]
     scenarios: ScenarioTable | None = None
+    bars: str = ""
 
     @property
     def name(self) -> str:
@@ -92,6 +94,7 @@ class ReportsPage:
     side: SideBySide | None
     findings: list[FindingLine]
     matrices: list[ScenarioMatrix] = field(default_factory=list)
+    summary: str = ""  # Markdown: FC-Eval's table of all speedup runs
 
 
 def build_reports(
@@ -114,6 +117,7 @@ def build_reports(
             ((run.suite, run.target, lines) for report in reports for run in report.runs if (lines := _lines(run))),
             SUMMARY.scenarios,
         ),
+        summary=_summary([run for report in reports for run in report.runs if run.kind == "speedup"]),
     )
 
 
@@ -155,11 +159,31 @@ def _run(run: Run, counts: bool) -> ReportRun:
         tasks=[_task(result, run.trials) for result in run.cases if result.reason != NOT_RUN],
         findings=[finding_line(finding) for finding in run.findings],
         scenarios=scenario_table(lines, SUMMARY.scenarios) if (lines := _lines(run)) else None,
+        bars=_bars(run) if run.kind == "speedup" else "",
     )
 
 
 def _lines(run: Run) -> list[ScenarioLine]:
     return scenario_lines(run.cases) if run.kind == "scenario" else []
+
+
+def _summary(runs: Sequence[Run]) -> str:
+    if not runs:
+        return ""
+    from evalward.render.speedup import summary_markdown  # noqa: PLC0415 - of one kind only
+
+    return summary_markdown(runs)
+
+
+def _bars(run: Run) -> str:
+    """The tasks' speedups beside the oracle's; of a single task its benchmarks'."""
+    from evalward.render.speedup import bars, benchmark_bars, task_bars  # noqa: PLC0415
+
+    pairs = task_bars(run)
+    if len(pairs) == 1:
+        details = next((case.details for case in run.cases if isinstance(case.details, SpeedupDetails)), None)
+        pairs = benchmark_bars(details) if details else pairs
+    return bars(pairs)
 
 
 def _task(result: Result, trials: int) -> TaskLine:

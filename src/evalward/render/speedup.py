@@ -14,6 +14,7 @@ from tabulate import tabulate
 from evalward.records.metric import Metric
 from evalward.records.report import Run
 from evalward.records.speedup import LEVELS, SpeedupDetails
+from evalward.records.timing import TaskSpeed
 from evalward.render.escape import md_block, md_cell, one_line
 from evalward.render.numbers import MINUS, NOT_AVAILABLE, format_count, plural
 
@@ -150,6 +151,17 @@ def task_bars(run: Run) -> list[Bars]:
         for case in run.cases
         if case.valid and isinstance(case.details, SpeedupDetails)
     ]
+
+
+def compared_bars(speeds: Iterable[TaskSpeed]) -> list[Bars]:
+    """A pair for each task, with its speedup in the baseline where that shows as another number."""
+    return [Bars(each.case, each.agent, each.oracle, _compared(each)) for each in speeds]
+
+
+def _compared(speed: TaskSpeed) -> str:
+    was = _number(speed.before)
+    moved = speed.before is not None and was != _number(speed.agent)
+    return ", ".join(part for part in ("fell back" if speed.fell_back else "", f"was {was}" if moved else "") if part)
 
 
 def benchmark_bars(details: SpeedupDetails) -> list[Bars]:

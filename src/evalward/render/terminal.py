@@ -114,15 +114,7 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
     if page.several or not run.rows:
         screen.heading(f"{run.badge.mark} {run.name}{word}")
     screen.blank()
-    if run.rows:
-        headers = ["metric", "baseline", "now", "Δ", "threshold", "status"]
-        screen.table(headers, [_cells(row) for row in run.rows], "lrrrll")
-        screen.blank()
-    moved = [row for row in run.info if row.delta not in _UNMOVED and not row.metric.endswith("_duration_ms")]
-    if moved:
-        cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
-        screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
-        screen.blank()
+    _numbers(screen, run)
     if run.scenarios:
         _scenarios(screen, run.scenarios)
     for finding in run.findings.shown if run.findings else []:
@@ -133,6 +125,21 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
             screen.say(row.decision)
     for note in run.notes:
         screen.say(note.replace("`", "").replace("⚠️", "!"))
+
+
+def _numbers(screen: Screen, run: RunView) -> None:
+    if run.rows:
+        headers = ["metric", "baseline", "now", "Δ", "threshold", "status"]
+        screen.table(headers, [_cells(row) for row in run.rows], "lrrrll")
+        screen.blank()
+    if run.bars:
+        screen.verbatim(run.bars, 2)
+        screen.blank()
+    moved = [row for row in run.info if row.delta not in _UNMOVED and not row.metric.endswith("_duration_ms")]
+    if moved:
+        cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
+        screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
+        screen.blank()
 
 
 def _changes(screen: Screen, run: RunView, several: bool) -> None:
@@ -259,6 +266,9 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
     screen.blank()
     if run.metrics:
         screen.table(["metric", "value"], run.metrics, "lr")
+        screen.blank()
+    if run.bars:
+        screen.verbatim(run.bars, 2)
         screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")

@@ -209,6 +209,7 @@ class RunView:
     sure: list[SureRow] = field(default_factory=list)
     scenarios: ScenarioTable | None = None
     findings: Some[FindingLine] | None = None
+    bars: str = ""
 
     @property
     def name(self) -> str:

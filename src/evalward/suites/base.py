@@ -26,6 +26,7 @@ BUILT_IN = {
     "bash": "evalward.suites.bash:BASH",
     "command": "evalward.suites.command:COMMAND",
     "scenario": "evalward.suites.scenario:SCENARIO",
+    "speedup": "evalward.suites.speedup.kind:SPEEDUP",
 }
 ENTRY_POINTS = "evalward.kinds"
 

@@ -12,6 +12,9 @@ from evalward.targets.limiter import Limiters
 
 REPLAY = "replay:"
 PROGRAM = "program:"
+PER_TASK = ("patch", "log")
+AGENTS_WORK = ("scenario", "speedup")
+"""The kinds of suites that agents work on."""
 
 # One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
 WIRES: Mapping[str, tuple[str, str]] = {
@@ -45,26 +48,48 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
         from evalward.targets.programs import load_program  # noqa: PLC0415
 
         return load_program(name.removeprefix(PROGRAM), loaded, env)
+    form, _, left = name.partition(":")
+    if form in PER_TASK and left:
+        return _files(form, left, loaded)
     provider, _, model = name.partition("/")
     if provider in WIRES and model:
         return _live(provider, model, loaded, env, limiters or Limiters())
-    known = ", ".join(["oracle", "nop", "replay:NAME", "program:NAME", *(f"{wire}/NAME" for wire in WIRES)])
+    known = ", ".join(
+        [
+            "oracle",
+            "nop",
+            "replay:NAME",
+            "program:NAME",
+            *(f"{wire}/NAME" for wire in WIRES),
+            *(f"{form}:NAME" for form in PER_TASK),
+        ]
+    )
     raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
 
 
 def make_evaluated(
     kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None
 ) -> Evaluated:
-    """Who is evaluated by a suite of this kind: as `make_target`, and in scenarios the agents, too.
+    """Who is evaluated by a suite of this kind: as `make_target`, and where agents work these, too.
 
-    `oracle` and `nop` work by themselves there.
+    `oracle` and `nop` work by themselves in scenarios.
     """
-    if kind != "scenario" or name.startswith(REPLAY) or name.partition("/")[0] in WIRES:
+    if kind not in AGENTS_WORK or name.startswith(REPLAY) or name.partition("/")[0] in WIRES:
+        return make_target(name, loaded, env, limiters)
+    if kind == "speedup" and (name in {"oracle", "nop"} or name.partition(":")[0] in PER_TASK):
         return make_target(name, loaded, env, limiters)
     from evalward.targets.agents.make import make_agent  # noqa: PLC0415
 
     config = loaded.config
     return make_agent(name, loaded, env, limiters, agents=config.agents, scripts=config.scripts)
+
+
+def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
+    from evalward.targets.per_task import FileTarget  # noqa: PLC0415
+
+    if form == "patch":
+        return FileTarget("patch", name, loaded.config.patches[name], loaded.root)
+    return FileTarget("log", name, loaded.config.logs[name], loaded.root)
 
 
 def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Target:

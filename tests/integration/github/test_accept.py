@@ -124,10 +124,11 @@ def test_accept__a_closed_pull_request_is_refused(site: Site) -> None:
 
 def test_accept__a_reason_is_text_and_nothing_else(site: Site) -> None:
     measured(site, topic(site))
-    reason = "[skip ci] fixes #12, @octo-org/all ![x](https://evil.example/p.png) <img src=x> | `a` " + "long " * 200
+    links = "fixes #12, Closes: https://github.com/o/r/issues/3 @octo-org/all ![x](https://evil.example/p.png)"
+    reason = f"[skip ci] {links} <img src=x> | `a` " + "long " * 200
     assert accept(site, f"/evalward accept {reason}").code == 0
     message = git(site.api.repo, "log", "-1", "--format=%B", "topic")
-    assert not [word for word in ("[skip", "#12", "@octo", "https://") if word in message]
+    assert not [word for word in ("[skip", "#12", "@octo", "Closes: https://") if word in message]
     assert tags(rendered(answer(site)), ["img", "a"]) == []
     [accepted] = read_baseline(site.api.text(BASELINE, "topic"), "b").provenance.accepted
     assert len(accepted.reason) <= 300

@@ -7,16 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from evalward.decide.baseline import read_baseline
 from evalward.github.accept import LABEL
-from support.git_repo import git
+from support.git_repo import git, write_files
+from support.github_api import REPOSITORY
 from support.github_events import labeled, push
 from support.github_site import (
+    BASELINE,
     MAINTAINER,
+    NAMES,
     Site,
     cases,
     new_site,
     topic,
 )
+from support.results import report, result, run
 
 
 @pytest.fixture
@@ -36,6 +41,8 @@ def test_push__commits_the_baseline_and_the_next_push_of_it_starts_nothing(site:
     assert site.passed() == 5
     ours = site.api.tip()
     assert git(site.api.repo, "rev-parse", "main^") == pair[1]
+    message = git(site.api.repo, "log", "-1", "--format=%B", "main")
+    assert f"Measured at {pair[1][:12]}. https://github.com/{REPOSITORY}/actions/runs/" in message
     assert f"/commit/{ours}" in seen.outputs
     assert "| tools × oracle | all | – | 5 of 5 |" in seen.summary
 
@@ -68,6 +75,20 @@ def test_push__dry_run_tells_and_writes_nothing(site: Site) -> None:
     assert "would be committed to main" in seen.log
     assert "**Dry run.**" in seen.summary
     assert not [line for line in site.api.log() if not line.startswith("GET ")]
+
+
+def test_push__pools(site: Site) -> None:
+    """Reports of an earlier step, as a target that is random would give them."""
+    for milliseconds in (11, 12):
+        results = [result(name, duration_ms=milliseconds) for name in NAMES]
+        made = report(run(results, suite="tools", target="anthropic/m", random=True))
+        write_files(site.workspace, {"evalward-out/made.json": made.model_dump_json(by_alias=True)})
+        pair = site.push({"README.md": str(milliseconds)})
+        seen = site.update(pair, baseline_mode="pool", report="evalward-out/made.json")
+        assert seen.code == 0, seen.log
+    [found] = read_baseline(site.api.text(BASELINE), "b").runs
+    assert [len(case.trials) for case in found.cases] == [2] * 5
+    assert site.update(site.push({"README.md": "z"}), baseline_mode="best").code == 2
 
 
 def test_push__somebody_faster_is_built_upon(site: Site) -> None:

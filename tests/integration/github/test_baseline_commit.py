@@ -75,6 +75,18 @@ def test_commit__by_pull_request(tmp_path: Path, api: RepositoryGitHub) -> None:
     assert f"https://github.com/{REPOSITORY}/pull/8" in told
 
 
+def test_commit__pools(tmp_path: Path, api: RepositoryGitHub) -> None:
+    for milliseconds in (11, 12):
+        cases = [result(case, duration_ms=milliseconds) for case in "abcdefghij"]
+        text = report(run(cases, target="anthropic/m", random=True)).model_dump_json(by_alias=True)
+        write_files(tmp_path, {"r.json": text})
+        config = str(tmp_path / "workspace" / "sub" / "evalward.yml")
+        words = ("--config", config, "--report", str(tmp_path / "r.json"), "--to", "push", "--pool")
+        assert call(tmp_path, api, "baseline", "commit", *words)[0] == 0
+    [found] = json.loads(api.text("sub/base.json"))["runs"]
+    assert {len(case["trials"]) for case in found["cases"]} == {2}
+
+
 def test_commit__dry_run(tmp_path: Path, api: RepositoryGitHub) -> None:
     before = api.tip()
     code, told = commit(tmp_path, api, "--to", "push", "--dry-run")

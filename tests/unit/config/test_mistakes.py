@@ -74,7 +74,11 @@ SHAPES = [
     Broken("name:", 3, "suites[0].name", "must be text and has no value", old="name: tools"),
     Broken("name: a/b", 3, "suites[0].name", 'the name "a/b" can\'t be used. Use letters, digits', old="name: tools"),
     Broken(
-        "kind: speech", 4, "suites[0].kind", 'unknown value "speech". Known: bash, command, scenario.', old="kind: bash"
+        "kind: speech",
+        4,
+        "suites[0].kind",
+        'unknown value "speech". Known: bash, command, scenario, speedup.',
+        old="kind: bash",
     ),
     Broken("cases: 5", 5, "suites[0].cases", "must be a list, not the number 5", old="cases: a.jsonl"),
     Broken("cases: [a, 5]", 5, "suites[0].cases[1]", "must be text, not the number 5", old="cases: a.jsonl"),

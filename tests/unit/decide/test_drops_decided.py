@@ -157,8 +157,8 @@ def test_confirmed__a_lost_case_stays_one_where_the_rest_rose_by_chance() -> Non
 @pytest.mark.parametrize(
     ("fresh", "why"),
     [
-        ({"c1": "PPPP"}, "1 of 2 failed cases have no valid fresh trial"),
-        ({"c1": "PPPP", "c2": "EEEE"}, "1 of 2 failed cases have no valid fresh trial"),
+        ({"c1": "PPPP"}, "1 of 2 failed cases has no valid fresh trial"),
+        ({"c1": "PPPP", "c2": "EEEE"}, "1 of 2 failed cases has no valid fresh trial"),
         ({"c1": "SSSS", "c2": "SSSS"}, "2 of 2 failed cases have no valid fresh trial"),
     ],
 )

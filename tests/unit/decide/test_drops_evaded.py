@@ -117,6 +117,16 @@ def test_headline__of_the_only_case() -> None:
     assert ": the only case, which always passed, now fails in 4 of 4 fresh tries; " in found.headline
 
 
+def test_reasons_of_other_numbers__blame_no_failures() -> None:
+    before = known(steady(10))
+    dear = [result(f"c{n}", tokens=(1000, 100)) for n in range(10)]
+    now = report(run(dear, target=TARGET, random=True))
+    rules = [Rule(metric=name, max_rise=10) for name in ("total_input_tokens", "total_output_tokens")]
+    reasons = decided(now, before, *rules).reasons
+    assert len(reasons) == 2
+    assert not any("same failures" in reason.message for reason in reasons)
+
+
 # --- how many questions -----------------------------------------------------------------------------------------------
 
 

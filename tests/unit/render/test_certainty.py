@@ -71,7 +71,7 @@ def test_confirm_stage__is_told(show: object) -> None:
     )
     assert "tried again" not in show(PLANNED)
     partly = judgement(measured(NOW, {"c1": "EEEE", "c2": "PPPP", "c5": "PFPF"}), BEFORE)
-    assert "1 of 3 failed cases have no valid fresh trial. The planned trials alone decide." in show(partly)
+    assert "1 of 3 failed cases has no valid fresh trial. The planned trials alone decide." in show(partly)
 
 
 def test_stage_that_ended_early__says_why() -> None:
@@ -103,7 +103,8 @@ def hostile(text: str) -> Judgement:
 @given(text=st.lists(st.sampled_from([s for s in SNIPPETS if s != "\ud800"]), min_size=1, max_size=6).map("".join))
 def test_ids__stay_text_wherever_they_are_named(text: str) -> None:
     calm, wild = (rendered(page(hostile(each))) for each in ("x", text))
-    assert wild.comments == calm.comments
+    # blank comments are ours: they part an @ from its name where a bar keeps backticks from being used
+    assert [each for each in wild.comments if each.strip()] == [each for each in calm.comments if each.strip()]
     assert tags(wild, ["details", "summary", "table", "tr", "a", "img", "script"]) == tags(
         calm, ["details", "summary", "table", "tr", "a", "img", "script"]
     )

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.decide.statistics.passk import pass_at_k
 from evalward.records.baseline import baseline_trial
 from evalward.records.metric import Measurement
 from evalward.records.result import Result, Status
 from evalward.records.speedup import KEPT_SAMPLES, BenchmarkSpeed, Samples
-from evalward.suites.speedup.attempts import pass_at, pass_at_k
+from evalward.suites.speedup.attempts import pass_at
 from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
 from evalward.suites.speedup.payload import payload, read_payload
 from evalward.suites.speedup.summary import agent_summary, gmean_of_advantages

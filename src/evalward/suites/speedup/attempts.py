@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import comb, fsum
+from math import fsum
+
+from evalward.decide.statistics.passk import pass_at_k
 
 ALSO = (5, 10)  # the specification's ks beside the powers of two
-
-
-def pass_at_k(attempts: int, successes: int, k: int) -> float:
-    """1 − C(n−c, k) / C(n, k): the unbiased estimator for k of n attempts of which c succeeded."""
-    return 1 - comb(attempts - successes, k) / comb(attempts, k)
 
 
 def sizes(attempts: int) -> list[int]:
@@ -23,7 +20,8 @@ def pass_at(tasks: Mapping[str, Sequence[bool]]) -> dict[int, float]:
     """pass@k by k, the mean over the tasks; empty when a task has a single attempt, or there is none."""
     fewest = min(map(len, tasks.values()), default=0)
     return {
-        k: fsum(pass_at_k(len(tried), sum(tried), k) for tried in tasks.values()) / len(tasks) for k in sizes(fewest)
+        k: fsum(pass_at_k(len(tried), sum(tried), k) or 0.0 for tried in tasks.values()) / len(tasks)
+        for k in sizes(fewest)
     }
 
 

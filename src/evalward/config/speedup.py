@@ -1,0 +1,45 @@
+"""Suites of optimisation tasks: how much faster a change makes a program, measured beside the human patch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from evalward.config.fields import Name, SomeTexts, Text
+from evalward.config.targets import SPEEDUP_TARGETS
+from evalward.records.base import StrictRecord
+
+ID_MARK = "{id}"
+"""Stands for a task's id in the path of its patch or log."""
+
+
+class SpeedupSuite(StrictRecord):
+    """Optimisation tasks: untouched code, human patch and an agent's change, measured in turns."""
+
+    name: Name = Field(description="Name of the suite, unique in the file")
+    kind: Literal["speedup"] = Field(description="The family of evaluation")
+    cases: SomeTexts = Field(description="YAML files, one task each; patterns such as evals/speedup/*.yaml")
+    targets: SomeTexts = Field(description="Who is evaluated: " + ", ".join(SPEEDUP_TARGETS))
+    system: Text | None = Field(default=None, description="File with what agents are told beside the task's prompt")
+    trials: int = Field(default=1, ge=1, le=100, description="Executions of each task by each target")
+    rounds: int = Field(
+        default=6,
+        ge=1,
+        le=1000,
+        description="How often each side is measured, in turns; under 6 no slowdown can be told from chance",
+    )
+    timeout_s: float = Field(
+        default=600, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one command of a task"
+    )
+    agent_timeout_s: float = Field(
+        default=1800, gt=0, le=86_400, allow_inf_nan=False, description="Seconds for an agent's work on one task"
+    )
+    network: Literal["open", "loopback", "none"] = Field(
+        default="loopback", description="What tasks and agents reach: everything, this machine only, nothing"
+    )
+    allow_unisolated: bool = Field(
+        default=False, description="Run tasks and agents also where the system offers no isolation at all"
+    )
+    memory_mb: int = Field(default=4096, ge=64, le=1_000_000, description="Memory of one side of a task, in MB")
+    disk_mb: int = Field(default=2048, ge=1, le=1_000_000, description="Disk of one side of a task, in MB")

@@ -1,0 +1,96 @@
+"""The kind `speedup`: load its tasks, measure what a target makes of one, judge it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalward.config import LoadedConfig, Suite
+from evalward.config.speedup import SpeedupSuite
+from evalward.records.base import clean_text, digest
+from evalward.records.case import Case
+from evalward.records.metric import Measurement
+from evalward.records.policy import Rule
+from evalward.records.problem import wrong
+from evalward.records.report import Finding, Run
+from evalward.records.result import Result
+from evalward.records.trace import Trace
+from evalward.sandbox.base import SandboxError
+from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
+from evalward.suites.speedup.findings import interpret
+from evalward.suites.speedup.load import load_cases
+from evalward.suites.speedup.measure.spread import spread_findings
+from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
+from evalward.suites.speedup.prove import patches_of, prove_cases
+from evalward.suites.speedup.task import SpeedupCase
+from evalward.suites.speedup.trial import Equipment, run_trial
+from evalward.targets.base import Target
+from evalward.targets.failures import Cause, TargetError
+from evalward.targets.per_task import FileTarget
+
+
+@dataclass(frozen=True)
+class SpeedupSettings:
+    """What a suite's trials and its proof need."""
+
+    equipment: Equipment
+    patches: Sequence[FileTarget]
+
+
+@dataclass(frozen=True)
+class SpeedupKind:
+    """See `evalward.suites.base.Kind`."""
+
+    name: str = "speedup"
+    metric_ids: Sequence[str] = METRIC_IDS
+    default_rules: Sequence[Rule] = DEFAULT_RULES
+
+    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+        """The tasks of a suite. What a pull request may change beside the agent: what it is told, and Python."""
+        assert isinstance(spec, SpeedupSuite)  # noqa: S101 - the registry gives each kind its own suites
+        system = _system(spec, config)
+        subject = {"python": platform.python_version(), **({"system": digest(system)} if system else {})}
+        settings = SpeedupSettings(Equipment(spec, system), patches_of(spec.targets, config))
+        return Prepared(spec, load_cases(spec, config), subject, settings)
+
+    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+        """Make the change, measure it in turns with nop and oracle, judge it."""
+        assert isinstance(case, SpeedupCase)  # noqa: S101
+        assert isinstance(suite.settings, SpeedupSettings)  # noqa: S101
+        try:
+            return await run_trial(suite.settings.equipment, case, target, trial)
+        except TargetError as error:
+            raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
+        except SandboxError as error:
+            raise TrialBrokenError(Trace(), Cause.SANDBOX, clean_text(str(error))) from error
+
+    async def prove(self, suite: Prepared) -> Proof:
+        """The human patch passes and is faster, an unchanged copy is not, every patch of the suite applies."""
+        assert isinstance(suite.settings, SpeedupSettings)  # noqa: S101
+        cases = [case for case in suite.cases if isinstance(case, SpeedupCase)]
+        return await prove_cases(suite.settings.equipment, cases, suite.settings.patches)
+
+    def measure(self, results: Sequence[Result]) -> Measurement:
+        """The specification's run-level aggregation."""
+        return measure(results)
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
+        """What the numbers show, and what they hide."""
+        return [*interpret(results, measurement), *spread_findings(results)]
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002 - the summary table says it
+        """Nothing beyond what each run shows."""
+        return []
+
+
+def _system(spec: SpeedupSuite, config: LoadedConfig) -> str | None:
+    if spec.system is None:
+        return None
+    try:
+        return (config.root / spec.system).read_text("utf-8").strip() or None
+    except (OSError, UnicodeDecodeError) as error:
+        raise wrong(spec.system, f"can't be read: {error}", "Name a text file of the repository.") from error
+
+
+SPEEDUP = SpeedupKind()

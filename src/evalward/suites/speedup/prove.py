@@ -1,0 +1,126 @@
+"""Proves a set of tasks without an agent: the human patch passes and is faster, and nothing at all is not."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalward.config import LoadedConfig
+from evalward.decide.statistics.timing import FEWEST_SAMPLES, slower
+from evalward.records.problem import Problem
+from evalward.records.speedup import BenchmarkSpeed, Samples, SpeedupDetails
+from evalward.sandbox.base import SandboxError
+from evalward.suites.base import Proof, TrialBrokenError
+from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back
+from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE
+from evalward.suites.speedup.task import SpeedupCase
+from evalward.suites.speedup.trial import Equipment, judge, session
+from evalward.targets.base import TrialSkippedError
+from evalward.targets.per_task import FileTarget
+
+PATCH = "patch:"
+
+
+def patches_of(targets: Sequence[str], config: LoadedConfig) -> list[FileTarget]:
+    """The targets of a suite that are patches."""
+    names = [target.removeprefix(PATCH) for target in targets if target.startswith(PATCH)]
+    return [FileTarget("patch", name, config.config.patches[name], config.root) for name in names]
+
+
+async def prove_cases(equipment: Equipment, cases: Sequence[SpeedupCase], patches: Sequence[FileTarget]) -> Proof:
+    """Measure every task's nop, twice over, and its human patch; try whether the patches of the suite apply."""
+    problems: list[Problem] = []
+    tried = 0
+    for case in cases:
+        try:
+            with tempfile.TemporaryDirectory(prefix="evalward-speedup-") as place:
+                problems += await _prove(equipment, case, Path(place))
+                found = [await _refused(equipment, case, patch, Path(place)) for patch in patches]
+        except (TrialBrokenError, SandboxError, OSError, ValueError) as error:
+            message = error.message if isinstance(error, TrialBrokenError) else str(error)
+            problems.append(_problem(case, message, "Mend the task."))
+            continue
+        tried += sum(each is not None for each in found)
+        problems += [problem for each in found for problem in each or []]
+    return Proof(problems, f"{len(cases)} tasks measured with nop and oracle in turns, {tried} patches tried")
+
+
+def _problem(case: SpeedupCase, message: str, remedy: str, field: str = "") -> Problem:
+    return Problem(place=case.place, field=field or case.id, message=message, remedy=remedy)
+
+
+async def _prove(equipment: Equipment, case: SpeedupCase, work: Path) -> list[Problem]:
+    await asyncio.to_thread(case.fixture.copy_to, work / "original")
+    await asyncio.to_thread(case.fixture.copy_to, work / AGENT)  # nothing is changed there
+    sides = (await session(equipment, case, work, (NOP, ORACLE, AGENT))).sides
+    nop, oracle, again = (judge(case, name, name, sides) for name in (NOP, ORACLE, AGENT))
+    return [
+        *_sound(case, nop, "the untouched code"),
+        *_sound(case, oracle, "the human patch"),
+        *_sound(case, again, "a second copy of the untouched code"),
+        *_slow_oracle(case, oracle),
+        *_fast_nothing(case, again),
+    ]
+
+
+def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Problem]:
+    # not `pytest_failed`: the oracle's own failures are what that one forgives
+    failed = [("tests", details.pytest_summary.status != "passed"), ("snapshots", details.snapshot_failed)]
+    told = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
+    return [
+        _problem(case, f"{what} fails its {word}: {told}"[:500], "Mend the task.")
+        for word, failing in failed
+        if failing
+    ]
+
+
+def _slow_oracle(case: SpeedupCase, oracle: SpeedupDetails) -> list[Problem]:
+    """The human patch has to be faster by the task's least effect, in one benchmark beyond chance."""
+    if not oracle.resolved:
+        return []
+    found = oracle.oracle_speedup
+    least = 1 + case.task.min_effect
+    if found is None or found < least:
+        shown = "not available" if found is None else f"{found:.3f}"
+        message = f"the human patch is not faster: its speedup is {shown}, and min_effect wants {least:g}"
+        return [_problem(case, message, "Mend the patch or the benchmarks.", "oracle")]
+    if not any(is_faster(each, case.task.min_effect) for each in oracle.benchmarks if _enough(each.samples)):
+        message = f"no benchmark shows beyond chance that the human patch is faster (speedup {found:.3f})"
+        return [_problem(case, message, f"Measure {FEWEST_SAMPLES} rounds or more, or longer ones.", "rounds")]
+    return []
+
+
+def _fast_nothing(case: SpeedupCase, again: SpeedupDetails) -> list[Problem]:
+    fast = [each.name for each in again.benchmarks if is_faster(each, case.task.min_effect)]
+    if not fast:
+        return []
+    message = f"an unchanged copy is faster in {', '.join(name[:80] for name in fast[:3])}: what is measured is noise"
+    return [_problem(case, message, "Measure more rounds, longer ones, or on a quieter machine.", "benchmarks")]
+
+
+def _enough(samples: Samples | None) -> bool:
+    return samples is not None and min(len(samples.nop), len(samples.agent)) >= FEWEST_SAMPLES
+
+
+def is_faster(benchmark: BenchmarkSpeed, min_effect: float) -> bool:
+    """Whether the side took less time than the untouched code, by more than the least effect, and not by chance."""
+    samples = benchmark.samples
+    return samples is not None and slower(samples.agent, samples.nop, 1 + min_effect).slower
+
+
+async def _refused(equipment: Equipment, case: SpeedupCase, patch: FileTarget, work: Path) -> list[Problem] | None:
+    """What is wrong with a patch of the suite; `None` when the task has none of it."""
+    target = work / patch.id.replace(":", "-")
+    try:
+        await apply_patch(work / "original", patch.content(case), target, equipment.settings())
+    except TrialSkippedError:
+        return None
+    except RefusedError as error:
+        return [_problem(case, f"{patch.path_of(case.id)}: {error}", "Mend the patch.", patch.id)]
+    changed = put_back(work / "original", target, case.task.protect)
+    if changed:
+        message = f"{patch.path_of(case.id)} changes {', '.join(changed[:3])}, which is put back before measuring"
+        return [_problem(case, message, "Take it out of the patch, or out of `protect`.", patch.id)]
+    return []

@@ -1,0 +1,249 @@
+"""One trial of an optimisation task: make the change, measure it beside nop and oracle, judge it."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+from weakref import WeakKeyDictionary
+
+from evalward.config.speedup import SpeedupSuite
+from evalward.records.base import clean_text
+from evalward.records.case import Case
+from evalward.records.result import Result
+from evalward.records.speedup import SpeedupDetails
+from evalward.records.trace import Trace, Usage
+from evalward.sandbox.process import Limits, Settings
+from evalward.sandbox.process.settings import PATH
+from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.speedup.failure import merge
+from evalward.suites.speedup.log import read_log
+from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told
+from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, refused_evidence
+from evalward.suites.speedup.measure.session import (
+    Checked,
+    Conditions,
+    SetupError,
+    Side,
+    agents_workspace,
+    run_session,
+)
+from evalward.suites.speedup.outcome import TaskId, make_result
+from evalward.suites.speedup.task import SpeedupCase
+from evalward.targets.agents.base import AgentJob, AgentRun
+from evalward.targets.base import Target, TrialSkippedError
+from evalward.targets.per_task import FileTarget
+
+TASK_BROKEN = "task_broken"
+REFUSED = "change_refused"
+FREE = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+_locks: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock] = WeakKeyDictionary()
+
+
+@runtime_checkable
+class Working(Protocol):
+    """A coding agent, as far as it is needed here."""
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:
+        """Do the job."""
+        ...
+
+
+@dataclass(frozen=True)
+class Session:
+    """The sides that were measured together, and how long that took."""
+
+    sides: Mapping[str, Side]
+    took_ms: int
+
+
+@dataclass
+class Equipment:
+    """What a suite's trials share. `checked` and `sessions` hold what nop and oracle gave, by the task's definition."""
+
+    spec: SpeedupSuite
+    system: str | None = None
+    checked: dict[tuple[str, str], Checked] = field(default_factory=dict)
+    sessions: dict[str, Session] = field(default_factory=dict)
+
+    def settings(self) -> Settings:
+        """A workspace that may read the Python that we run with; `python` there is that one."""
+        ours = [Path(sys.prefix), Path(sys.base_prefix)]
+        return Settings(
+            limits=Limits(memory_mb=self.spec.memory_mb, disk_mb=self.spec.disk_mb),
+            network=self.spec.network,
+            readable=tuple(dict.fromkeys(ours)),
+            path=f"{Path(sys.prefix) / 'bin'}:{PATH}",
+            allow_unisolated=self.spec.allow_unisolated,
+        )
+
+    def conditions(self, case: SpeedupCase) -> Conditions:
+        """Rounds and times of a task: its own, else the suite's."""
+        rounds = case.task.rounds or self.spec.rounds
+        return Conditions(rounds, case.task.timeout_s or self.spec.timeout_s, self.settings())
+
+    def known(self, case: SpeedupCase) -> dict[str, Checked]:
+        """What was checked of nop and oracle before."""
+        return {name: found for (of, name), found in self.checked.items() if of == case.definition}
+
+    def keep(self, case: SpeedupCase, sides: Mapping[str, Side]) -> None:
+        """Keep what was checked of them: tests and outputs depend on content alone. Times do not, and are not kept."""
+        for name in (NOP, ORACLE):
+            checked = sides[name].checked
+            if checked is not None:
+                self.checked[case.definition, name] = checked
+
+
+async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
+    """Measure what a target makes of a task. Raises `TrialSkippedError`, `TrialBrokenError`, `SandboxError`."""
+    if isinstance(target, FileTarget) and target.form == "log":
+        return TrialOutcome(_of_log(case, target, trial), Trace())
+    with tempfile.TemporaryDirectory(prefix="evalward-speedup-") as place:
+        work = Path(place)
+        original = work / "original"
+        await asyncio.to_thread(case.fixture.copy_to, original)
+        done = await _measured(equipment, case, target, trial, work)
+    usage = FREE if target.id in {NOP, ORACLE} else done.trace.usage
+    took_ms = done.trace.duration_ms + done.took_ms
+    result = make_result(_task_id(case, trial), done.details, usage=usage, duration_ms=took_ms)
+    return TrialOutcome(_with_refusal(result, done.refused), done.trace)
+
+
+def _task_id(case: SpeedupCase, trial: int) -> TaskId:
+    return TaskId(case.id, case.category, case.definition, trial)
+
+
+def _with_refusal(result: Result, refused: str | None) -> Result:
+    return result.model_copy(update={"reason": REFUSED, "message": refused}) if refused else result
+
+
+@dataclass(frozen=True)
+class _Done:
+    """What became of a trial. `took_ms` is the measuring alone; `refused`: why the change could not be taken."""
+
+    details: SpeedupDetails
+    took_ms: int
+    trace: Trace = field(default_factory=Trace)
+    refused: str | None = None
+
+
+async def _measured(equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Done:
+    if target.id in {NOP, ORACLE}:
+        found = await reference(equipment, case, work)
+        return _Done(judge(case, target.id, target.id, found.sides), found.took_ms)
+    trace, notes, refused = await _change(equipment, case, target, trial, work)
+    if refused is not None:
+        found = await reference(equipment, case, work)
+        return _Done(_refusal(case, target.id, refused, found.sides), found.took_ms, trace, refused)
+    found = await session(equipment, case, work, (NOP, ORACLE, AGENT))
+    return _Done(judge(case, target.id, AGENT, found.sides, notes), found.took_ms, trace)
+
+
+def _refusal(case: SpeedupCase, key: str, why: str, sides: Mapping[str, Side]) -> SpeedupDetails:
+    found = [evidence_of(name, name, case.task, sides) for name in (NOP, ORACLE)]
+    return merge([*found, refused_evidence(key, why, sides)])[key]
+
+
+async def _change(
+    equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path
+) -> tuple[Trace, list[str], str | None]:
+    """Make the change in `work/agent`: its trace, what is to be told, why it is refused."""
+    trace, notes = Trace(), list[str]()
+    try:
+        if isinstance(target, FileTarget):
+            patch = target.content(case)
+            await apply_patch(work / "original", patch, work / AGENT, equipment.settings())
+        elif isinstance(target, Working):
+            trace, notes = await _work(equipment, case, target, trial, work)
+        else:
+            raise TrialSkippedError("no_agent", f"{target.id} changes no code")
+    except RefusedError as error:
+        return trace, notes, clean_text(str(error))
+    notes += told(put_back(work / "original", work / AGENT, case.task.protect))
+    return trace, notes, None
+
+
+async def _work(
+    equipment: Equipment, case: SpeedupCase, agent: Working, trial: int, work: Path
+) -> tuple[Trace, list[str]]:
+    timeout_s = case.task.timeout_s or equipment.spec.timeout_s
+    try:
+        async with agents_workspace(case.task, work / "original", equipment.settings(), timeout_s) as workspace:
+            job = AgentJob(case.task.prompt, workspace, equipment.spec.agent_timeout_s, system=equipment.system)
+            run = await agent.work(case, trial, job)
+            await workspace.end_processes()
+            take(workspace, work / AGENT)
+    except SetupError as error:
+        raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(str(error))) from error
+    notes = [f"AGENT: its time of {equipment.spec.agent_timeout_s:g} s was up"] if run.timed_out else []
+    return run.trace, notes
+
+
+async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> Session:
+    """Nop and oracle in turns, once per task and run: each is what it is, whoever asks."""
+    async with alone():
+        if case.definition not in equipment.sessions:
+            equipment.sessions[case.definition] = await _session(equipment, case, work, (NOP, ORACLE))
+        return equipment.sessions[case.definition]
+
+
+async def session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> Session:
+    """These sides in turns. `work` has what was changed, by the side's name."""
+    async with alone():
+        return await _session(equipment, case, work, names)
+
+
+async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> Session:
+    started = time.monotonic()
+    conditions = equipment.conditions(case)
+    original, oracle = work / "original", work / ORACLE
+    if not oracle.exists():
+        try:
+            await apply_patch(original, case.oracle, oracle, conditions.settings)
+        except RefusedError as error:
+            raise TrialBrokenError(Trace(), TASK_BROKEN, f"{case.task.oracle}: {clean_text(str(error))}") from error
+    folders = {name: original if name == NOP else work / name for name in names}
+    sides = await run_session(case.task, folders, conditions, equipment.known(case))
+    broken = sides[NOP].broken
+    if broken is not None or not sides[NOP].measured.samples:
+        why = broken or "; ".join(sides[NOP].measured.notes) or "its benchmarks gave no time"
+        raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(f"the untouched code can't be measured: {why}"))
+    equipment.keep(case, sides)
+    return Session(sides, round((time.monotonic() - started) * 1000))
+
+
+@asynccontextmanager
+async def alone() -> AsyncIterator[None]:
+    """One session at a time: two of them would measure each other."""
+    lock = _locks.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+    async with lock:
+        yield
+
+
+def judge(
+    case: SpeedupCase, key: str, name: str, sides: Mapping[str, Side], notes: list[str] | None = None
+) -> SpeedupDetails:
+    """What became of one side beside nop and oracle, with how it was measured."""
+    found = [evidence_of(each, each, case.task, sides) for each in (NOP, ORACLE)]
+    if name == AGENT:
+        found.append(evidence_of(key, AGENT, case.task, sides))
+    details = merge(found)[key]
+    how = [f"MEASURED: {sides[NOP].workspace.isolation.words()}"]
+    return details.model_copy(update={"notes": [*(notes or []), *details.notes, *how]})
+
+
+def _of_log(case: SpeedupCase, target: FileTarget, trial: int) -> Result:
+    """The result that a log of the task tells. Raises `TrialSkippedError` and `TrialBrokenError`."""
+    try:
+        reading = read_log(target.content(case))
+    except ValueError as error:
+        message = f"{target.path_of(case.id)}: {clean_text(str(error))}"
+        raise TrialBrokenError(Trace(), TASK_BROKEN, message) from error
+    details = merge([reading.evidence(target.id)])[target.id]
+    return make_result(_task_id(case, trial), details, skipped=reading.skipped)

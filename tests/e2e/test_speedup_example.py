@@ -1,0 +1,63 @@
+"""The example of optimisation tasks: measured, gated, proved, as users run it.
+
+Benchmarks run for real, so that these tests take seconds; the second task needs pytest-benchmark.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "speedup"
+TASKS = ["orders", *(["words"] if find_spec("pytest_benchmark") else [])]
+
+
+def evalward(*words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "evalward", *words]
+    return subprocess.run(command, cwd=EXAMPLE, check=False, capture_output=True, text=True)
+
+
+def measured(output: Path, target: str) -> dict[str, Any]:
+    report = json.loads((output / "report.json").read_text("utf-8"))
+    found: dict[str, Any] = next(run for run in report["runs"] if run["target"] == target)
+    return found
+
+
+def check(tmp_path: Path, task: str, config: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    done = evalward("check", "--config", config, "--case", task, "--output", str(tmp_path))
+    assert done.returncode in {0, 1}, done.stderr
+    return done, measured(tmp_path, "patch:agent")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_change_that_wins_passes(tmp_path: Path, task: str) -> None:
+    done, run = check(tmp_path, task, "evalward.yml")
+    assert done.returncode == 0, done.stdout
+    details = run["cases"][0]["details"]
+    assert (run["cases"][0]["status"], details["fallback_to_baseline"]) == ("passed", False)
+    assert details["task_speedup"] > 1.5
+    assert all(len(each["samples"][side]) == 7 for each in details["benchmarks"] for side in ("nop", "oracle", "agent"))
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(tmp_path: Path, task: str) -> None:
+    done, run = check(tmp_path, task, "pull-request.yml")
+    assert done.returncode == 1
+    case = run["cases"][0]
+    assert (case["status"], case["details"]["task_speedup"]) == ("failed", 1.0)
+    assert case["reason"] == {"orders": "tests_failed", "words": "snapshot_failed"}[task]
+    assert any(each["raw_agent"] > 1.5 for each in case["details"]["benchmarks"])
+    assert "mean_success_rate" in done.stderr
+
+
+@pytest.mark.skipif(len(TASKS) < 2, reason="pytest-benchmark is not installed")
+def test_the_tasks_tell_right_from_wrong() -> None:
+    done = evalward("validate", "evalward.yml")
+    assert done.returncode == 0, done.stderr
+    assert "2 tasks measured with nop and oracle in turns, 2 patches tried" in done.stdout + done.stderr
