@@ -88,7 +88,9 @@ def test_the_example__is_valid() -> None:
 def test_another_commits_guidance__and_the_checkout_stays_as_it_is(tmp_path: Path) -> None:
     repo = init(tmp_path / "repo")
     shutil.copytree(EXAMPLE, repo / "evals", ignore=shutil.ignore_patterns("evalward-out"))
-    commit(repo, {})
+    scenario = repo / "evals" / "cases" / "note-the-day.yaml"
+    unjudged = scenario.read_text("utf-8").replace("{enabled: true, ", "{enabled: false, ")  # nobody recorded v1
+    commit(repo, {"evals/cases/note-the-day.yaml": unjudged})
     git(repo, "tag", "v1")
     guide = (EXAMPLE / "cases" / "guides" / "clear.md").read_text("utf-8")
     commit(repo, {"evals/cases/jot/AGENTS.md": guide})
@@ -97,6 +99,7 @@ def test_another_commits_guidance__and_the_checkout_stays_as_it_is(tmp_path: Pat
     assert ran.code == 0, ran.err
     (found,) = json.loads(ran.out)["comparisons"]
     assert [column["name"] for column in found["columns"]] == ["v1", "current"]
+    assert found["cases"] == ["note-the-day", "pack-for-the-trip"]
     standing = {d["name"]: d["standing"] for d in found["differences"]}
     assert standing["error_rate"] == "better"
     assert git(repo, "status", "--porcelain", "--", "evals") == ""
