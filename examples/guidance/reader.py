@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SLIPS = 0.05  # how often it doesn't do what it has read
+LOOKS = 0.2  # how often it looks at what it has done
 GUESSES = ('./jot new "TEXT" TAG', './jot add "TEXT" TAG', './jot add "TEXT" --tags TAG')
 RIGHT = {"add": './jot add "TEXT" --tag TAG', "done": "./jot done NUMBER"}
 NOTE = re.compile(r"- (?P<text>.+?) \((?P<tag>\w+)\)(?P<done>, done)?$", re.MULTILINE)
@@ -49,8 +49,9 @@ class Reader:
         if what not in self.known:
             self.look_up(what)
         for _ in range(6):
-            example = self.known[what] if DICE.random() > SLIPS else GUESSES[0]
-            if run(filled(example, words)):
+            if run(filled(self.known[what], words)):
+                if DICE.random() < LOOKS:
+                    run("./jot list")
                 return
             if DICE.random() < 0.5:
                 self.look_up(what)

@@ -58,7 +58,7 @@ def test_the_example__tells_which_guidance_is_better_and_on_what(example: Path) 
     assert [column.name for column in found.columns] == ["current", "clear", "none"]
     assert found.cases == ["note-the-day", "pack-for-the-trip"]
     standing = {d.name: d.standing for d in found.of("clear")}
-    assert {standing[name] for name in ("error_rate", "help_seeking", "first_try_success", "commands")} == {"better"}
+    assert {standing[name] for name in ("error_rate", "help_seeking", "commands")} == {"better"}
     assert standing["completion"] == "same"
 
 
@@ -88,15 +88,18 @@ def test_the_example__is_valid() -> None:
 def test_another_commits_guidance__and_the_checkout_stays_as_it_is(tmp_path: Path) -> None:
     repo = init(tmp_path / "repo")
     shutil.copytree(EXAMPLE, repo / "evals", ignore=shutil.ignore_patterns("evalward-out"))
-    commit(repo, {})
+    scenario = repo / "evals" / "cases" / "note-the-day.yaml"
+    unjudged = scenario.read_text("utf-8").replace("{enabled: true, ", "{enabled: false, ")  # nobody recorded v1
+    commit(repo, {"evals/cases/note-the-day.yaml": unjudged})
     git(repo, "tag", "v1")
     guide = (EXAMPLE / "cases" / "guides" / "clear.md").read_text("utf-8")
     commit(repo, {"evals/cases/jot/AGENTS.md": guide})
-    words = ("guidance", "--config", "evals/evalward.yml", "--trials", "6", "--case", "pack*")
+    words = ("guidance", "--config", "evals/evalward.yml", "--trials", "6")
     ran = evalward(*words, "--against", "v1", "--format", "json", cwd=repo)
     assert ran.code == 0, ran.err
     (found,) = json.loads(ran.out)["comparisons"]
     assert [column["name"] for column in found["columns"]] == ["v1", "current"]
+    assert found["cases"] == ["note-the-day", "pack-for-the-trip"]
     standing = {d["name"]: d["standing"] for d in found["differences"]}
     assert standing["error_rate"] == "better"
     assert git(repo, "status", "--porcelain", "--", "evals") == ""

@@ -144,6 +144,7 @@ async def test_a_judge_error_is_neither_pass_nor_failure(bench: Bench) -> None:
     assert (result.status, result.reason) == (Status.ERROR, "judge_error")
     assert "recorded:answers.jsonl could not judge" in (result.message or "")
     assert run.metrics["outcome_pass_rate"].value is None
+    assert (run.metrics["judge_error_rate"].value, run.metrics["judge_score"].value) == (1, None)
     assert "## Judge\n\nNo score: recorded:answers.jsonl could not judge" in evaluation(bench, run)
 
 

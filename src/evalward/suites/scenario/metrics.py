@@ -54,7 +54,7 @@ def measure(results: Sequence[Result]) -> Measurement:
     found = {
         **_interaction(valid),
         **_outcomes(valid),
-        **_judge(valid),
+        **_judge(results, valid),
         **_totals(results, valid),
     }
     return Measurement(
@@ -139,11 +139,12 @@ def _outcomes(valid: Sequence[Result]) -> dict[str, Metric]:
     }
 
 
-def _judge(valid: Sequence[Result]) -> dict[str, Metric]:
-    asked = [one for one in map(details_of, valid) if was_judged(one)]
+def _judge(results: Sequence[Result], valid: Sequence[Result]) -> dict[str, Metric]:
+    """Trials that a judge could not judge are no valid ones, but its errors all the same."""
+    asked = [one for one in map(details_of, results) if was_judged(one)]
     errors = sum(one.judge_error is not None for one in asked)
     return {
-        "judge_score": _mean([one.judge_score for one in asked], "no trial was judged"),
+        "judge_score": _mean([one.judge_score for one in map(details_of, valid)], "no trial was judged"),
         "judge_error_rate": ratio(errors, len(asked), "no judge was asked", "lower"),
     }
 
