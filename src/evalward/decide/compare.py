@@ -11,24 +11,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.changes import category_changes, metric_changes, subject_changes
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import (
     CaseChange,
     CaseChangeKind,
-    CategoryChange,
     Comparison,
     MetricChange,
     RunComparison,
-    SubjectChange,
     Tally,
     WrongAnswer,
 )
 from evalward.records.evidence import Confirmation
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
+from evalward.records.metric import EPSILON, CategorySummary, Measurement
 from evalward.records.patterns import chosen
-from evalward.records.report import Partial, Report, Run, Subject
+from evalward.records.report import Partial, Report, Run
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.scenario_line import scenario_lines
@@ -139,9 +138,9 @@ def _compare_run(
         diverged=sum(not isinstance(d, CommandDetails) and d.diverged_at is not None for d in replayed),
         not_measured=run.not_measured,
         added=base is None,
-        subject=_subject_changes(base.subject, run.subject) if base else [],
-        metrics=_metric_changes(before if comparable else NOTHING, now, run.metrics),
-        categories=_category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
+        subject=subject_changes(base.subject, run.subject) if base else [],
+        metrics=metric_changes(before if comparable else NOTHING, now, run.metrics),
+        categories=category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_case_changes(sides) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
@@ -211,60 +210,11 @@ def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
     return grouped
 
 
-def _metric_changes(before: Measurement, now: Measurement, whole: Mapping[str, Metric]) -> list[MetricChange]:
-    names = list(whole) + [name for name in before.metrics if name not in whole]
-    return [_metric_change(name, before.metrics.get(name), now.metrics.get(name), whole.get(name)) for name in names]
-
-
-def _metric_change(name: str, before: Metric | None, now: Metric | None, whole: Metric | None) -> MetricChange:
-    before, now, whole = _sound(before), _sound(now), _sound(whole)
-    known = whole or now or before
-    return MetricChange(
-        id=name,
-        before=before,
-        now=now if before else whole,
-        whole=whole,
-        delta=_delta(before, now),
-        better=known.better if known else "neither",
-    )
-
-
-def _sound(metric: Metric | None) -> Metric | None:
-    """The metric; a value that is no number is not available: it would keep to every limit, as nothing is above it."""
-    if metric is None or metric.value is None or math.isfinite(metric.value):
-        return metric
-    return metric.model_copy(update={"value": None, "reason": f"{metric.value} is no number"})
-
-
-def _delta(before: Metric | None, now: Metric | None) -> float | None:
-    if before is None or now is None or before.value is None or now.value is None:
-        return None
-    delta = now.value - before.value
-    return 0.0 if abs(delta) <= EPSILON else delta
-
-
 def _gone(sides: Sides, measure: Measure) -> Mapping[str, CategorySummary]:
     """The baseline's categories that no case of the report has."""
     there = {result.category for results in sides.now.values() for result in results}
     cases = [case for case in sides.before.values() if case.category not in there]
     return measure([trial for case in cases for trial in case.results()]).categories
-
-
-def _category_changes(
-    before: Measurement, now: Measurement, gone: Mapping[str, CategorySummary]
-) -> list[CategoryChange]:
-    was = {**before.categories, **gone}
-    names = sorted({*was, *now.categories})
-    return [CategoryChange(name=name, before=was.get(name), now=now.categories.get(name)) for name in names]
-
-
-def _subject_changes(before: Subject, now: Subject) -> list[SubjectChange]:
-    names = sorted({*before.parts, *now.parts})
-    return [
-        SubjectChange(part=name, before=before.parts.get(name), now=now.parts.get(name))
-        for name in names
-        if before.parts.get(name) != now.parts.get(name)
-    ]
 
 
 def _case_changes(sides: Sides) -> list[CaseChange]:
