@@ -24,6 +24,30 @@ class Execution:
     duration_ms: int
 
 
+class Ended(Protocol):
+    """A command that has ended. One that can't be started ends with 126 or 127, as in a shell."""
+
+    @property
+    def stdout(self) -> str:
+        """What it printed."""
+        ...
+
+    @property
+    def stderr(self) -> str:
+        """What it printed to standard error."""
+        ...
+
+    @property
+    def exit_code(self) -> int:
+        """How it ended."""
+        ...
+
+    @property
+    def timed_out(self) -> bool:
+        """It was ended because it took too long."""
+        ...
+
+
 class Shell(Protocol):
     """A shell whose state (variables, functions, folder, files) lives from one script to the next."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.scenario import GateResult
+from evalward.sandbox.base import Ended
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
 from evalward.suites.scenario.interaction import TargetCommand
 from evalward.suites.scenario.model import (
@@ -28,7 +29,7 @@ from evalward.suites.scenario.model import (
     ScriptGate,
 )
 from evalward.suites.scenario.patterns import compiled
-from evalward.suites.scenario.place import Ended, Workplace, excerpt, how_it_ended, run_shell
+from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 
 MESSAGE_LIMIT = 500
 SHOWN_COMMANDS = 3

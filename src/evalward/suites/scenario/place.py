@@ -6,35 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from evalward.sandbox.base import FileType
+from evalward.sandbox.base import Ended, FileType
 
 SHELL = ("sh", "-c")
 SAID = 200
 """Characters of an output that a message shows."""
-
-
-class Ended(Protocol):
-    """A command that has ended. One that can't be started ends with 126 or 127, as in a shell."""
-
-    @property
-    def stdout(self) -> str:
-        """What it printed."""
-        ...
-
-    @property
-    def stderr(self) -> str:
-        """What it printed to standard error."""
-        ...
-
-    @property
-    def exit_code(self) -> int:
-        """How it ended."""
-        ...
-
-    @property
-    def timed_out(self) -> bool:
-        """It was ended because it took too long."""
-        ...
 
 
 class Workplace(Protocol):

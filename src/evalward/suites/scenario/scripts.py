@@ -13,8 +13,9 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.scenario import EvaluatorResult
+from evalward.sandbox.base import Ended
 from evalward.suites.scenario.model import Evaluator, PostScript
-from evalward.suites.scenario.place import Ended, Workplace, excerpt, how_it_ended, run_shell
+from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 
 PREFIXES = ("LLM_TOOL_TEST_", "EVALWARD_")
 SETUP_SECONDS = 300.0

@@ -10,34 +10,15 @@ from typing import Literal, Protocol, TypeGuard
 
 from evalward.records.case import Case
 from evalward.records.trace import Trace
+from evalward.sandbox import base as sandbox
 from evalward.targets.base import Evaluated
 
 Claim = str | int | float | bool | None
 Limit = Literal["turns", "tokens", "usd"]
 
 
-class Ended(Protocol):
-    """How a command ended. Texts are whole, as far as the place keeps them."""
-
-    @property
-    def stdout(self) -> str:
-        """What it printed."""
-        ...
-
-    @property
-    def stderr(self) -> str:
-        """What it complained about."""
-        ...
-
-    @property
-    def exit_code(self) -> int:
-        """As a shell tells it: 126 and 127 for a command that could not be started."""
-        ...
-
-    @property
-    def timed_out(self) -> bool:
-        """Whether its time was up."""
-        ...
+class Ended(sandbox.Ended, Protocol):
+    """How an agent's command ended. Texts are whole, as far as the place keeps them."""
 
     @property
     def duration_ms(self) -> int:
