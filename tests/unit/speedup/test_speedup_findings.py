@@ -64,3 +64,9 @@ def test_noise_above_the_effect_is_told_and_no_change_claims_none() -> None:
 def test_levels_of_different_size_are_told() -> None:
     finding = found(trial_of("t", details(speeds(("a.S.f", 2, 1), ("a.S.g", 2, 1)))))["level_groups"]
     assert finding.evidence == "module 1, class 1, function 2, overall 1"
+
+
+def test_a_speedup_that_nobody_believes_is_told() -> None:
+    finding = found(trial_of("t", details(speeds(("m.S.a", 2000, 10), ("m.S.b", 999, 10)))))["incredible_speedup"]
+    assert (finding.cases, finding.evidence) == (["t"], "m.S.a 2e+03×, oracle 10×")
+    assert "incredible_speedup" not in found(trial_of("t", details(speeds(("m.S.a", 1000, 10)))))

@@ -17,6 +17,7 @@ SHOWN_BENCHMARKS = 3
 NO_EFFECT = 0.01  # a change of less than a hundredth claims nothing that noise could hide
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 MIN_SAMPLES = 3
+INCREDIBLE = 100  # times as fast as with the human patch
 
 
 def interpret(results: Sequence[Result], measurement: Measurement) -> list[Finding]:
@@ -26,6 +27,7 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
         *_fallbacks(valid),
         *_oracle_failed(valid),
         *_dropped(valid),
+        *_incredible(valid),
         *_noisy(valid),
         *_rewarded_spending(measurement),
         *_level_groups(valid),
@@ -98,6 +100,24 @@ def _dropped(valid: Pairs) -> Iterator[Finding]:
 
 def _lost(details: SpeedupDetails) -> list[str]:
     return [each.name for each in details.benchmarks if not each.valid or each.resurrected]
+
+
+def _incredible(valid: Pairs) -> Iterator[Finding]:
+    """What is measured runs in the measuring process: code that means to can tell any time."""
+    pairs = ((result, each) for result, details in valid if details.role == "agent" for each in details.benchmarks)
+    found = [(r, b) for r, b in pairs if b.valid and b.agent and b.oracle and b.agent > INCREDIBLE * b.oracle]
+    if found:
+        yield Finding(
+            id="incredible_speedup",
+            level="warning",
+            message=f"{_counted(len(found), 'benchmark')} can hardly be as fast as measured",
+            evidence=", ".join(
+                f"{b.name[:80]} {b.agent:.3g}×, oracle {b.oracle:.3g}×" for _, b in found[:SHOWN_BENCHMARKS]
+            ),
+            threshold=f"{INCREDIBLE} times the oracle's speedup",
+            advice="Read the change: the code under test can fake or cache what is measured.",
+            cases=_ids(result for result, _ in found),
+        )
 
 
 def noise(benchmark: BenchmarkSpeed) -> float | None:
