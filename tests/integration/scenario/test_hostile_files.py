@@ -43,3 +43,13 @@ async def test_names_that_no_artifact_can_have_are_left_out_and_told(bench: Benc
         r"l\x1b[31m -> /etc",
         "why?: a name that an artifact can't have",
     ]
+
+
+async def test_an_agent_that_fills_the_disk_is_told_so(bench: Bench) -> None:
+    bench.suite["limits"] = {"disk_mb": 20}
+    fill = "i=0; while [ $i -lt 40 ]; do head -c 5000000 /dev/zero > fill$i; i=$((i+1)); done; sleep 20"
+    bench.more["agents"] = {"own": {"command": ["sh", "-c", fill]}}
+    done = await tried(bench, "agent:own", scenario())
+    assert done.outcome.result.status is Status.FAILED
+    assert done.outcome.result.message is not None
+    assert done.outcome.result.message.endswith("the agent was ended: it used more than the suite's limits.disk_mb")

@@ -123,7 +123,7 @@ async def test_a_scenario_without_a_solution_is_no_oracles(bench: Bench) -> None
 
 async def test_a_judge_that_nobody_is_gives_no_verdict(bench: Bench) -> None:
     (bench.root / "evals").mkdir()
-    (bench.root / "evals" / "rubric.txt").write_text("criteria: []\n", "utf-8")
+    (bench.root / "evals" / "rubric.txt").write_text("criteria: [{id: a, weight: 1.0, description: b}]\n", "utf-8")
     judge = {"enabled": True, "rubric": "rubric.txt", "pass_threshold": 0.7}
     evaluation = {"gates": list(GATES), "judge": judge}
     good = await scripted(bench, ADD, evaluation=evaluation)

@@ -10,6 +10,7 @@ from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.records.speedup import LEVELS, BenchmarkSpeed, SpeedupDetails
+from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
 
 SHOWN_CASES = 20
@@ -28,6 +29,7 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
         *_oracle_failed(valid),
         *_dropped(valid),
         *_incredible(valid),
+        *_repeated_blocks(valid),
         *_noisy(valid),
         *_rewarded_spending(measurement),
         *_level_groups(valid),
@@ -117,6 +119,20 @@ def _incredible(valid: Pairs) -> Iterator[Finding]:
             threshold=f"{INCREDIBLE} times the oracle's speedup",
             advice="Read the change: the code under test can fake or cache what is measured.",
             cases=_ids(result for result, _ in found),
+        )
+
+
+def _repeated_blocks(valid: Pairs) -> Iterator[Finding]:
+    """A log whose tests print blocks of their own: nobody can tell which are the run's."""
+    found = [result for result, details in valid if any(REPEATED in note for note in details.notes)]
+    if found:
+        yield Finding(
+            id="repeated_blocks",
+            level="warning",
+            message=f"{_counted(len(found), 'log')} tells a result more than once, and the first one counts",
+            evidence="a test that prints such a block before the run does decides its result",
+            advice="Read the log: one run writes each block once.",
+            cases=_ids(found),
         )
 
 

@@ -13,7 +13,7 @@ from evalward.records.trace import Trace
 from evalward.targets.base import Evaluated
 
 Claim = str | int | float | bool | None
-Limit = Literal["turns", "tokens", "usd"]
+Limit = Literal["turns", "tokens", "usd", "memory", "disk"]
 
 
 class Ended(Protocol):
@@ -42,6 +42,11 @@ class Ended(Protocol):
     @property
     def duration_ms(self) -> int:
         """By the clock."""
+        ...
+
+    @property
+    def exceeded(self) -> Literal["memory", "disk"] | None:
+        """What it used up, and was ended for with everything else in its place."""
         ...
 
     @property

@@ -129,7 +129,7 @@ def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> 
     words = told.messages or [answer.message for answer in (account.answers if account else []) if answer.main]
     prompt = Message(role="user", content=[Text(text=clean_text(job.prompt))])
     exit_code = None if ended.timed_out else ended.exit_code
-    limit = account.limit if account else None
+    limit = (account.limit if account else None) or ended.exceeded
     good = exit_code == 0 and told.finished is not False
     trace = Trace(
         messages=[prompt, *(message for message in words if message.content)],
