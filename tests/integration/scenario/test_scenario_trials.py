@@ -14,6 +14,7 @@ from evalward.records.events import completed, read_events
 from evalward.records.result import Status
 from evalward.sandbox.process.probe import Layers
 from evalward.suites.base import TrialBrokenError
+from evalward.suites.scenario.judged import NO_JUDGE
 from evalward.suites.scenario.results_folder import ResultsFolder
 from evalward.targets.base import TrialSkippedError
 from support.sandboxes import use
@@ -128,7 +129,7 @@ async def test_a_judge_that_nobody_is_gives_no_verdict(bench: Bench) -> None:
     evaluation = {"gates": list(GATES), "judge": judge}
     good = await scripted(bench, ADD, evaluation=evaluation)
     assert (good.outcome.result.status, good.outcome.result.reason) == (Status.ERROR, "judge_error")
-    assert (good.details.judge_error, good.details.judge_passed) == ("no judge is available", None)
+    assert (good.details.judge_error, good.details.judge_passed) == (NO_JUDGE, None)
     bad = await scripted(bench, "true", evaluation=evaluation)
     assert (bad.outcome.result.status, bad.outcome.result.reason) == (Status.FAILED, "gates_failed")
 

@@ -1,4 +1,4 @@
-"""Files that an agent leaves to break whoever looks at them: they count against it, and nothing else breaks."""
+"""What an agent does to break whoever looks at it counts against it, and breaks nothing else."""
 
 from __future__ import annotations
 
@@ -53,3 +53,11 @@ async def test_an_agent_that_fills_the_disk_is_told_so(bench: Bench) -> None:
     assert done.outcome.result.status is Status.FAILED
     assert done.outcome.result.message is not None
     assert done.outcome.result.message.endswith("the agent was ended: it used more than the suite's limits.disk_mb")
+
+
+async def test_an_agent_that_worked_and_then_missed_a_program_has_failed_itself(bench: Bench) -> None:
+    bench.more["agents"] = {"own": {"command": ["sh", "-c", "./todo create milk 2>/dev/null; no-such-program"]}}
+    done = await tried(bench, "agent:own", scenario())
+    assert done.outcome.result.status is Status.FAILED
+    assert done.outcome.result.message is not None
+    assert done.outcome.result.message.endswith("the agent ended with exit code 127")
