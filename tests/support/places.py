@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Finished:
     timed_out: bool
     duration_ms: int
     dropped_bytes: int = 0
+    exceeded: Literal["memory", "disk"] | None = None
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,11 @@ class PytestSummary(Record):
         return self.failed + self.error
 
     @property
+    def ran(self) -> int:
+        """Tests that were run to some end; skipped ones were not."""
+        return self.passed + self.failed_total
+
+    @property
     def counted(self) -> bool:
         """True when the counts say something: an agent's failures may be held against them."""
         return self.status == "passed" or self.failed_total > 0

@@ -14,6 +14,10 @@ class SandboxError(Exception):
     """The sandbox itself broke. Counted as `error`: never the target's failure."""
 
 
+class FileTooLargeError(SandboxError):
+    """A file is too large to be read. Its writer did that: where it is judged, it counts as a wrong file."""
+
+
 @dataclass(frozen=True)
 class Execution:
     """What one run of a script gave. `stdout` and `stderr` are whole, as far as the sandbox itself keeps them."""

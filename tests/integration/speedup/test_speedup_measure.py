@@ -87,6 +87,30 @@ async def test_what_the_oracle_fails_an_agent_may_fail(tmp_path: Path) -> None:
     assert (result.status, details.oracle_failed) == (Status.PASSED, True)
 
 
+@pytest.mark.parametrize("counts", [(1, 0), (1, 2)])
+async def test_a_change_that_leaves_tests_out_has_failed(tmp_path: Path, counts: tuple[int, int]) -> None:
+    passed, skipped = counts
+    told = f'{{"passed": {passed}, "failed": 0, "error": 0, "skipped": {skipped}}}'
+    code = {**CODE, "tests/run.sh": "cp counts tests.json\n", "counts": '{"passed": 3, "failed": 0, "error": 0}\n'}
+    write_task(tmp_path, code=code)
+    fewer = GOOD + patch("counts", code["counts"].strip(), told)
+    result, details = await trial(tmp_path, patches={"mine": fewer})
+    assert (result.status, result.reason, details.task_speedup) == (Status.FAILED, "tests_failed", 1.0)
+    assert (details.pytest_summary.passed, details.pytest_summary.error) == (1, 2)
+    assert result.message is not None
+    assert "TESTS: 2 fewer ran than on the untouched code" in result.message
+
+
+async def test_a_result_too_large_to_read_is_the_changes_failure(tmp_path: Path) -> None:
+    huge = "test -e huge && truncate -s 65M times.json && exit 0\n" + CODE["bench/run.sh"]
+    write_task(tmp_path, code={**CODE, "bench/run.sh": huge})
+    change = GOOD + "--- /dev/null\n+++ b/huge\n@@ -0,0 +1 @@\n+now\n"
+    result, details = await trial(tmp_path, patches={"mine": change})
+    assert (result.status, result.reason, details.task_speedup) == (Status.FAILED, "tests_failed", 1.0)
+    assert result.message is not None
+    assert "times.json: the file is larger than 64 MiB" in result.message
+
+
 async def test_a_change_that_stops_the_benchmarks_has_failed(tmp_path: Path) -> None:
     crash = GOOD + "--- /dev/null\n+++ b/crash\n@@ -0,0 +1 @@\n+now\n"
     result, details = await trial(tmp_path, patches={"mine": crash})

@@ -7,8 +7,9 @@ from evalward.records.result import Result
 from evalward.records.speedup import BenchmarkSpeed, Samples
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.findings import interpret, is_noisy, noise
+from evalward.suites.speedup.log import read_log
 from evalward.suites.speedup.metrics import measure
-from support.speedups import KEY, ORACLE, details, evidence, ran_with, snapshot_of, speeds, trial_of
+from support.speedups import KEY, ORACLE, details, evidence, log, ran_with, snapshot_of, speeds, trial_of
 
 
 def found(*results: Result) -> dict[str, Finding]:
@@ -64,3 +65,17 @@ def test_noise_above_the_effect_is_told_and_no_change_claims_none() -> None:
 def test_levels_of_different_size_are_told() -> None:
     finding = found(trial_of("t", details(speeds(("a.S.f", 2, 1), ("a.S.g", 2, 1)))))["level_groups"]
     assert finding.evidence == "module 1, class 1, function 2, overall 1"
+
+
+def test_a_speedup_that_nobody_believes_is_told() -> None:
+    finding = found(trial_of("t", details(speeds(("m.S.a", 2000, 10), ("m.S.b", 999, 10)))))["incredible_speedup"]
+    assert (finding.cases, finding.evidence) == (["t"], "m.S.a 2e+03×, oracle 10×")
+    assert "incredible_speedup" not in found(trial_of("t", details(speeds(("m.S.a", 1000, 10)))))
+
+
+def test_a_log_with_a_block_twice_is_told() -> None:
+    def of(text: str) -> Result:
+        return trial_of("t", merge([read_log(text).evidence(KEY)])[KEY])
+
+    assert found(of(log() + log(tests={"passed": 0, "failed": 12})))["repeated_blocks"].cases == ["t"]
+    assert "repeated_blocks" not in found(of(log()))

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from evalward.sandbox.base import FileType, SandboxError
+from evalward.sandbox.base import FileTooLargeError, FileType
 
 DEEPEST = 64  # folders below each other that are copied
 MOST_LINKS = 40  # that are followed on the way to one file, as the kernel has it
@@ -109,11 +109,11 @@ def _kind_of(descriptor: int) -> Opened:
 
 
 def read_all(descriptor: int) -> bytes:
-    """The file's bytes. Raises `SandboxError` for one of absurd size."""
+    """The file's bytes. Raises `FileTooLargeError` for one of absurd size."""
     with os.fdopen(os.dup(descriptor), "rb") as file:
         content = file.read(READ_MOST + 1)
     if len(content) > READ_MOST:
-        raise SandboxError(f"a file of the workspace is larger than {READ_MOST >> 20} MiB")
+        raise FileTooLargeError(f"the file is larger than {READ_MOST >> 20} MiB")
     return content
 
 

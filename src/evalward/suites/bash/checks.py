@@ -19,7 +19,7 @@ from evalward.config.words import near_or_known
 from evalward.records.base import clean_text
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
-from evalward.sandbox.base import Shell
+from evalward.sandbox.base import FileTooLargeError, Shell
 
 NO_CALL_EXIT_CODE = -1
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
@@ -188,7 +188,10 @@ def _read(evidence: Evidence, path: str) -> tuple[str | None, str]:
         return None, "there is no such file"
     if there != "file":
         return None, f"there is a {there} at this path, no file"
-    content = evidence.shell.read_file(path)
+    try:
+        content = evidence.shell.read_file(path)
+    except FileTooLargeError as error:  # the target's doing, no fault of the sandbox's
+        return None, str(error)
     return (None, "the file can't be read") if content is None else (content.decode("utf-8", "replace"), "")
 
 

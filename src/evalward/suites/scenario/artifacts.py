@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -23,6 +25,8 @@ from evalward.suites.scenario.scripts import ScriptRun
 METRICS, EVALUATION, FIXTURE, LEFT_OUT = "metrics.json", "evaluation.md", "fixture", "fixture-left-out.txt"
 FIXTURE_MB = 20
 MOST_FILES = 5_000
+# What actions/upload-artifact takes in no path, and what is no UTF-8.
+_ODD = re.compile('["<>|*?:\\\\\\x00-\\x1f\\x7f\\ud800-\\udfff]')
 MOST_CHARACTERS = 5_000_000  # of transcript and events each
 
 
@@ -77,12 +81,31 @@ def _keep_fixture(workspace: Workspace, folder: Path) -> None:
         shutil.rmtree(fixture)
         notes.append(f"{copied.files} files: more than {MOST_FILES}, so none is kept")
     for link in [path for path in fixture.rglob("*") if path.is_symlink()]:
-        notes.append(f"{link.relative_to(fixture)} -> {link.readlink()}")
+        notes.append(f"{_shown(link.relative_to(fixture))} -> {_shown(link.readlink())}")
         link.unlink()
+    notes += _without_odd_names(fixture)
     if copied.skipped:
         notes.append(f"{copied.skipped} entries that are too large ({FIXTURE_MB} MB together) or no files")
     if notes:
         _write(folder / LEFT_OUT, "".join(f"{note}\n" for note in notes))
+
+
+def _without_odd_names(fixture: Path) -> list[str]:
+    """Remove what can't be uploaded: one such name, and GitHub refuses the whole artifact."""
+    notes = []
+    for place, folders, files in os.walk(fixture):
+        odd = [name for name in (*folders, *files) if _ODD.search(name)]
+        folders[:] = [name for name in folders if name not in odd]
+        for name in odd:
+            path = Path(place) / name
+            notes.append(f"{_shown(path.relative_to(fixture))}: a name that an artifact can't have")
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return notes
+
+
+def _shown(path: Path) -> str:
+    """A path of the agent's in one line."""
+    return ascii(str(path))[1:-1]
 
 
 # ------------------------------------------------------------------------------------------- metrics.json

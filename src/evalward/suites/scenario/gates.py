@@ -13,7 +13,7 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.scenario import GateResult
-from evalward.sandbox.base import Ended
+from evalward.sandbox.base import Ended, FileTooLargeError
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
 from evalward.suites.scenario.interaction import TargetCommand
 from evalward.suites.scenario.model import (
@@ -130,7 +130,10 @@ def _text(path: str, place: Workplace) -> tuple[str | None, str]:
     there = place.file_type(path)
     if there is None:
         return None, f"{path}: there is no such file"
-    content = place.read_file(path) if there == "file" else None
+    try:
+        content = place.read_file(path) if there == "file" else None
+    except FileTooLargeError as error:  # the agent's doing, no fault of the sandbox's
+        return None, f"{path}: {error}"
     if content is None:
         return None, f"{path}: " + ("it can't be read" if there == "file" else f"it is a {there}, no file")
     try:

@@ -10,12 +10,13 @@ from evalward.records.problem import Problem
 from evalward.records.scenario import GateResult, ScenarioDetails
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.trial import Walls, run_scenario
+from evalward.suites.scenario.trial import HEALTH_FAILED, SETUP_FAILED, Walls, run_scenario
 from evalward.targets.agents.base import Agent
 from evalward.targets.agents.scripted import NopAgent, OracleAgent
 
 AT_ONCE = 4  # workspaces
 LOOK = "Look at the gates, the solution and the fixture."
+WHERE_FIRST = "Look at setup.commands, target.health_check and the fixture: no agent has been started yet."
 
 
 async def prove_cases(cases: Sequence[ScenarioCase], walls: Walls) -> Proof:
@@ -38,7 +39,8 @@ async def _prove(case: ScenarioCase, walls: Walls) -> list[Problem]:
         solved = await _gates(case, OracleAgent(), walls) if case.scenario.solution else []
         idle = await _gates(case, NopAgent(), walls)
     except TrialBrokenError as error:
-        return [Problem(place=case.place, message=f"{case.id!r} can't be tried: {error.message}", remedy=LOOK)]
+        remedy = WHERE_FIRST if error.reason in {SETUP_FAILED, HEALTH_FAILED} else LOOK
+        return [Problem(place=case.place, message=f"{case.id!r} can't be tried: {error.message}", remedy=remedy)]
     problems = [
         Problem(
             place=case.place,

@@ -299,6 +299,8 @@ def how_it_went(run: AgentRun, timeout_s: float) -> str:
             "turns": "the agent had no turns left",
             "tokens": "the agent had no tokens left",
             "usd": "the agent had no money left",
+            "memory": "the agent was ended: it used more than the suite's limits.memory_mb",
+            "disk": "the agent was ended: it used more than the suite's limits.disk_mb",
         }[run.limit]
     return f"the agent ended with exit code {run.exit_code}"
 

@@ -10,6 +10,7 @@ from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.records.speedup import LEVELS, BenchmarkSpeed, SpeedupDetails
+from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
 
 SHOWN_CASES = 20
@@ -17,6 +18,7 @@ SHOWN_BENCHMARKS = 3
 NO_EFFECT = 0.01  # a change of less than a hundredth claims nothing that noise could hide
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 MIN_SAMPLES = 3
+INCREDIBLE = 100  # times as fast as with the human patch
 
 
 def interpret(results: Sequence[Result], measurement: Measurement) -> list[Finding]:
@@ -26,6 +28,8 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
         *_fallbacks(valid),
         *_oracle_failed(valid),
         *_dropped(valid),
+        *_incredible(valid),
+        *_repeated_blocks(valid),
         *_noisy(valid),
         *_rewarded_spending(measurement),
         *_level_groups(valid),
@@ -98,6 +102,38 @@ def _dropped(valid: Pairs) -> Iterator[Finding]:
 
 def _lost(details: SpeedupDetails) -> list[str]:
     return [each.name for each in details.benchmarks if not each.valid or each.resurrected]
+
+
+def _incredible(valid: Pairs) -> Iterator[Finding]:
+    """What is measured runs in the measuring process: code that means to can tell any time."""
+    pairs = ((result, each) for result, details in valid if details.role == "agent" for each in details.benchmarks)
+    found = [(r, b) for r, b in pairs if b.valid and b.agent and b.oracle and b.agent > INCREDIBLE * b.oracle]
+    if found:
+        yield Finding(
+            id="incredible_speedup",
+            level="warning",
+            message=f"{_counted(len(found), 'benchmark')} can hardly be as fast as measured",
+            evidence=", ".join(
+                f"{b.name[:80]} {b.agent:.3g}×, oracle {b.oracle:.3g}×" for _, b in found[:SHOWN_BENCHMARKS]
+            ),
+            threshold=f"{INCREDIBLE} times the oracle's speedup",
+            advice="Read the change: the code under test can fake or cache what is measured.",
+            cases=_ids(result for result, _ in found),
+        )
+
+
+def _repeated_blocks(valid: Pairs) -> Iterator[Finding]:
+    """A log whose tests print blocks of their own: nobody can tell which are the run's."""
+    found = [result for result, details in valid if any(REPEATED in note for note in details.notes)]
+    if found:
+        yield Finding(
+            id="repeated_blocks",
+            level="warning",
+            message=f"{_counted(len(found), 'log')} tells a result more than once, and the first one counts",
+            evidence="a test that prints such a block before the run does decides its result",
+            advice="Read the log: one run writes each block once.",
+            cases=_ids(found),
+        )
 
 
 def noise(benchmark: BenchmarkSpeed) -> float | None:

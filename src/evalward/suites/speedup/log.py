@@ -21,6 +21,7 @@ from evalward.suites.speedup.values import benchmark_speeds, check_names, count,
 MAX_LOG_BYTES = 256 * 1024 * 1024
 MAX_BLOCK = 64 * 1024 * 1024
 MAX_KEY = 500
+REPEATED = "times in the log; the first one counts"  # in the note about a block that stands there again
 NO_BENCHMARKS = "FORMULACODE_NO_BENCHMARKS"
 _MARKER = re.compile(r"^[ \t]*FORMULACODE_(TESTS|RESULT|SNAPSHOT)_(START|END)[ \t\r]*$", re.MULTILINE)
 _NO_BENCHMARKS = re.compile(rf"^[ \t]*{NO_BENCHMARKS}\b", re.MULTILINE)
@@ -114,7 +115,7 @@ def _blocks(text: str) -> tuple[dict[str, _Block], list[str]]:
     for match in _MARKER.finditer(text):
         found[match[1]].append((match[2], match.start(), match.end()))
     notes = [
-        f"{name}: the block stands {starts} times in the log; the first one counts"
+        f"{name}: the block stands {starts} {REPEATED}"
         for name, marks in found.items()
         if (starts := sum(mark == "START" for mark, _, _ in marks)) > 1
     ]

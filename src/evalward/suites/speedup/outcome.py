@@ -9,6 +9,8 @@ from evalward.records.result import CheckResult, Result, Status
 from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Usage
 
+SHOWN_NOTES = 2
+
 
 class Reason(StrEnum):
     """Why a trial did not pass."""
@@ -68,7 +70,8 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, Reason | Non
     if not details.success:
         reason = Reason.TESTS if details.pytest_failed else Reason.SNAPSHOT
         failing = [check.detail for check in _checks(details) if not check.passed]
-        return Status.FAILED, reason, "; ".join(failing)
+        told = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:"))]
+        return Status.FAILED, reason, "; ".join([*failing, *told[:SHOWN_NOTES]])
     if not details.benchmarks:
         told = [note for note in details.notes if note.startswith("RESULT:")]
         return Status.ERROR, Reason.NO_RESULT, "; ".join(told) or "no benchmark was measured"

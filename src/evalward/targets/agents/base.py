@@ -14,7 +14,7 @@ from evalward.sandbox import base as sandbox
 from evalward.targets.base import Evaluated
 
 Claim = str | int | float | bool | None
-Limit = Literal["turns", "tokens", "usd"]
+Limit = Literal["turns", "tokens", "usd", "memory", "disk"]
 
 
 class Ended(sandbox.Ended, Protocol):
@@ -23,6 +23,11 @@ class Ended(sandbox.Ended, Protocol):
     @property
     def duration_ms(self) -> int:
         """By the clock."""
+        ...
+
+    @property
+    def exceeded(self) -> Literal["memory", "disk"] | None:
+        """What it used up, and was ended for with everything else in its place."""
         ...
 
     @property

@@ -115,8 +115,13 @@ class DrivenAgent:
         return run_of(job, ended, self._dialect.read(ended.stdout), account)
 
     def _refuse_unstarted(self, ended: Ended) -> None:
-        """A program that isn't there, or can't be run, has failed at nothing."""
-        if ended.exit_code in NOT_STARTED and not ended.stdout and ended.stderr.startswith(f"{self._executable}: "):
+        """A program that isn't there, or can't be run, has failed at nothing.
+
+        The workspace says so in one line, the program and why. A shell that ran and missed another program says more.
+        """
+        program, _, why_not = ended.stderr.strip().partition(": ")
+        unstarted = program == self._executable and bool(why_not) and not set(why_not) & {":", "\n"}
+        if ended.exit_code in NOT_STARTED and not ended.stdout and unstarted:
             why = f"{self.id} could not be started in the workspace: {clean_text(ended.stderr.strip())}"
             raise TargetError(Cause.SANDBOX, why, target=self.id)
 
@@ -129,7 +134,7 @@ def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> 
     words = told.messages or [answer.message for answer in (account.answers if account else []) if answer.main]
     prompt = Message(role="user", content=[Text(text=clean_text(job.prompt))])
     exit_code = None if ended.timed_out else ended.exit_code
-    limit = account.limit if account else None
+    limit = (account.limit if account else None) or ended.exceeded
     good = exit_code == 0 and told.finished is not False
     trace = Trace(
         messages=[prompt, *(message for message in words if message.content)],

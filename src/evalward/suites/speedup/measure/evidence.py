@@ -21,14 +21,19 @@ def evidence_of(key: str, name: str, task: SpeedupTask, sides: Mapping[str, Side
     """What is known of one side. `key`: how its target is called; a side may stand for nop or the oracle itself.
 
     A side on which no benchmark gives a time, though they did on the untouched code, has broken them: one error more
-    among its tests.
+    among its tests. Each test that ran there and no longer does is one, too: a change
+    can deselect or skip what it breaks.
     """
     side, nop = sides[name], sides[NOP]
     checked = side.checked or NO_CHECK
     snapshot, notes = _snapshot(task, nop.checked or NO_CHECK, checked)
     tests = checked.tests
+    lost = (nop.checked or NO_CHECK).tests.ran - tests.ran
+    if tests.counted and lost > 0:
+        tests = _more_errors(tests, lost)
+        notes = [*notes, f"TESTS: {lost} fewer ran than on the untouched code"]
     if nop.measured.samples and not side.measured.samples:
-        tests = _one_more(tests)
+        tests = _more_errors(tests, 1)
         notes = [*notes, "BENCHMARKS: none gave a time"]
     return Evidence(
         key=key,
@@ -50,8 +55,8 @@ def refused_evidence(key: str, why: str, sides: Mapping[str, Side]) -> Evidence:
     )
 
 
-def _one_more(tests: PytestSummary) -> PytestSummary:
-    return tests.model_copy(update={"error": tests.error + 1, "total": tests.total + 1, "status": "failed"})
+def _more_errors(tests: PytestSummary, number: int) -> PytestSummary:
+    return tests.model_copy(update={"error": tests.error + number, "total": tests.total + number, "status": "failed"})
 
 
 def _snapshot(task: SpeedupTask, nop: Checked, side: Checked) -> tuple[SnapshotSummary, list[str]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.speedup import PytestSummary
+from evalward.sandbox.base import FileTooLargeError
 from evalward.sandbox.process import Finished, Settings, Workspace
 from evalward.suites.speedup.measure.adapters import Times, read_times
 from evalward.suites.speedup.measure.rounds import Measured, interleave
@@ -133,7 +134,7 @@ async def _times(task: SpeedupTask, workspace: Workspace, timeout_s: float) -> t
     run = task.benchmarks
     done, content = await _run_for(workspace, run.command, run.output, timeout_s)
     if content is None:
-        return {}, f"BENCHMARKS: no {run.output} was written; {_said('the command', done)}"
+        return {}, f"BENCHMARKS: no {run.output} that can be read was written; {_said('the command', done)}"
     try:
         times = read_times(run.format, content)
     except ValueError as error:
@@ -148,7 +149,10 @@ async def _run_for(
     await workspace.run(["rm", "-rf", "--", output], timeout_s=timeout_s)
     done = await workspace.run(command, timeout_s=timeout_s, stdin=stdin)
     await workspace.end_processes()
-    return done, workspace.read_file(output)
+    try:
+        return done, workspace.read_file(output)
+    except FileTooLargeError as error:  # what the measured code made of it, no fault of the sandbox's
+        return replace(done, stderr=f"{output}: {error}"), None
 
 
 def _said(what: str, done: Finished) -> str:
