@@ -64,7 +64,8 @@ def test_the_example__tells_which_guidance_is_better_and_on_what(example: Path) 
 
 def test_the_example__says_what_the_guidance_should_say(example: Path) -> None:
     current, clear, none = comparison(example).columns
-    assert 'Show an example that works: `jot add "buy milk" --tag shop`' in current.advice[0]
+    assert current.advice[0].startswith('`jot add --text "buy milk" --label shop` failed in 12 of 12 trials')
+    assert "Show an example that works: `jot add " in current.advice[0], current.advice
     assert [finding.id for finding in clear.findings] == ["clear_docs"]
     assert "docs_too_short" in [finding.id for finding in none.findings]
 
