@@ -52,7 +52,7 @@ def test_validate_names_what_proves_nothing(bench: Bench) -> None:
 
 
 def test_validate_tells_what_is_odd_and_no_mistake(bench: Bench) -> None:
-    bench.write(["oracle"], {**scenario("three"), "colour": "red"})
+    bench.write(["oracle", "scripted:agent"], {**scenario("three"), "colour": "red"})
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
     assert "warning: evals/three.yaml:" in done.stderr
