@@ -51,6 +51,14 @@ def test_validate_names_what_proves_nothing(bench: Bench) -> None:
     assert "all gates of 'three' pass when nothing is done" in done.stderr
 
 
+def test_validate_tells_what_is_odd_and_no_mistake(bench: Bench) -> None:
+    bench.write(["oracle", "scripted:agent"], {**scenario("three"), "colour": "red"})
+    done = evalward(bench, "validate", "evalward.yml")
+    assert done.returncode == 0, done.stderr
+    assert "warning: evals/three.yaml:" in done.stderr
+    assert "colour" in done.stderr
+
+
 def test_run_baseline_and_check_of_a_tool_that_broke(bench: Bench) -> None:
     done = evalward(bench, "run")
     assert done.returncode == 0, done.stderr

@@ -313,3 +313,9 @@ def test_selection_by_any_tag_and_by_tier(tmp_path: Path) -> None:
     assert names(tags="y", tier=1) == "a"
     with pytest.raises(InputError, match="no scenario has tags z, tier any"):
         names(tags="z")
+
+
+def test_a_tool_that_is_not_in_its_fixture_is_told(tmp_path: Path) -> None:
+    text = "name: x\ntemplate_folder: add_task\ntarget: {binary: ./toodo}\ntask: {prompt: Do it.}\n"
+    assert 'target.binary: the tool "./toodo" isn\'t in the fixture add_task/' in loaded(tmp_path, text).warnings[0]
+    assert "./todo" not in " ".join(loaded(tmp_path, text.replace("toodo", "todo")).warnings)

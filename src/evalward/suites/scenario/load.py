@@ -20,7 +20,7 @@ from evalward.suites.files import case_files
 from evalward.suites.files import shown as shown_path
 from evalward.suites.judge.rubric import Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case
-from evalward.suites.scenario.checks import check_scripts
+from evalward.suites.scenario.checks import check_binary, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, Target
 from evalward.suites.scenario.tolerance import adapt
@@ -125,6 +125,8 @@ class _Reading:
             mistakes = check_variants(scenario, fixture, target.binary if target else "", self._file.parent, self._root)
             for mistake in (*check_scripts(scenario, fixture), *mistakes):
                 self._wrong(mistake)
+            for hint in check_binary(scenario, target.binary, fixture) if target else ():
+                self._odd(hint)
         if self.problems or target is None or fixture is None:
             return None
         if scenario.asserts_nothing:
