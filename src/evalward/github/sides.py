@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import JudgeConfig, LoadedConfig, parse_config
+from evalward.config import JudgeConfig, LoadedConfig, Suite, parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
@@ -45,6 +45,7 @@ class Side:
     file: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
     history: HistoryPlace | None = None
     guidance: bool = True
+    unisolated: frozenset[str] = frozenset()  # the suites that may run agents without any isolation
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,15 @@ class Sides:
             "budget_usd": usd,
             "budget_tokens": tokens,
             "judge": self.judging.judge,
+            "suites": [self._walled(suite) for suite in head.config.suites],
         }
         return replace(head, config=head.config.model_copy(update=fields), base_file=self.judging.file)
+
+    def _walled(self, suite: Suite) -> Suite:
+        """The head's suite; that it may run without isolation, only the base says."""
+        if not getattr(suite, "allow_unisolated", False) or suite.name in self.judging.unisolated:
+            return suite
+        return suite.model_copy(update={"allow_unisolated": False})
 
     @property
     def judge_edited(self) -> bool:
@@ -180,6 +188,7 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
         said.judge,
         history=said.history,
         guidance=said.guidance != "off",
+        unisolated=frozenset(suite.name for suite in said.suites if getattr(suite, "allow_unisolated", False)),
     )
 
 
