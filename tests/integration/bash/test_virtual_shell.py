@@ -124,7 +124,7 @@ async def test_time_is_limited_and_the_shell_survives(script: str) -> None:
     one = shell(timeout_s=0.3)
     started = time.monotonic()
     done = await one.run(script)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10
     assert done.exit_code != 0
     assert "timeout" in done.stderr
     assert (await one.run("echo alive")).stdout == "alive\n"
@@ -152,7 +152,7 @@ async def test_a_fork_bomb_stays_in_the_box() -> None:
     one = shell(timeout_s=0.5)
     started = time.monotonic()
     done = await one.run(":(){ :|:& };:")
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 20
     assert len(done.stdout) + len(done.stderr) < 1 << 22
     assert (await one.run("echo alive")).stdout == "alive\n"
 

@@ -243,7 +243,7 @@ def test_a_pattern_too_large_to_compile_is_told_in_short() -> None:
 def test_hostile_patterns_take_linear_time(pattern: str) -> None:
     started = time.monotonic()
     assert not compiled(pattern).search("a" * 300_000 + "!")
-    assert time.monotonic() - started < 2.0  # a backtracking matcher would need longer than the universe has
+    assert time.monotonic() - started < 10.0  # a backtracking matcher would need longer than the universe has
 
 
 def test_output_with_lone_surrogates_can_be_searched() -> None:

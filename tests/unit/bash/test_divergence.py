@@ -92,4 +92,4 @@ def test_scrubbing_is_stable(text: str) -> None:
 def test_scrubbing_hostile_output_is_quick(text: str) -> None:
     started = time.monotonic()
     scrub(text)
-    assert time.monotonic() - started < 1.0
+    assert time.monotonic() - started < 5.0
