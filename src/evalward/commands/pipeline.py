@@ -35,7 +35,6 @@ from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Finding, Provenance, Report, Run, Tool
-from evalward.records.result import Result
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
 from evalward.render.numbers import plural
@@ -105,8 +104,7 @@ def run_plan(
     """
     refuse_missing_keys(loaded, plan)
     refuse_output(output)
-    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
-    stage = _Stage(Execution(Store(output), _NOBODY, resume=resume, account=account), world)
+    stage = _stage(loaded, output, world, resume=resume)
     report = _report(loaded, plan, stage.run(plan), world)
     write_atomic(output / REPORT_FILE, dump_report(report))
     retries = _retries(report, judging) if judging else []
@@ -124,8 +122,12 @@ def run_plan(
 
 def run_apart(loaded: LoadedConfig, output: Path, world: World, *, resume: bool = False) -> RunPlan:
     """Runs plans of one budget, each in a folder of its own below `output/guidance`; nothing is reported."""
+    return _stage(loaded, output, world, resume=resume).apart
+
+
+def _stage(loaded: LoadedConfig, output: Path, world: World, *, resume: bool) -> _Stage:
     account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
-    return _Stage(Execution(Store(output), _NOBODY, resume=resume, account=account), world).apart
+    return _Stage(Store(output), account, world, resume)
 
 
 RunPlan = Callable[[Plan, str], Executed]
@@ -134,35 +136,26 @@ Beside = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
 """What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
 
 
-class _Nobody:
-    """Watches nothing."""
-
-    def finished(self, run: str, result: Result) -> None:
-        """One more trial is done."""
-
-
-_NOBODY = _Nobody()
-
-
 @dataclass(frozen=True)
 class _Stage:
     """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
 
-    execution: Execution
+    store: Store
+    account: Account
     world: World
+    resume: bool
 
     def run(self, plan: Plan) -> Executed:
         progress = ProgressLine(plan.size, self.world.err, live=self.world.err.isatty())
-        done = asyncio.run(execute(plan, replace(self.execution, progress=progress)))
+        done = asyncio.run(execute(plan, Execution(self.store, progress, resume=self.resume, account=self.account)))
         progress.close()
         return done
 
     def apart(self, plan: Plan, name: str) -> Executed:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.world.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
-        store = self.execution.store
-        own = None if store is None else Store(store.folder / GUIDANCE_FOLDER / safe_name(name))
-        return replace(self, execution=replace(self.execution, store=own)).run(plan)
+        own = Store(self.store.folder / GUIDANCE_FOLDER / safe_name(name))
+        return replace(self, store=own).run(plan)
 
 
 def _retries(report: Report, judging: Judging) -> list[Retry]:

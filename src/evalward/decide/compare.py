@@ -10,6 +10,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
@@ -82,6 +83,7 @@ class Sides:
     now: Mapping[str, Sequence[Result]]
     fresh: Mapping[str, Sequence[Result]]
 
+    @cached_property
     def comparable(self) -> list[str]:
         """Ids of equal definition with a valid trial on both sides."""
         return [
@@ -90,7 +92,7 @@ class Sides:
             if case_id in self.before
             and results[0].definition == self.before[case_id].definition
             and any(result.valid for result in results)
-            and any(trial.valid for trial in self.before[case_id].results())
+            and any(trial.status.valid for trial in self.before[case_id].trials)
         ]
 
 
@@ -114,7 +116,7 @@ def _compare_run(
     run: Run, base: BaselineRun | None, partial: Partial | None, measures: Mapping[str, Measure]
 ) -> RunComparison:
     sides = sides_of(run, base, partial)
-    comparable = sides.comparable()
+    comparable = sides.comparable
     measure = measures.get(run.kind, _no_measure)
     before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
     now = measure([result for case_id in comparable for result in sides.now[case_id]])
@@ -154,7 +156,7 @@ def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, in
     """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
     if trials < 2:
         return None
-    tallies = [tally for results in sides.now.values() if (tally := _tally(results)) is not None]
+    tallies = [tally for results in sides.now.values() if (tally := Tally.of(results)) is not None]
     found = [value for t in tallies if (value := estimate(t.trials, t.passed, trials)) is not None]
     return math.fsum(found) / len(found) if found else None
 
@@ -176,7 +178,7 @@ def unusable(run: Run, sides: Sides) -> str | None:
     """Why the confirm stage of a run is no evidence: none was made, or a failed case has no valid fresh trial."""
     if not run.confirmation:
         return run.confirm_note or "there was none"
-    failed = {case for case in sides.comparable() if any(r.status is Status.FAILED for r in sides.now[case])}
+    failed = {case for case in sides.comparable if any(r.status is Status.FAILED for r in sides.now[case])}
     missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
     if missing:
         why = f" ({run.confirm_note})" if run.confirm_note else ""
@@ -221,7 +223,7 @@ def _case_changes(sides: Sides) -> list[CaseChange]:
     ids = sorted({*sides.before, *sides.now})
     changes = [_case_change(case_id, sides.before.get(case_id), sides.now.get(case_id, ())) for case_id in ids]
     return [
-        change.model_copy(update={"fresh": _tally(sides.fresh[change.id])}) if change.id in sides.fresh else change
+        change.model_copy(update={"fresh": Tally.of(sides.fresh[change.id])}) if change.id in sides.fresh else change
         for change in changes
     ]
 
@@ -231,7 +233,7 @@ def _first_seen(sides: Sides) -> list[CaseChange]:
 
 
 def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Result]) -> CaseChange:
-    before, now = _tally(base.results()) if base else None, _tally(results)
+    before, now = base.tally if base else None, Tally.of(results)
     category = results[0].category if results else base.category if base else ""
     shown = _worst(results)
     command, stderr = _blamed(shown)
@@ -300,18 +302,6 @@ def _moved(before: Tally, now: Tally) -> CaseChangeKind:
     if abs(change) <= EPSILON:
         return "same"
     return "better" if change > 0 else "worse"
-
-
-def _tally(results: Sequence[Result]) -> Tally | None:
-    valid = [result for result in results if result.valid]
-    if not valid:
-        return None
-    most = sum(result.max_score for result in valid)
-    return Tally(
-        passed=sum(result.status is Status.PASSED for result in valid),
-        trials=len(valid),
-        score=sum(result.score for result in valid) / most if most else None,
-    )
 
 
 def _worst(results: Sequence[Result]) -> Result | None:

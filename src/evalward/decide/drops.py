@@ -82,12 +82,13 @@ def _has_drop(rule: Rule) -> bool:
 
 def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
     """Holm's correction, of the outcome questions among each other, and of all others among each other."""
-    asked = [(_asks(q), e) for q, e in zip(questions, found, strict=True) if q is not None and e is not None]
+    keys = [_asks(question) if question is not None else None for question in questions]
     least: dict[_Asks, float] = {}
-    for key, evidence in asked:
-        least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
+    for key, evidence in zip(keys, found, strict=True):
+        if key is not None and evidence is not None:
+            least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
     factors = {**_factors(least, outcome=True), **_factors(least, outcome=False)}
-    return [_with(question, evidence, factors) for question, evidence in zip(questions, found, strict=True)]
+    return [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,10 @@ def _factors(least: Mapping[_Asks, float], *, outcome: bool) -> dict[_Asks, tupl
     }
 
 
-def _with(
-    question: Question | None, evidence: Evidence | None, factors: Mapping[_Asks, tuple[float, int]]
-) -> Evidence | None:
-    if question is None or evidence is None or evidence.p is None:
+def _with(key: _Asks | None, evidence: Evidence | None, factors: Mapping[_Asks, tuple[float, int]]) -> Evidence | None:
+    if key is None or evidence is None or evidence.p is None:
         return evidence
-    factor, tests = factors[_asks(question)]
+    factor, tests = factors[key]
     return evidence.model_copy(update={"corrected": min(1.0, evidence.p / evidence.share * factor), "tests": tests})
 
 

@@ -45,6 +45,7 @@ def weigh(question: Question) -> records.Evidence:
     pairs = sample.pairs
     confirmed = rule.confirm and bool(question.run.confirmed) and confirmable(sample, falls=question.falls)
     asked = [pair for pair in pairs if pair.id in question.run.confirmed] if confirmed else pairs
+    detectable, assumed = _detectable(sample, question)
     p, share = _looked(question, asked) if confirmed else (_p(sample, asked, falls=question.falls, fresh=False), 1.0)
     return records.Evidence(
         test="stratified" if sample.counted else "sign_flip",
@@ -54,8 +55,8 @@ def weigh(question: Question) -> records.Evidence:
         delta=_confirmed_delta(asked, pairs) if confirmed else question.delta,
         confirmed=confirmed,
         interval=_interval(sample, question.delta),
-        detectable=_detectable(sample, question),
-        assumed=sample.counted and _assumed(sample),
+        detectable=detectable,
+        assumed=assumed,
         p=p,
         share=share,
         alpha=rule.alpha,
@@ -186,23 +187,20 @@ def _residuals(pairs: Sequence[Pair], side: int) -> list[float]:
     return [(each.value - rate) * each.per_trial / mean for each in seen]
 
 
-def _detectable(sample: Sample, question: Question) -> float | None:
+def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]:
+    """The smallest change that would be seen, and whether the noise behind it is assumed."""
     n, alpha = len(sample.pairs), question.rule.alpha
     if sample.counted:
         variance = within_case_variance([_counts(pair) for pair in sample.pairs])
         before, now = _mean_trials([p.before for p in sample.pairs]), _mean_trials([p.now for p in sample.pairs])
-        return minimum_detectable_effect(
+        found = minimum_detectable_effect(
             n, before, now, variance.before.value, variance.now.value, alpha=alpha, power=POWER
         )
+        return found, variance.before.assumed or variance.now.assumed
     spread = _contributions(sample, question.delta)
     if len(spread) < 2 or not stdev(spread):
-        return None
-    return (normal_quantile(1 - alpha) + normal_quantile(POWER)) * stdev(spread) / math.sqrt(n)
-
-
-def _assumed(sample: Sample) -> bool:
-    variance = within_case_variance([_counts(pair) for pair in sample.pairs])
-    return variance.before.assumed or variance.now.assumed
+        return None, False
+    return (normal_quantile(1 - alpha) + normal_quantile(POWER)) * stdev(spread) / math.sqrt(n), False
 
 
 def _fewest(question: Question) -> int | None:

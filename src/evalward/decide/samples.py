@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from evalward.decide.compare import Measure, Sides, find_runs, sides_of, unusable
 from evalward.records.baseline import Baseline
@@ -51,7 +52,7 @@ class Sample:
     better: Better
     pairs: Sequence[Pair]
 
-    @property
+    @cached_property
     def counted(self) -> bool:
         """True when every number is a count of trials."""
         return self.unit == "ratio" and all(
@@ -104,14 +105,14 @@ def _steady(run: Run, sides: Sides) -> frozenset[str]:
     """Cases in which chance has no part: a replay's whose executions are equal, now and in the baseline."""
     if run.random:
         return frozenset()
-    ids = sides.comparable()
+    ids = sides.comparable
     return frozenset(case for case in ids if all(map(_same_twice, [*sides.now[case], *sides.before[case].results()])))
 
 
 def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
     pairs: dict[str, list[Pair]] = {}
     kinds: dict[str, Metric] = {}
-    ids, usable = sides.comparable(), unusable(run, sides) is None
+    ids, usable = sides.comparable, unusable(run, sides) is None
     for case_id in ids:
         before = _observe([r for r in sides.before[case_id].results() if r.valid], measure, kinds)
         now = _observe([r for r in sides.now[case_id] if r.valid], measure, kinds)

@@ -76,7 +76,7 @@ def _middle(values: Iterable[float | None]) -> float | None:
 
 def _of_sides(sides: Sides) -> Timings | None:
     """Over the cases of equal definition: of others nobody knows what was timed."""
-    cases = sides.comparable()
+    cases = sides.comparable
     before = chain.from_iterable(sides.before[case].results() for case in cases)
     return timings_of(before, chain.from_iterable(sides.now[case] for case in cases))
 

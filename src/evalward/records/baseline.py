@@ -58,15 +58,7 @@ class BaselineCase(Record):
     @property
     def tally(self) -> Tally | None:
         """How many of the valid trials passed, and the share of the score; `None` when none is valid."""
-        valid = [result for result in self.results() if result.valid]
-        if not valid:
-            return None
-        most = sum(result.max_score for result in valid)
-        return Tally(
-            passed=sum(result.status is Status.PASSED for result in valid),
-            trials=len(valid),
-            score=sum(result.score for result in valid) / most if most else None,
-        )
+        return Tally.of(self.trials)
 
 
 def baseline_trial(result: Result) -> BaselineTrial:

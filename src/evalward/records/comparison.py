@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, Protocol
 
 from evalward.records.base import Record
 from evalward.records.evidence import Confirmation
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding
-from evalward.records.result import CheckResult
+from evalward.records.result import CheckResult, Status
 from evalward.records.scenario_line import ScenarioLine
 from evalward.records.timing import TaskSpeed, Timings
 from evalward.records.trend import FlakyCase
@@ -23,12 +24,44 @@ Standing = Literal["regressed", "repeated", "not_repeated", "unreliable"]
 CaseChangeKind = Literal["broken", "fixed", "worse", "better", "same", "added", "missing", "redefined", "not_valid"]
 
 
+class Scored(Protocol):
+    """What a tally counts: a trial as a report has it, or as a baseline keeps it."""
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        ...
+
+    @property
+    def score(self) -> float:
+        """The weights of the checks that held."""
+        ...
+
+    @property
+    def max_score(self) -> float:
+        """The weights of all its checks."""
+        ...
+
+
 class Tally(Record):
     """A case's valid trials on one side: how many passed of how many, and the mean score share."""
 
     passed: int
     trials: int
     score: float | None = None
+
+    @classmethod
+    def of(cls, trials: Iterable[Scored]) -> Tally | None:
+        """The tally of the valid ones among the trials, `None` when none is valid."""
+        valid = [trial for trial in trials if trial.status.valid]
+        if not valid:
+            return None
+        most = sum(trial.max_score for trial in valid)
+        return cls(
+            passed=sum(trial.status is Status.PASSED for trial in valid),
+            trials=len(valid),
+            score=sum(trial.score for trial in valid) / most if most else None,
+        )
 
     @property
     def passes(self) -> bool:

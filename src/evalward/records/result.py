@@ -27,6 +27,11 @@ class Status(StrEnum):
     ERROR = "error"
     SKIPPED = "skipped"
 
+    @property
+    def valid(self) -> bool:
+        """True when a trial that ended so says something about the target: it passed or failed."""
+        return self in {Status.PASSED, Status.FAILED}
+
 
 class CheckResult(Record):
     """One expectation of a case: did it hold, and what was there instead."""
@@ -152,7 +157,7 @@ class Result(Record):
     @property
     def valid(self) -> bool:
         """True when the trial says something about the target: it passed or failed."""
-        return self.status in {Status.PASSED, Status.FAILED}
+        return self.status.valid
 
 
 class Trial(Record):
