@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from evalward.github.errors import GitHubError
@@ -218,23 +219,37 @@ class GitTree:
         return None if code else output.decode("ascii", "replace").strip()
 
     def _git(self, *args: str, stdin: bytes = b"") -> tuple[int, bytes]:
-        """Exit code and output of one git command; bounded, as objects are asked for only when their size is known."""
-        try:
-            done = subprocess.run(  # noqa: S603 - no shell, a fixed program, names that can be no options
-                ["git", *GIT_CONFIG, *args],  # noqa: S607 - looked up in the search path that we were given
-                cwd=self._folder,
-                env={**GIT_ENVIRONMENT, "PATH": self._search_path},
-                input=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=GIT_SECONDS,
-                check=False,
-            )
-        except OSError:
-            return 127, b""  # no git, or no such folder: the same as no repository
-        except subprocess.TimeoutExpired:
-            raise GitHubError(None, f"`git {args[0]}` took longer than {GIT_SECONDS:.0f} s.", "Run it again.") from None
-        return done.returncode, done.stdout
+        return run_git(self._folder, self._search_path, args, stdin=stdin)
+
+
+def run_git(
+    folder: Path,
+    search_path: str,
+    args: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    env: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[int, bytes]:
+    """Exit code and output of one git command; bounded, as objects are asked for only when their size is known.
+
+    127 without git or without such a folder: the same as no repository. Raises `GitHubError` when it takes too long.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - no shell, a fixed program, names that can be no options
+            ["git", *GIT_CONFIG, *args],  # noqa: S607 - looked up in the search path that we were given
+            cwd=folder,
+            env={**GIT_ENVIRONMENT, **env, "PATH": search_path},
+            input=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=GIT_SECONDS,
+            check=False,
+        )
+    except OSError:
+        return 127, b""
+    except subprocess.TimeoutExpired:
+        raise GitHubError(None, f"`git {args[0]}` took longer than {GIT_SECONDS:.0f} s.", "Run it again.") from None
+    return done.returncode, done.stdout
 
 
 # The workspace belongs to another user than the container's root; that is all that `safe.directory` would ask about.

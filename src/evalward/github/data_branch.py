@@ -7,11 +7,10 @@ to it only if it still is where it was read: of two writers at once one starts a
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from evalward.github.base import GIT_CONFIG, GIT_ENVIRONMENT, GIT_SECONDS, GitTree
+from evalward.github.base import GitTree, run_git
 from evalward.github.errors import GitHubError
 from evalward.records.problem import wrong
 
@@ -105,19 +104,4 @@ class DataBranch:
     def _git(self, *args: str, stdin: bytes = b"", at: str = "") -> tuple[int, bytes]:
         who = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _AUTHOR.items()}
         when = {"GIT_AUTHOR_DATE": at, "GIT_COMMITTER_DATE": at} if at else {}
-        try:
-            done = subprocess.run(  # noqa: S603 - no shell, a fixed program, names that can be no options
-                ["git", *GIT_CONFIG, *args],  # noqa: S607 - looked up in the search path that we were given
-                cwd=self._folder,
-                env={**GIT_ENVIRONMENT, **who, **when, "PATH": self._search_path},
-                input=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                timeout=GIT_SECONDS,
-                check=False,
-            )
-        except OSError:
-            return 127, b""
-        except subprocess.TimeoutExpired:
-            raise GitHubError(None, f"`git {args[0]}` took longer than {GIT_SECONDS:.0f} s.", "Run it again.") from None
-        return done.returncode, done.stdout
+        return run_git(self._folder, self._search_path, args, stdin=stdin, env={**who, **when})

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evalward.config import LoadedConfig
+from evalward.records.case import Case
 from evalward.records.problem import Place, Problem
 
 
@@ -39,3 +40,15 @@ def _matching(root: Path, pattern: str) -> list[Path]:
 def shown(file: Path, root: Path) -> str:
     """The file's path as people wrote it: relative to the configuration's folder."""
     return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+
+
+def repeated_ids(cases: Sequence[Case], field: str = "id", shown: Callable[[str], str] = repr) -> list[Problem]:
+    """A problem for each case whose id an earlier one has. `field` is what its file calls the id."""
+    seen: dict[str, Place] = {}
+    problems: list[Problem] = []
+    for case in cases:
+        if case.id in seen:
+            message = f"the {field} {shown(case.id)} is already used at {seen[case.id]}"
+            problems.append(Problem(place=case.place, field=field, message=message, remedy="Give it another one."))
+        seen.setdefault(case.id, case.place)
+    return problems

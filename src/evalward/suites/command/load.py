@@ -12,7 +12,7 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import CommandCase, CommandTask, Layout, Matching, Rules, make_case
 from evalward.suites.command.files import CaseFile, RawCase, read_case_file
 from evalward.suites.command.layouts import MODELS
-from evalward.suites.files import case_files, shown
+from evalward.suites.files import case_files, repeated_ids, shown
 from evalward.suites.lines import explained
 
 DEFAULTS: dict[Layout, tuple[Matching, Rules]] = {
@@ -40,7 +40,7 @@ def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
     ]
     cases = [case for file in read for case in _cases(file, spec)]
     problems += [problem for file in read for problem in file.problems]
-    problems += _duplicates(cases)
+    problems += repeated_ids(cases)
     if problems:
         raise InputError(problems)
     return Loaded(cases, [warning for file in read for warning in file.warnings])
@@ -80,14 +80,3 @@ def _problem(file: CaseFile, entry: RawCase, problem: Problem) -> Problem:
     named = f"{name}: {problem.field}".rstrip(": ") if isinstance(name, str) and name else problem.field
     place = Place(file=file.shown_as, line=entry.lines.get(key, entry.line))
     return problem.model_copy(update={"place": place, "field": named[:120]})
-
-
-def _duplicates(cases: Sequence[CommandCase]) -> list[Problem]:
-    seen: dict[str, Place] = {}
-    problems: list[Problem] = []
-    for case in cases:
-        if case.id in seen:
-            message = f"the id {case.id!r} is already used at {seen[case.id]}"
-            problems.append(Problem(place=case.place, field="id", message=message, remedy="Give it another one."))
-        seen.setdefault(case.id, case.place)
-    return problems

@@ -16,7 +16,7 @@ from evalward.config.scenario import ScenarioSuite
 from evalward.config.words import field_name, shown
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
 from evalward.records.problem import InputError, Place, Problem
-from evalward.suites.files import case_files
+from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.files import shown as shown_path
 from evalward.suites.judge.rubric import Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case
@@ -88,19 +88,8 @@ def _load(files: Iterable[Path], root: Path, defaults: Defaults, problems: list[
         warnings += reading.warnings
         if case is not None:
             cases.append(case)
-    problems += _duplicates(cases)
+    problems += repeated_ids(cases, "name", shown)
     return Loaded(cases, warnings)
-
-
-def _duplicates(cases: Sequence[ScenarioCase]) -> list[Problem]:
-    seen: dict[str, Place] = {}
-    problems: list[Problem] = []
-    for case in cases:
-        if case.id in seen:
-            message = f"the name {shown(case.id)} is already used at {seen[case.id]}"
-            problems.append(Problem(place=case.place, field="name", message=message, remedy="Give it another one."))
-        seen.setdefault(case.id, case.place)
-    return problems
 
 
 class _Reading:

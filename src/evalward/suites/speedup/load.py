@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -11,7 +10,7 @@ from evalward.config import LoadedConfig
 from evalward.config.speedup import SpeedupSuite
 from evalward.config.yaml_positions import YamlError, YamlTree, read_yaml
 from evalward.records.problem import InputError, Place, Problem
-from evalward.suites.files import case_files, shown
+from evalward.suites.files import case_files, repeated_ids, shown
 from evalward.suites.lines import explained
 from evalward.suites.speedup.task import SpeedupCase, SpeedupTask, make_case
 
@@ -24,7 +23,7 @@ def load_cases(spec: SpeedupSuite, config: LoadedConfig) -> list[SpeedupCase]:
     cases: list[SpeedupCase] = []
     for file in case_files(spec.name, spec.cases, config, problems):
         cases += _load(file, shown(file, config.root), problems)
-    problems += _duplicates(cases)
+    problems += repeated_ids(cases)
     if problems:
         raise InputError(problems)
     return cases
@@ -81,14 +80,3 @@ def _patch(path: Path) -> bytes:
 
 def _problem(file: str, line: int | None, message: str, remedy: str, field: str = "") -> Problem:
     return Problem(place=Place(file=file, line=line), field=field, message=message, remedy=remedy)
-
-
-def _duplicates(cases: Sequence[SpeedupCase]) -> list[Problem]:
-    seen: dict[str, Place] = {}
-    problems: list[Problem] = []
-    for case in cases:
-        if case.id in seen:
-            message = f"the id {case.id!r} is already used at {seen[case.id]}"
-            problems.append(Problem(place=case.place, field="id", message=message, remedy="Give it another one."))
-        seen.setdefault(case.id, case.place)
-    return problems
