@@ -16,6 +16,7 @@ from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
+from evalward.edge import enter, taken_environment
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -104,6 +105,7 @@ def _positive(text: str) -> int:
 
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites and write report.json", _run)
+    parser.set_defaults(keys=True)
     _selection_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help="show every check, not only the failing ones")
@@ -111,6 +113,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
+    parser.set_defaults(keys=True)
     _selection_options(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     _judging_options(parser)
@@ -190,6 +193,7 @@ def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(
         commands, "publish", "judge and comment a fork's run in a trusted workflow_run workflow", _publish
     )
+    parser.set_defaults(keys=True)
     parser.add_argument("folder", type=Path, metavar="DIR", help="the downloaded artifact: the first stage's output")
     parser.add_argument(
         "--config", default=str(DEFAULT_CONFIG), metavar="FILE", help="of the base; default: evalward.yml"
@@ -203,7 +207,8 @@ def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _add_action(commands: Commands[argparse.ArgumentParser]) -> None:
-    _command(commands, "action", "the container action's entry point, run by GitHub", _action)
+    parser = _command(commands, "action", "the container action's entry point, run by GitHub", _action)
+    parser.set_defaults(keys=True)
 
 
 # --- what the commands do -------------------------------------------------------------------------------------------
@@ -336,6 +341,8 @@ def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - it
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Raises `SystemExit` with the exit code."""
     args = build_parser().parse_args(argv)
+    if argv is None:
+        enter(sys.argv[1:], keys=getattr(args, "keys", False))
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # in a container we are process 1, which nothing else ends
@@ -349,7 +356,7 @@ def make_world() -> World:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    return World(out=sys.stdout, err=sys.stderr, now=_now, env=dict(os.environ), cwd=Path.cwd())
+    return World(out=sys.stdout, err=sys.stderr, now=_now, env=taken_environment(), cwd=Path.cwd())
 
 
 def _now() -> str:

@@ -20,6 +20,7 @@ _CONFIG = "evalward.yml"
 def add_baseline_commit(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
     """`evalward baseline commit`."""
     parser = command(actions, "commit", "commit the baseline through GitHub's API, or propose it", _baseline_commit)
+    parser.set_defaults(keys=True)
     parser.add_argument("--config", type=Path, default=Path(_CONFIG), metavar="FILE", help="names the baseline")
     parser.add_argument("--report", type=Path, required=True, metavar="R.json")
     parser.add_argument("--to", choices=("push", "pull-request"), required=True, help="a commit, or a pull request")
@@ -33,6 +34,7 @@ def add_baseline_commit(actions: Commands[argparse.ArgumentParser], command: Add
 def add_accept(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
     """`evalward accept`."""
     parser = command(commands, "accept", "carry out a maintainer's `/evalward accept REASON` on GitHub", _accept)
+    parser.set_defaults(keys=True)
     parser.add_argument("--config", default=_CONFIG, metavar="FILE", help="of the base")
     parser.add_argument("--report", metavar="R.json", help="default: from the run that the comment shows")
     parser.add_argument("--artifact", default="evalward", metavar="NAME", help="where that run left it")

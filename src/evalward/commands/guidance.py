@@ -43,51 +43,16 @@ class GuidanceOptions:
 
 def guidance(world: World, options: GuidanceOptions) -> int:
     """Run the scenarios with each guidance. Exit code 0, for it informs; 3 when nothing could be compared."""
-    loaded = load_config(options.config)
-    plan = prepare(loaded, options.selection, world.env)
-    refuse_missing_keys(loaded, plan)
-    comparing = _against(loaded, options) if options.against is not None else _variants(plan)
-    refuse_output(options.output)
-    found = compare_versions(plan, comparing, run_apart(loaded, options.output, world, resume=options.resume))
-    if not found:
-        raise wrong(loaded.file, "there is nothing to compare", _nothing(options.against))
-    write_text(options.output / JSON_FILE, guidance_json(found))
-    write_text(options.output / MARKDOWN_FILE, guidance_markdown(found))
+    with opened_runner(world) as runner:
+        head = runner.load(str(options.config))
+        services = Services(world, head.config, output=options.output)
+        order = GuidanceOrder(chosen=chosen_of(options.selection), against=options.against, resume=options.resume)
+        found = runner.compare_guidance(order, services)
+        services.output.write_text(JSON_FILE, guidance_json(found))
+        services.output.write_text(MARKDOWN_FILE, guidance_markdown(found))
     show(world, found, options.format)
     world.say(f"Written: {options.output / JSON_FILE}, {options.output / MARKDOWN_FILE}")
     return EXIT_OK if any(one.not_measured is None for one in found) else EXIT_UNJUDGED
-
-
-def _nothing(against: str | None) -> str:
-    if against is not None:
-        return f"The guidance of {against} is the same, for every scenario that both have."
-    return "Give a scenario `variants:`, or say with --against which commit's guidance to compare with."
-
-
-def _variants(plan: Plan) -> Comparing:
-    """Every variant that a scenario names, in the order in which they are written."""
-    cases = [case for run in plan.runs for case in run.cases if isinstance(case, ScenarioCase)]
-    names = dict.fromkeys(name for case in cases for name in case.scenario.variants)
-
-    def version(name: str) -> Version:
-        def chosen(run: PlannedRun, case: ScenarioCase) -> Guidance | None:  # noqa: ARG001 - the same for all targets
-            return load_variant(case, name)
-
-        return Version(name, chosen)
-
-    return Comparing([version(name) for name in names], why="The fixture's own guidance, and its variants.")
-
-
-def _against(loaded: LoadedConfig, options: GuidanceOptions) -> Comparing:
-    """The guidance of a commit, and that of the files here."""
-    tree = GitTree(loaded.root)
-    revision = options.against or ""
-    sha, prefix = tree.resolve(revision), tree.prefix()
-    if sha is None or prefix is None:
-        raise wrong("--against", f"there is no commit {revision!r} here", "Name a branch, a tag or a commit.")
-    other = commit_guidance(tree, sha, prefix, loaded.root, name=revision)
-    why = f"The guidance of `{revision}` ({sha[:7]}), and that of the files here."
-    return Comparing([Version(revision, other.guidance)], why=why, reversed=True)
 
 
 def compare_reports(world: World, files: Sequence[Path], form: Format, output: Path | None) -> int:

@@ -23,6 +23,7 @@ def add_guidance(
 ) -> None:
     """Add the command `guidance`, with the options by which suites are chosen and run."""
     parser = add(commands, "guidance", "compare what agents do with one AGENTS.md and with another", _guidance)
+    parser.set_defaults(keys=True)
     selection_options(parser)
     parser.add_argument(
         "reports", nargs="*", metavar="R.json", help="compare these reports instead of running anything"

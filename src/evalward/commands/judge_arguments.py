@@ -20,7 +20,7 @@ def add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser], con
     summary = "show how far a judge can be believed"
     check = actions.add_parser("check", help=summary, description=summary[0].upper() + summary[1:] + ".")
     handler: Callable[[World, argparse.Namespace], int] = _check
-    check.set_defaults(handler=handler)
+    check.set_defaults(handler=handler, keys=True)
     check.add_argument("rubric", type=Path, metavar="RUBRIC.yaml")
     check.add_argument("labelled", type=Path, metavar="LABELLED.jsonl", help="transcripts with the right verdicts")
     check.add_argument("--config", type=Path, default=config, metavar="FILE", help=f"default: {config}")

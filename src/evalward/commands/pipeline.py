@@ -44,40 +44,6 @@ REPORT_FILE = "report.json"
 GUIDANCE_FOLDER = "guidance"
 
 
-def prepare(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:
-    """Load and check everything before the first trial. Raises `InputError` with every problem found.
-
-    `env` is where the keys of live targets are looked up.
-    """
-    problems = list(unfed_rules(loaded))
-    try:
-        plan = make_plan(loaded, selection, env)
-    except InputError as error:
-        raise InputError([*problems, *error.problems]) from None
-    if problems:
-        raise InputError(problems)
-    return plan
-
-
-def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
-    """Rules whose metric none of their suites has: nobody shall believe to be protected who is not."""
-    found: list[Problem] = []
-    config = loaded.config
-    groups: list[tuple[tuple[str | int, ...], Sequence[Rule]]] = [(("policy",), config.policy)]
-    groups += [(("profiles", name, "policy"), profile.policy) for name, profile in config.profiles.items()]
-    for path, rules in groups:
-        for index, rule in enumerate(rules):
-            suites = [s for s in config.suites if any(rule.holds_for(s.name, target) for target in s.targets)]
-            known = list(dict.fromkeys(m for s in suites for m in kind_named(s.kind).metric_ids))
-            if known and not any(fnmatchcase(rule.metric, metric) for metric in known):
-                place = Place(file=loaded.file, line=loaded.line(*path, index, "metric"))
-                message = f"no suite that this rule holds for has the metric {rule.metric!r}"
-                remedy = near_or_known(rule.metric, known, "Metrics")
-                field = f"{'.'.join(map(str, path))}[{index}].metric"
-                found.append(Problem(place=place, field=field, message=message, remedy=remedy))
-    return found
-
-
 @dataclass(frozen=True)
 class Judging:
     """What a report is judged by."""
@@ -86,105 +52,10 @@ class Judging:
     policy: Policy
 
 
-def run_plan(
-    loaded: LoadedConfig,
-    plan: Plan,
-    output: Path,
-    world: World,
-    *,
-    resume: bool = False,
-    judging: Judging | None = None,
-    beside: Beside | None = None,
-) -> Report:
-    """Run every trial; leaves `report.json` and `trials/` in the output folder.
-
-    With `judging`, cases that failed are tried again where its policy wants that before it believes a drop. `beside`
-    says how changed guidance compares with another; its trials are in no run. A live target without its key is told
-    before anything is run: as `InputError`.
-    """
-    refuse_missing_keys(loaded, plan)
-    refuse_output(output)
-    stage = _stage(loaded, output, world, resume=resume)
-    report = _report(loaded, plan, stage.run(plan), world)
-    write_atomic(output / REPORT_FILE, dump_report(report))
-    retries = _retries(report, judging) if judging else []
-    if retries:
-        world.say(_announced(retries))
-        done = stage.run(confirm_plan(plan, retries))
-        report = with_confirmation(report, retries, done)
-        write_atomic(output / REPORT_FILE, dump_report(report))
-    found = beside(plan, report, stage.apart) if beside is not None else []
-    if found:
-        report = report.model_copy(update={"guidance": found})
-        write_atomic(output / REPORT_FILE, dump_report(report))
-    return report
-
-
-def run_apart(loaded: LoadedConfig, output: Path, world: World, *, resume: bool = False) -> RunPlan:
-    """Runs plans of one budget, each in a folder of its own below `output/guidance`; nothing is reported."""
-    return _stage(loaded, output, world, resume=resume).apart
-
-
-def _stage(loaded: LoadedConfig, output: Path, world: World, *, resume: bool) -> _Stage:
-    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
-    return _Stage(Store(output), account, world, resume)
-
-
-RunPlan = Callable[[Plan, str], Executed]
-"""Runs a plan of the same account; its trials are kept apart from all others, under this name."""
-Beside = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
-"""What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
-
-
-@dataclass(frozen=True)
-class _Stage:
-    """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
-
-    store: Store
-    account: Account
-    world: World
-    resume: bool
-
-    def run(self, plan: Plan) -> Executed:
-        progress = ProgressLine(plan.size, self.world.err, live=self.world.err.isatty())
-        done = asyncio.run(execute(plan, Execution(self.store, progress, resume=self.resume, account=self.account)))
-        progress.close()
-        return done
-
-    def apart(self, plan: Plan, name: str) -> Executed:
-        """Run a plan of another guidance, with its trials in a folder of its own."""
-        self.world.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
-        own = Store(self.store.folder / GUIDANCE_FOLDER / safe_name(name))
-        return replace(self, store=own).run(plan)
-
-
-def _retries(report: Report, judging: Judging) -> list[Retry]:
+def retries_of(report: Report, judging: Judging) -> list[Retry]:
+    """What is tried again before a drop is believed."""
     comparison = compare(report, judging.baseline, measures(report))
     return to_confirm(comparison, judging.policy, default_rules(report))
-
-
-def _announced(retries: Sequence[Retry]) -> str:
-    cases, trials = sum(len(retry.trials) for retry in retries), sum(retry.total for retry in retries)
-    failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
-    return f"Confirming: {trials} fresh trials of {failed}, before a drop is believed."
-
-
-def _report(loaded: LoadedConfig, plan: Plan, done: Executed, world: World) -> Report:
-    runs = list(done.runs)
-    return Report(
-        tool=Tool(version=__version__),
-        created_at=world.now(),
-        provenance=Provenance(
-            commit=GitTree(loaded.root).head(),
-            config_sha256=loaded.sha256,
-            platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-        ),
-        partial=plan.partial,
-        interrupted=done.interrupted,
-        warnings=[*plan.warnings, *done.warnings],
-        findings=diagnose(runs),
-        runs=runs,
-    )
 
 
 def refuse_output(output: Path) -> None:
@@ -196,48 +67,6 @@ def refuse_output(output: Path) -> None:
     except OSError as error:
         remedy = "Choose another folder with --output, or with the action's input output-dir."
         raise wrong(str(output), f"can't be the output folder: {error.strerror}", remedy) from error
-
-
-def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:
-    """Raises `InputError` with one problem per missing key."""
-    live = [run for run in plan.runs if run.not_measured is None]
-    missing = {run.target.missing_key: run.target.id for run in live}
-    problems = _keyless_judges(loaded, live)
-    problems += [
-        Problem(
-            place=Place(file=loaded.file, line=loaded.line("suites")),
-            field="targets",
-            message=f"{target} needs a key, and {variable} is not set",
-            remedy=f"Set {variable}, or leave the target out with --target.",
-        )
-        for variable, target in missing.items()
-        if variable is not None
-    ]
-    if problems:
-        raise InputError(problems)
-
-
-def _keyless_judges(loaded: LoadedConfig, runs: Sequence[PlannedRun]) -> list[Problem]:
-    missing = {name: key for run in runs if run.suite.judges for name, key in run.suite.judges.missing_keys.items()}
-    return [
-        Problem(
-            place=Place(file=loaded.file, line=loaded.line("judge", "model")),
-            field="judge",
-            message=f"the judge {judge} needs a key, and {variable} is not set",
-            remedy=f"Set {variable}, or name another judge.",
-        )
-        for judge, variable in missing.items()
-    ]
-
-
-def diagnose(runs: Sequence[Run]) -> list[Finding]:
-    """What several targets on one suite show together, suite by suite. Kinds that this version lacks say nothing."""
-    suites = dict.fromkeys((run.suite, run.kind) for run in runs if run.kind in kinds())
-    return [
-        finding
-        for suite, kind in suites
-        for finding in kind_named(kind).diagnose([run for run in runs if (run.suite, run.kind) == (suite, kind)])
-    ]
 
 
 def dump_report(report: Report) -> str:

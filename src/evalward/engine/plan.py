@@ -14,7 +14,7 @@ from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.suites.judge.who import make_judges
 from evalward.targets import make_evaluated
 from evalward.targets.base import Evaluated
-from evalward.targets.limiter import Limiters
+from evalward.targets.asking import Asker
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,10 @@ class Plan:
         return sum(run.size for run in self.runs if run.not_measured is None)
 
 
-def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:
-    """Load what the selected suites need and put it in order. `env` holds the keys of the models.
+def make_plan(
+    loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None, asker: Asker | None = None
+) -> Plan:
+    """Load what the selected suites need and put it in order. `env` says which keys there are, `asker` asks models.
 
     Raises `InputError` with the problems of all suites and recordings, or when the selection matches nothing.
     """
@@ -84,10 +86,10 @@ def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str]
         raise wrong(loaded.file, f"no suite matches {_shown(selection.suites)}", f"Suites: {names}.", field="suites")
     problems: list[Problem] = []
     runs: list[PlannedRun] = []
-    keys, limiters = env or {}, Limiters()
+    keys = env or {}
     for suite in suites:
         try:
-            runs += _runs_of(suite, loaded, selection, keys, limiters)
+            runs += _runs_of(suite, loaded, selection, keys, asker)
         except InputError as error:
             problems += error.problems
     if problems:
@@ -100,14 +102,14 @@ def make_plan(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str]
 
 
 def _runs_of(
-    suite: Suite, loaded: LoadedConfig, selection: Selection, env: Mapping[str, str], limiters: Limiters
+    suite: Suite, loaded: LoadedConfig, selection: Selection, env: Mapping[str, str], asker: Asker | None
 ) -> list[PlannedRun]:
     kind = kind_named(suite.kind)
-    prepared = _with_judges(kind.prepare(suite, loaded), suite, loaded, env, limiters)
+    prepared = _with_judges(kind.prepare(suite, loaded), suite, loaded, env, asker)
     cases = [case for case in prepared.cases if chosen(case.id, selection.cases)]
     names = [name for name in suite.targets if chosen(name, selection.targets)]
     trials = selection.trials or suite.trials
-    targets = [make_evaluated(suite.kind, name, loaded, env, limiters) for name in names]
+    targets = [make_evaluated(suite.kind, name, loaded, env, asker) for name in names]
     _refuse_unpriced(targets, suite, loaded)
     _refuse_idle(prepared.cases, suite, loaded)
     return [
@@ -117,12 +119,12 @@ def _runs_of(
 
 
 def _with_judges(
-    prepared: Prepared, suite: Suite, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters
+    prepared: Prepared, suite: Suite, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None
 ) -> Prepared:
     """The suite with the judges that its cases want; who judges is part of its subject."""
     if prepared.judging is None:
         return prepared
-    judges = make_judges(prepared.judging, loaded, env, suite.targets, limiters)
+    judges = make_judges(prepared.judging, loaded, env, suite.targets, asker)
     return replace(
         prepared,
         judges=judges,

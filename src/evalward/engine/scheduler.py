@@ -10,7 +10,8 @@ from typing import Protocol
 
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.store import Store, Wanted, artifacts_path
+from evalward.engine.keeping import Keeping
+from evalward.engine.store import Wanted, artifacts_path
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
@@ -39,7 +40,7 @@ class Execution:
     `account` is what an earlier stage of the same invocation has used, so that both keep to one budget.
     """
 
-    store: Store | None
+    store: Keeping | None
     progress: Progress
     budget: Budget = field(default_factory=Budget)
     resume: bool = False
@@ -197,7 +198,7 @@ async def _today(job: Job, state: _State) -> Result:
             shutil.rmtree(outcome.artifacts, ignore_errors=True)
 
 
-async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Store) -> TrialOutcome:
+async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping) -> TrialOutcome:
     """The outcome with its artifacts in the output folder, and their path in its details.
 
     Those of an earlier run go in any case: nobody shall take them for this one's.
@@ -260,7 +261,7 @@ def _nothing(
     return TrialOutcome(result, trace)
 
 
-def _kept(job: Job, outcome: TrialOutcome, store: Store | None) -> Result:
+def _kept(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
     if store is None or outcome.result.status is Status.SKIPPED:
         return outcome.result
     trial = Trial(

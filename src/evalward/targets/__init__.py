@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 
-from evalward.config import LoadedConfig
+from evalward.config import PROVIDERS, LoadedConfig
 from evalward.records.problem import wrong
+from evalward.targets.asking import AskedTarget, Asker, NoAsker
 from evalward.targets.base import Evaluated, Target
-from evalward.targets.limiter import Limiters
 
 REPLAY = "replay:"
 PROGRAM = "program:"
@@ -16,19 +15,12 @@ PER_TASK = ("patch", "log")
 AGENTS_WORK = ("scenario", "speedup")
 """The kinds of suites that agents work on."""
 
-# One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
-WIRES: Mapping[str, tuple[str, str]] = {
-    "anthropic": ("evalward.targets.models.anthropic", "AnthropicWire"),
-    "openai": ("evalward.targets.models.openai_chat", "ChatWire"),
-    "openai-responses": ("evalward.targets.models.openai_responses", "ResponsesWire"),
-}
 
-
-def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None) -> Target:
+def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None) -> Target:
     """The target of this id. Raises `InputError` when there is none, or when its recording can't be read.
 
-    `env` is where keys are looked up, and nowhere else. A key that is missing is no error yet: see
-    `Target.missing_key`. `limiters` are shared by all targets of a run; without them the target has its own.
+    `env` says which keys there are: one that is missing is no error yet, see `Target.missing_key`. `asker` asks the
+    models; without it nobody does.
     """
     if name == "oracle":
         from evalward.targets.scripted import Oracle  # noqa: PLC0415 - each target costs only who uses it
@@ -52,15 +44,15 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
     if form in PER_TASK and left:
         return _files(form, left, loaded)
     provider, _, model = name.partition("/")
-    if provider in WIRES and model:
-        return _live(provider, model, loaded, env, limiters or Limiters())
+    if provider in PROVIDERS and model:
+        return _live(provider, model, loaded, env, asker or NoAsker())
     known = ", ".join(
         [
             "oracle",
             "nop",
             "replay:NAME",
             "program:NAME",
-            *(f"{wire}/NAME" for wire in WIRES),
+            *(f"{each}/NAME" for each in PROVIDERS),
             *(f"{form}:NAME" for form in PER_TASK),
         ]
     )
@@ -68,20 +60,20 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
 
 
 def make_evaluated(
-    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None
+    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
 ) -> Evaluated:
     """Who is evaluated by a suite of this kind: as `make_target`, and where agents work these, too.
 
     `oracle` and `nop` work by themselves in scenarios.
     """
-    if kind not in AGENTS_WORK or name.startswith(REPLAY) or name.partition("/")[0] in WIRES:
-        return make_target(name, loaded, env, limiters)
+    if kind not in AGENTS_WORK or name.startswith(REPLAY) or name.partition("/")[0] in PROVIDERS:
+        return make_target(name, loaded, env, asker)
     if kind == "speedup" and (name in {"oracle", "nop"} or name.partition(":")[0] in PER_TASK):
-        return make_target(name, loaded, env, limiters)
+        return make_target(name, loaded, env, asker)
     from evalward.targets.agents.make import make_agent  # noqa: PLC0415
 
     config = loaded.config
-    return make_agent(name, loaded, env, limiters, agents=config.agents, scripts=config.scripts)
+    return make_agent(name, loaded, env, asker, agents=config.agents, scripts=config.scripts)
 
 
 def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
@@ -92,11 +84,7 @@ def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
     return FileTarget("log", name, loaded.config.logs[name], loaded.root)
 
 
-def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Target:
-    from evalward.targets.models.common import LiveTarget  # noqa: PLC0415
+def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker) -> Target:
     from evalward.targets.models.settings import settings_of  # noqa: PLC0415
 
-    settings = settings_of(loaded.config, provider, model)
-    module, wire = WIRES[provider]
-    limiter = limiters.of(provider, settings.concurrency)
-    return LiveTarget(settings, env, limiter, getattr(import_module(module), wire))
+    return AskedTarget(settings_of(loaded.config, provider, model), env, asker)

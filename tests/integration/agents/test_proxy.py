@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from evalward.targets.agents.proxy import Account, Allowance, Proxy
+from evalward.keeper.proxy import Account, Allowance, Proxy
 from evalward.targets.failures import Cause
 from evalward.targets.limiter import Limiter
 from evalward.targets.models.settings import Secret, Settings

@@ -20,7 +20,7 @@ from evalward.suites.judge.judge import Judge
 from evalward.suites.judge.recorded import load_recorded
 from evalward.targets import make_target
 from evalward.targets.base import Target
-from evalward.targets.limiter import Limiters
+from evalward.targets.asking import Asker
 
 VARIABLES = ("EVALWARD_JUDGE", "LLM_TOOL_TEST_JUDGE")
 CACHE_VARIABLE = "EVALWARD_JUDGE_CACHE"
@@ -120,7 +120,7 @@ def make_judges(
     loaded: LoadedConfig,
     env: Mapping[str, str],
     tested: Iterable[str] = (),
-    limiters: Limiters | None = None,
+    asker: Asker | None = None,
 ) -> Judges:
     """The judges of a suite whose targets are `tested`. Raises `InputError` for a judge that there is none of."""
     settings = loaded.config.judge
@@ -131,27 +131,27 @@ def make_judges(
         if choice is None:
             continue
         if choice.model not in made:
-            made[choice.model] = make_judge(choice, loaded, env, limiters)
+            made[choice.model] = make_judge(choice, loaded, env, asker)
         found[own] = made[choice.model]
     return Judges(found, settings or JudgeConfig(), _warnings(list(made), tested))
 
 
-def make_judge(choice: Choice, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None) -> Judge:
+def make_judge(choice: Choice, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None) -> Judge:
     """The judge of this name, with the configuration's votes and cache. Raises `InputError` when there is none."""
     settings = loaded.config.judge or JudgeConfig()
-    target = _target(choice, loaded, env, limiters)
+    target = _target(choice, loaded, env, asker)
     cache = None if choice.model.startswith(RECORDED) else make_cache(loaded, env)
     return Judge(target, settings.votes, cache)
 
 
-def _target(choice: Choice, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None) -> Target:
+def _target(choice: Choice, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None) -> Target:
     problem = judge_name_problem(choice.model)
     if problem is not None:
         where = "judge.model" if choice.by == "config" else choice.by
         raise wrong(loaded.file, f"the judge {choice.model[:80]!r} {problem[0]}", problem[1], field=where)
     if choice.model.startswith(RECORDED):
         return load_recorded(choice.model.removeprefix(RECORDED), loaded)
-    return make_target(choice.model, loaded, env, limiters)
+    return make_target(choice.model, loaded, env, asker)
 
 
 def make_cache(loaded: LoadedConfig, env: Mapping[str, str]) -> JudgeCache | None:

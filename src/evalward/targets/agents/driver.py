@@ -14,9 +14,9 @@ from evalward.records.case import Case
 from evalward.records.trace import Message, Text, Trace
 from evalward.sandbox.launcher.plan import SYSTEM
 from evalward.targets.agents.base import AgentJob, AgentRun, Ended
-from evalward.targets.agents.model_access import Link, ModelAccess
-from evalward.targets.agents.proxy import Account
+from evalward.targets.agents.model_access import Link, ModelAccess, Visit
 from evalward.targets.agents.readers.common import Told
+from evalward.targets.asking import Asked
 from evalward.targets.failures import Cause, TargetError
 
 UNKNOWN = "unknown"
@@ -80,7 +80,7 @@ class DrivenAgent:
     @property
     def at_once(self) -> int | None:
         """As many as the provider's places; without a model of ours as many as the processor takes."""
-        return self._access.limiter.most if self._access else None
+        return self._access.settings.concurrency if self._access else None
 
     @property
     def readable(self) -> Sequence[Path]:
@@ -88,21 +88,18 @@ class DrivenAgent:
         return installed_with(self._executable)
 
     def prepare(self) -> None:
-        """Nothing to load: the proxy begins with the first trial."""
+        """Nothing to load: the door opens with the first trial."""
 
     async def close(self) -> None:
-        """End the proxy."""
-        if self._access is not None:
-            await self._access.close()
+        """Nothing is open here."""
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - it sees the job alone
         """Start the program in the job's place and wait for it. Raises `TargetError` for a provider's fault."""
-        account: Account | None = None
+        visit: Visit | None = None
         async with AsyncExitStack() as stack:
-            link = None
             if self._access is not None:
-                link, account = await stack.enter_async_context(self._access.opened(job))
-            launch = self._dialect.launch(self._executable, job, link)
+                visit = await stack.enter_async_context(self._access.opened(job))
+            launch = self._dialect.launch(self._executable, job, visit.link if visit else None)
             ended = await job.workspace.run(
                 launch.command,
                 env={**job.env, **launch.env},
@@ -110,9 +107,10 @@ class DrivenAgent:
                 stdin=launch.stdin,
             )
         self._refuse_unstarted(ended)
-        if self._access is not None and account is not None and account.ended_by is not None and account.limit is None:
-            raise self._access.error(account.ended_by)
-        return run_of(job, ended, self._dialect.read(ended.stdout), account)
+        asked = visit.asked if visit else None
+        if asked is not None and asked.ended_by is not None and asked.limit is None:
+            raise asked.ended_by
+        return run_of(job, ended, self._dialect.read(ended.stdout), asked)
 
     def _refuse_unstarted(self, ended: Ended) -> None:
         """A program that isn't there, or can't be run, has failed at nothing.
@@ -126,23 +124,23 @@ class DrivenAgent:
             raise TargetError(Cause.SANDBOX, why, target=self.id)
 
 
-def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> AgentRun:
-    """What an agent's output and its account at the proxy say, as one record.
+def run_of(job: AgentJob, ended: Ended, told: Told, asked: Asked | None) -> AgentRun:
+    """What an agent's output says and what it asked its model, as one record.
 
     Turns and tokens are the proxy's; words and calls the agent's own, and where it told none the model's words.
     """
-    words = told.messages or [answer.message for answer in (account.answers if account else []) if answer.main]
+    words = told.messages or [answer.message for answer in (asked.answers if asked else ()) if answer.main]
     prompt = Message(role="user", content=[Text(text=clean_text(job.prompt))])
     exit_code = None if ended.timed_out else ended.exit_code
-    limit = (account.limit if account else None) or ended.exceeded
+    limit = (asked.limit if asked else None) or ended.exceeded
     good = exit_code == 0 and told.finished is not False
     trace = Trace(
         messages=[prompt, *(message for message in words if message.content)],
         tool_calls=told.tool_calls,
-        turns=account.turns if account else [],
+        turns=asked.turns if asked else [],
         natural_stop=good and limit is None,
         duration_ms=ended.duration_ms,
-        working_ms=max(0, ended.duration_ms - _waited_ms(account)),
+        working_ms=max(0, ended.duration_ms - _waited_ms(asked)),
     )
     claims = {**told.claims, **({"finished": told.finished} if told.finished is not None else {})}
     return AgentRun(
@@ -157,8 +155,8 @@ def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> 
     )
 
 
-def _waited_ms(account: Account | None) -> int:
-    return sum(turn.wall_ms - turn.working_ms for turn in account.turns) if account else 0
+def _waited_ms(asked: Asked | None) -> int:
+    return sum(turn.wall_ms - turn.working_ms for turn in asked.turns) if asked else 0
 
 
 def _transcript(ended: Ended) -> str:

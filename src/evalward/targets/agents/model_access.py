@@ -1,20 +1,15 @@
-"""A model that an agent may ask: settings, key, prices, and the proxy that stands before it."""
+"""A model that an agent may ask: settings, prices, and the door to whoever asks it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 from evalward.config import Config
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.proxy import Account, Allowance, Proxy
-from evalward.targets.failures import Cause, TargetError
-from evalward.targets.limiter import Limiters
-from evalward.targets.models.common import told
-from evalward.targets.models.faults import Fault
-from evalward.targets.models.settings import Secret, Settings, settings_of
-from evalward.targets.prices import Price
+from evalward.targets.asking import Asked, Asker, Bounds
+from evalward.targets.models.settings import Settings, settings_of
 
 
 @dataclass(frozen=True)
@@ -32,6 +27,14 @@ class Link:
         return f"{self.url}/v1"
 
 
+@dataclass
+class Visit:
+    """One trial at the door: the link for the agent, and when it has ended, all that it asked."""
+
+    link: Link
+    asked: Asked = field(default_factory=Asked)
+
+
 class ModelAccess:
     """One model for all trials of an agent. `target` is the agent's id, for messages."""
 
@@ -40,51 +43,27 @@ class ModelAccess:
         target: str,
         config: Config,
         env: Mapping[str, str],
-        limiters: Limiters,
+        asker: Asker,
         name: tuple[str, str],
         *,
         pinned: bool,
     ) -> None:
         self.settings: Settings = settings_of(config, *name)
-        self.key = Secret(env.get(self.settings.key_env, "") if self.settings.key_env else "")
-        self.limiter = limiters.of(self.settings.provider, self.settings.concurrency)
-        self._target, self._config, self._pinned = target, config, pinned
-        self._proxy = Proxy(self.limiter)
+        self._there = not self.settings.key_env or bool(env.get(self.settings.key_env, "").strip())
+        self._target, self._asker, self._pinned = target, asker, pinned
 
     @property
     def missing_key(self) -> str | None:
         """The variable that should hold the key and is not set."""
-        return self.settings.key_env if not self.key else None
-
-    def price(self, model: str) -> Price | None:
-        """The price of any model of the provider."""
-        return settings_of(self._config, self.settings.provider, model).price
-
-    def error(self, fault: Fault) -> TargetError:
-        """A fault in words for people."""
-        return told(fault, self.settings, self.key, self._target)
+        return None if self._there else self.settings.key_env
 
     @asynccontextmanager
-    async def opened(self, job: AgentJob) -> AsyncIterator[tuple[Link, Account]]:
-        """An account for one trial; at the end its last requests are counted. Raises `TargetError` without a key."""
-        if self.missing_key:
-            raise self.error(Fault(Cause.KEY, f"{self.missing_key} is not set"))
-        if not self.key.usable:
-            raise self.error(Fault(Cause.KEY, f"{self.settings.key_env} holds characters that no key has"))
-        await self._proxy.start()
-        allowance = Allowance(job.max_turns, job.budget_tokens, job.budget_usd)
-        account = Account(self.settings, self.key, self.price, allowance, self._pinned)
-        self._proxy.open(account)
-        try:
-            async with AsyncExitStack() as stack:
-                url = self._proxy.url
-                if job.listener is not None:
-                    url = await stack.enter_async_context(self._proxy.also_on(await job.listener()))
-                yield Link(self.settings.provider, self.settings.model, url, account.token), account
-                await self._proxy.settled(account)
-        finally:
-            self._proxy.end(account)
-
-    async def close(self) -> None:
-        """End the proxy."""
-        await self._proxy.close()
+    async def opened(self, job: AgentJob) -> AsyncIterator[Visit]:
+        """A visit for one trial; at its end its last requests are counted. Raises `TargetError` without a key."""
+        bounds = Bounds(job.max_turns, job.budget_tokens, job.budget_usd, self._pinned)
+        provider, model = self.settings.provider, self.settings.model
+        listener = None if job.listener is None else await job.listener()
+        async with self._asker.door(self._target, provider, model, bounds, listener) as door:
+            visit = Visit(Link(provider, model, door.url, door.token))
+            yield visit
+            visit.asked = await door.settled()

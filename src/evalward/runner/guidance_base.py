@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.guidance_runs import Comparing, Version, compare_versions
-from evalward.commands.pipeline import Beside, RunPlan
+from evalward.runner.guidance_runs import Comparing, Version, compare_versions
+from evalward.runner.measure import Beside, RunPlan
 from evalward.config import ScenarioSuite
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.github.base import GitTree, repository_path
-from evalward.github.errors import GitHubError
-from evalward.github.event import EventPlan
-from evalward.github.settings import Settings
-from evalward.github.sides import Sides, config_prefix
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance
+from evalward.wire.faults import RemoteFilesError
 
 
 @dataclass(frozen=True)
@@ -93,9 +90,11 @@ def commit_guidance(tree: GitTree, sha: str, prefix: str, root: Path, *, name: s
 BASE, HEAD = "base", "head"
 
 
-def against_base(other: OtherCommit, sha: str) -> Beside:
-    """What holds changed guidance against the base's, where the guidance has changed: its trials are in no run."""
-    why = f"This changes the guidance, so the scenarios were also run with that of the base ({sha[:7]})."
+def against_base(other: OtherCommit, why: str) -> Beside:
+    """What holds changed guidance against the base's, where the guidance has changed: its trials are in no run.
+
+    `why` is for people.
+    """
 
     def beside(plan: Plan, report: Report, run: RunPlan) -> list[GuidanceComparison]:
         stopped = f"the run ended early: {report.interrupted}" if report.interrupted else None
@@ -103,18 +102,9 @@ def against_base(other: OtherCommit, sha: str) -> Beside:
         comparing = Comparing([version], HEAD, why, own=report.runs, reversed=True, stopped=stopped)
         try:
             return compare_versions(plan, comparing, run)
-        except (GitHubError, InputError) as error:
-            told = str(error) if isinstance(error, GitHubError) else str(error.problems[0])
+        except (RemoteFilesError, InputError) as error:
+            told = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
             suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if one.kind.name == "scenario")
             return [GuidanceComparison(suite=name, target="", why=why, not_measured=told) for name in suites]
 
     return beside
-
-
-def guidance_of_pull(plan: EventPlan, settings: Settings, sides: Sides, tree: GitTree, root: Path) -> Beside | None:
-    """What compares the guidance that a pull request changes; unless its base wants none of that."""
-    read, sha = sides.judging.file, sides.base.sha
-    if plan.pull_number is None or read is None or sha is None or not sides.judging.guidance:
-        return None
-    other = commit_guidance(tree, sha, config_prefix(tree, settings), root, name=BASE)
-    return against_base(replace(other, read=read), sha)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import h11
 
-from evalward.targets.agents.proxy.exchange import ClientGoneError
+from evalward.keeper.proxy.exchange import ClientGoneError
 
 BODY_LIMIT = 64_000_000  # bytes of one request
 HEAD_LIMIT = 65_536  # bytes of its head

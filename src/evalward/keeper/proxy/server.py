@@ -18,9 +18,9 @@ from socket import socket
 from typing import TYPE_CHECKING, Any
 
 from evalward.records.trace import Message, Turn
-from evalward.targets.agents.proxy.account import Account
-from evalward.targets.agents.proxy.exchange import ClientGoneError
-from evalward.targets.agents.proxy.wire import LIMITS, WIRES, Wire, error_body, models_body
+from evalward.keeper.proxy.account import Account
+from evalward.keeper.proxy.exchange import ClientGoneError
+from evalward.keeper.proxy.wire import LIMITS, WIRES, Wire, error_body, models_body
 from evalward.targets.base import Reply
 from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot
@@ -29,7 +29,7 @@ from evalward.targets.models.faults import Fault, fault_of, reported, retry_afte
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
-    from evalward.targets.agents.proxy.http import Asked, Exchange
+    from evalward.keeper.proxy.http import Asked, Exchange
 
 ERROR_LIMIT = 1_000_000  # bytes of a provider's error that are read
 TOO_MUCH = {Cause.RATE_LIMIT, Cause.OVERLOAD}
@@ -109,7 +109,7 @@ class Proxy:
             await client.aclose()
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        from evalward.targets.agents.proxy.http import converse  # noqa: PLC0415 - h11 costs only who starts a proxy
+        from evalward.keeper.proxy.http import converse  # noqa: PLC0415 - h11 costs only who starts a proxy
 
         task = asyncio.current_task()
         if task is None:  # a coroutine always runs in one

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalward.commands.pipeline import RunPlan
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.base import digest
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Run
+from evalward.runner.measure import RunPlan
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.guidance import READING
 from evalward.suites.scenario.kind import is_talked_with

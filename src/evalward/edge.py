@@ -1,0 +1,70 @@
+"""The first thing that happens in our process: what it may import, what it may know, and who may look into it.
+
+Only the standard library is loaded here: this is what every command starts with.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+SOURCE = str(Path(__file__).resolve().parents[1])
+PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalward.cli import main; main()"
+
+HARMLESS = frozenset(
+    {
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),
+        *("TERM", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "COLORTERM", "CI", "SYSTEMROOT"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"),
+    }
+)
+"""Variables that hold no secret. A list of what is harmless: nobody knows all names of secrets."""
+_GROUPS = re.compile(r"(LC|EVALWARD|LLM_TOOL_TEST|GITHUB|RUNNER|XDG)_[A-Z0-9_]*")
+_SECRET = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL")
+
+
+def harmless(env: Mapping[str, str]) -> dict[str, str]:
+    """What of an environment holds no secret."""
+    return {
+        name: value
+        for name, value in env.items()
+        if (name in HARMLESS or _GROUPS.fullmatch(name)) and not _SECRET.search(name)
+    }
+
+
+def enter(arguments: Sequence[str], *, keys: bool) -> None:
+    """Begin anew where this process is not as it has to be: without the user's and the folder's modules, and without
+    secrets where the command needs none (`keys` is false). Returns when it is.
+
+    A process that needs keys lets nobody read its memory, and has them no longer where its children would inherit them:
+    see `taken_environment`.
+    """
+    env = os.environ if keys else harmless(os.environ)
+    if not sys.flags.isolated or len(env) != len(os.environ):
+        options = ["-I", "-X", "utf8", *(["-u"] if os.environ.get("PYTHONUNBUFFERED") else [])]
+        os.execve(  # noqa: S606 - ourselves
+            sys.executable, [sys.executable, *options, "-c", PROGRAM, SOURCE, *arguments], dict(env)
+        )
+    if keys:
+        hide()
+
+
+def taken_environment() -> dict[str, str]:
+    """The environment; afterwards only what is harmless is left in this process's own."""
+    taken = dict(os.environ)
+    for name in taken.keys() - harmless(taken).keys():
+        del os.environ[name]
+    return taken
+
+
+def hide() -> None:
+    """Let no other process of our user read our memory and the environment that we were started with."""
+    if sys.platform != "linux":
+        return
+    from ctypes import CDLL  # noqa: PLC0415 - only who holds keys pays for it
+
+    CDLL(None).prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE

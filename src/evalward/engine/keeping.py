@@ -1,0 +1,52 @@
+"""Where a run keeps what it measured. Whoever runs the cases writes nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from evalward.engine.confirm import Wanted as Retried
+from evalward.engine.store import Found, Wanted
+from evalward.records.report import Report
+from evalward.records.result import Trial
+
+
+class Keeping(Protocol):
+    """An output folder, wherever it is."""
+
+    def keep(self, trial: Trial) -> str:
+        """Write a trial down; the path that the report names. Raises `ValueError` for one that can't be written."""
+        ...
+
+    def keep_folder(self, source: Path, path: str) -> None:
+        """Put a folder at a path of the output where nothing is, whole or not at all."""
+        ...
+
+    def has(self, path: str) -> bool:
+        """Whether an earlier run left something at a path of the output."""
+        ...
+
+    def remove_folder(self, path: str) -> None:
+        """Remove what is at a path of the output."""
+        ...
+
+    def find(self, wanted: Wanted) -> Found:
+        """The finished trial that an earlier run left."""
+        ...
+
+
+class Records(Keeping, Protocol):
+    """The records of an invocation."""
+
+    def ready(self) -> None:
+        """Make ready to write. Raises `InputError` when nothing could be written: before anything is run."""
+        ...
+
+    def checkpoint(self, report: Report) -> Sequence[Retried]:
+        """Write down what is measured so far. What of it is to be tried again before a drop is believed."""
+        ...
+
+    def apart(self, name: str) -> Keeping:
+        """A folder of their own for trials that belong to no run of the report."""
+        ...

@@ -1,0 +1,145 @@
+"""The providers' models, asked with our keys: by chats for the runner, and through the proxy for its agents."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from socket import socket
+
+from evalward.config import Config
+from evalward.keeper.proxy import Account, Allowance, Proxy
+from evalward.records.case import Case
+from evalward.records.problem import Place
+from evalward.targets.asking import Answered, Asked, Bounds, Door
+from evalward.targets.base import Reply, Request
+from evalward.targets.failures import Cause, TargetError
+from evalward.targets.limiter import Limiters
+from evalward.targets.models.common import LiveTarget, told
+from evalward.targets.models.faults import Fault
+from evalward.targets.models.settings import Secret, Settings, settings_of
+from evalward.targets.prices import Price
+
+# One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
+WIRES: Mapping[str, tuple[str, str]] = {
+    "anthropic": ("evalward.targets.models.anthropic", "AnthropicWire"),
+    "openai": ("evalward.targets.models.openai_chat", "ChatWire"),
+    "openai-responses": ("evalward.targets.models.openai_responses", "ResponsesWire"),
+}
+
+
+def live_target(
+    provider: str, model: str, config: Config, env: Mapping[str, str], limiters: Limiters | None = None
+) -> LiveTarget:
+    """A model that we ask ourselves. `env` is where its key is looked up, and nowhere else.
+
+    `limiters` are shared by all models of a run; without them the target has its own.
+    """
+    settings = settings_of(config, provider, model)
+    module, wire = WIRES[provider]
+    limiter = (limiters or Limiters()).of(provider, settings.concurrency)
+    return LiveTarget(settings, env, limiter, getattr(import_module(module), wire))
+
+
+class ModelKeeper:
+    """All models of an invocation: by the configuration that may say where keys go, with the keys of `env`.
+
+    Belongs to one event loop between two calls of `close`.
+    """
+
+    def __init__(self, config: Config, env: Mapping[str, str]) -> None:
+        self._config, self._env = config, env
+        self._limiters = Limiters()
+        self._targets: dict[tuple[str, str], LiveTarget] = {}
+        self._proxies: dict[str, Proxy] = {}
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Import the SDKs of these models, `provider/name`, and make their clients."""
+        for name in names:
+            provider, _, model = name.partition("/")
+            if provider in WIRES and model:
+                self._target(provider, model).prepare()
+
+    async def ask(self, provider: str, model: str, request: Request) -> Reply:
+        """One answer. Raises `TargetError` after the retries."""
+        self._refuse_unknown(f"{provider}/{model}", provider)
+        return await self._target(provider, model).open(_NO_CASE, 1).send(request)
+
+    @asynccontextmanager
+    async def door(
+        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
+    ) -> AsyncIterator[Door]:
+        """An allowance for one trial of an agent. Raises `TargetError` where there is no key that can be used."""
+        self._refuse_unknown(target, provider)
+        settings = settings_of(self._config, provider, model)
+        key = Secret(self._env.get(settings.key_env, "") if settings.key_env else "")
+        if settings.key_env and not key:
+            raise told(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
+        if not key.usable:
+            raise told(Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target)
+        proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
+        await proxy.start()
+        allowance = Allowance(bounds.turns, bounds.tokens, bounds.usd)
+        account = Account(settings, key, self._price_of(provider), allowance, bounds.pinned)
+        proxy.open(account)
+        try:
+            async with AsyncExitStack() as stack:
+                url = proxy.url if listener is None else await stack.enter_async_context(proxy.also_on(listener))
+                yield _Opened(url, account.token, proxy, account, target)
+        finally:
+            proxy.end(account)
+
+    async def close(self) -> None:
+        """End all connections; both can be opened again."""
+        for proxy in self._proxies.values():
+            await proxy.close()
+        for target in self._targets.values():
+            await target.close()
+
+    def _target(self, provider: str, model: str) -> LiveTarget:
+        key = (provider, model)
+        if key not in self._targets:
+            self._targets[key] = live_target(provider, model, self._config, self._env, self._limiters)
+        return self._targets[key]
+
+    def _refuse_unknown(self, target: str, provider: str) -> None:
+        if provider not in WIRES:
+            raise TargetError(Cause.MODEL_NOT_FOUND, f"there is no provider {provider!r}", target=target)
+
+    def _price_of(self, provider: str) -> _Prices:
+        return _Prices(self._config, provider)
+
+
+@dataclass(frozen=True)
+class _Prices:
+    """The price of any model of a provider."""
+
+    config: Config
+    provider: str
+
+    def __call__(self, model: str) -> Price | None:
+        return settings_of(self.config, self.provider, model).price
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """An open door."""
+
+    url: str
+    token: str
+    proxy: Proxy
+    account: Account
+    target: str
+
+    async def settled(self) -> Asked:
+        """Wait until what is under way is counted; then the door is shut."""
+        account = self.account
+        await self.proxy.settled(account)
+        fault = account.ended_by
+        ended_by = None if fault is None else told(fault, account.settings, account.key, self.target)
+        answers = [Answered(answer.turn, answer.message, answer.main) for answer in account.answers]
+        return Asked(answers, account.limit, ended_by)
+
+
+_NO_CASE = Case(id="", category="", definition="", place=Place(file=""))  # a model sees the conversation alone

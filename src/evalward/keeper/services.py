@@ -1,0 +1,242 @@
+"""What the keeper does for the runner: it asks models, keeps records, and reads the base; every request is only data."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from socket import socket
+from typing import Protocol
+
+from evalward.config.model import Config
+from evalward.engine.store import Found, Store, Wanted
+from evalward.keeper.models import ModelKeeper
+from evalward.keeper.outputs import GUIDANCE, OutputFolder
+from evalward.records.report import Report
+from evalward.targets.asking import Bounds, Door
+from evalward.wire import messages as m
+from evalward.wire.faults import WireFault, fault_of_error
+from evalward.wire.peer import Incoming
+
+REPORT_FILE = "report.json"
+
+
+class Retry(Protocol):
+    """What is to be tried again of one run."""
+
+    @property
+    def suite(self) -> str:
+        """The suite's name."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """The target's id."""
+        ...
+
+    @property
+    def trials(self) -> Mapping[str, int]:
+        """Fresh trials by case id."""
+        ...
+
+
+class BaseFiles(Protocol):
+    """The files of the commit that judges, by their paths from the configuration's folder."""
+
+    def read(self, path: str) -> bytes | None:
+        """The file, `None` where there is none. Raises `RemoteFilesError`."""
+        ...
+
+    def listed(self, folder: str) -> Sequence[str] | None:
+        """The paths below a folder, `None` where that can't be known. Raises `RemoteFilesError`."""
+        ...
+
+
+@dataclass
+class Services:
+    """The keeper's half of one invocation.
+
+    `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
+    something to write; `retries` says what of a report is tried again. `report` is the newest that was handed over.
+    """
+
+    config: Config
+    env: Mapping[str, str] = field(repr=False)
+    open_output: Callable[[], OutputFolder]
+    say: Callable[[str], None]
+    retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
+    base: BaseFiles | None = None
+    report: Report | None = None
+    _output: OutputFolder | None = None
+    _doors: dict[int, _OpenDoor] = field(default_factory=dict)
+    _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def __post_init__(self) -> None:
+        self.models = ModelKeeper(self.config, self.env)
+
+    @property
+    def output(self) -> OutputFolder:
+        """The output folder, made ready when it is first asked for. Raises `InputError`."""
+        if self._output is None:
+            self._output = self.open_output()
+        return self._output
+
+    def handlers(self) -> Mapping[str, Callable[[Incoming], Awaitable[bytes]]]:
+        """All of them, by name."""
+        direct: Mapping[str, Callable[[Incoming], Awaitable[bytes]]] = {
+            "say": self._say,
+            "prepare": self._prepare,
+            "ask": self._ask,
+            "open_door": self._open_door,
+            "settle": self._settle,
+            "shut_door": self._shut_door,
+            "close": self._close,
+        }
+        threaded: Mapping[str, Callable[[Incoming], bytes]] = {
+            "ready": self._ready,
+            "checkpoint": self._checkpoint,
+            "keep": self._keep,
+            "keep_folder": self._keep_folder,
+            "has": self._has,
+            "remove_folder": self._remove_folder,
+            "find": self._find,
+            "base_file": self._base_file,
+            "base_listing": self._base_listing,
+        }
+        return {**direct, **{name: _in_thread(work) for name, work in threaded.items()}}
+
+    # --- models -----------------------------------------------------------------------------------------------------
+
+    async def _say(self, asked: Incoming) -> bytes:
+        asked.close()
+        self.say(asked.data.decode("utf-8", "replace"))
+        return b"null"
+
+    async def _prepare(self, asked: Incoming) -> bytes:
+        asked.close()
+        self.models.prepare(m.read(m.Models, asked.data).names)
+        return b"null"
+
+    async def _ask(self, asked: Incoming) -> bytes:
+        asked.close()
+        order: m.Ask = m.parse(m.asks(), asked.data)
+        reply = await self.models.ask(order.provider, order.model, order.request)
+        return m.replies().dump_json(reply)
+
+    async def _open_door(self, asked: Incoming) -> bytes:
+        listener = socket(fileno=asked.descriptors[0]) if asked.descriptors else None
+        opened = _OpenDoor(AsyncExitStack())
+        try:
+            order = m.read(m.AllowanceOrder, asked.data)
+            bounds = Bounds(order.turns, order.tokens, order.usd, order.pinned)
+            door = self.models.door(order.target, order.provider, order.model, bounds, listener)
+            opened.door = await opened.stack.enter_async_context(door)
+        except BaseException:
+            if listener is not None:
+                listener.close()
+            raise
+        number = next(self._numbers)
+        self._doors[number] = opened
+        return m.written(m.Allowed(number=number, url=opened.door.url, token=opened.door.token))
+
+    async def _settle(self, asked: Incoming) -> bytes:
+        asked.close()
+        opened = self._doors[m.read(m.Number, asked.data).number]
+        if opened.door is None:
+            raise ValueError("this door was never open")
+        found = await opened.door.settled()
+        answers = [m.AnsweredTurn(turn=one.turn, message=one.message, main=one.main) for one in found.answers]
+        fault: WireFault | None = None if found.ended_by is None else fault_of_error(found.ended_by)
+        return m.written(m.Settled(answers=answers, limit=found.limit, fault=fault))
+
+    async def _shut_door(self, asked: Incoming) -> bytes:
+        asked.close()
+        opened = self._doors.pop(m.read(m.Number, asked.data).number, None)
+        if opened is not None:
+            await opened.stack.aclose()
+        return b"null"
+
+    async def _close(self, asked: Incoming) -> bytes:
+        asked.close()
+        while self._doors:
+            await self._doors.popitem()[1].stack.aclose()
+        await self.models.close()
+        return b"null"
+
+    # --- records ----------------------------------------------------------------------------------------------------
+
+    def _ready(self, asked: Incoming) -> bytes:  # noqa: ARG002 - it says nothing
+        _ = self.output
+        return b"null"
+
+    def _checkpoint(self, asked: Incoming) -> bytes:
+        report = self.output.redaction.record(m.read(Report, asked.data))
+        self.report = report
+        self.output.write(REPORT_FILE, report.model_dump_json(by_alias=True, indent=1) + "\n")
+        again = [m.Again(suite=one.suite, target=one.target, trials=dict(one.trials)) for one in self.retries(report)]
+        return m.written(m.Agains(retries=again))
+
+    def _store(self, apart: str | None) -> Store:
+        store = self.output.store
+        return store if apart is None else store.apart(GUIDANCE, apart)
+
+    def _keep(self, asked: Incoming) -> bytes:
+        order = m.read(m.Kept, asked.data)
+        return self._store(order.apart).keep(order.trial).encode()
+
+    def _keep_folder(self, asked: Incoming) -> bytes:
+        order = m.read(m.Stored, asked.data)
+        source = Path(f"/proc/self/fd/{asked.descriptors[0]}/.")  # the folder itself, whatever its name leads to now
+        self._store(order.apart).keep_folder(source, order.path)
+        return b"null"
+
+    def _has(self, asked: Incoming) -> bytes:
+        order = m.read(m.Stored, asked.data)
+        return b"true" if self._store(order.apart).has(order.path) else b"false"
+
+    def _remove_folder(self, asked: Incoming) -> bytes:
+        order = m.read(m.Stored, asked.data)
+        self._store(order.apart).remove_folder(order.path)
+        return b"null"
+
+    def _find(self, asked: Incoming) -> bytes:
+        wish = m.read(m.Wished, asked.data)
+        wanted = Wanted(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
+        found: Found = self._store(wish.apart).find(wanted)
+        return m.written(m.FoundTrial(result=found.result, note=found.note))
+
+    # --- the base ---------------------------------------------------------------------------------------------------
+
+    def _base_file(self, asked: Incoming) -> bytes:
+        found = self._base().read(m.read(m.BasePath, asked.data).path)
+        return b"-" if found is None else b"+" + found
+
+    def _base_listing(self, asked: Incoming) -> bytes:
+        found = self._base().listed(m.read(m.BasePath, asked.data).path)
+        return m.written(m.Listing(paths=None if found is None else list(found)))
+
+    def _base(self) -> BaseFiles:
+        if self.base is None:
+            raise ValueError("there is no base")
+        return self.base
+
+
+@dataclass
+class _OpenDoor:
+    """An agent's allowance while it is open."""
+
+    stack: AsyncExitStack
+    door: Door | None = None
+
+
+def _in_thread(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:
+    async def handler(asked: Incoming) -> bytes:
+        try:
+            return await asyncio.to_thread(work, asked)
+        finally:
+            asked.close()
+
+    return handler

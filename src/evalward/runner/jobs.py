@@ -1,0 +1,156 @@
+"""What the keeper may order: read a configuration or a file, measure, compare guidance, hold a judge against labels."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evalward.config import LoadedConfig, load_config
+from evalward.engine.plan import Plan, Selection, without_missing_keys
+from evalward.records.problem import wrong
+from evalward.runner.link import Keeper, Telling
+from evalward.runner.measure import Beside, prepare, run_plan, unfed_rules
+from evalward.runner.outside import Outside
+from evalward.wire import messages as m
+from evalward.wire.peer import Peer
+
+HELD = "held by the keeper"
+"""Stands where a key would: that it is there is all that the runner knows."""
+
+
+@dataclass
+class Session:
+    """What one job leaves for the next: the configuration that was read, and what is known of the outside."""
+
+    keeper: Keeper
+    outside: Outside
+    loaded: LoadedConfig | None = None
+    begun: m.Beginning = field(default_factory=m.Beginning)
+
+    @classmethod
+    def of(cls, peer: Peer) -> Session:
+        """A session that knows nothing yet."""
+        keeper = Keeper(peer)
+        return cls(keeper, _outside(keeper, m.Beginning()))
+
+    @property
+    def config(self) -> LoadedConfig:
+        """The configuration that was read."""
+        if self.loaded is None:
+            raise ValueError("no configuration has been read")
+        return self.loaded
+
+
+def _outside(keeper: Keeper, begun: m.Beginning) -> Outside:
+    env = {**os.environ, **dict.fromkeys(begun.keys, HELD)}
+    return Outside(Telling(keeper, terminal=begun.terminal), _now, env, Path.cwd())
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def begin(session: Session, data: bytes) -> bytes:
+    """Learn what is outside."""
+    session.begun = m.read(m.Beginning, data)
+    session.outside = _outside(session.keeper, session.begun)
+    return b"null"
+
+
+def load(session: Session, data: bytes) -> bytes:
+    """Read a configuration."""
+    order = m.read(m.LoadOrder, data)
+    if order.optional and not Path(order.config).exists():
+        return b"null"
+    loaded = load_config(Path(order.config), order.shown)
+    session.loaded = loaded
+    head = m.Head(
+        config=loaded.config,
+        file=loaded.file,
+        root=str(loaded.root),
+        sha256=loaded.sha256,
+        unfed=unfed_rules(loaded),
+    )
+    return m.written(head)
+
+
+def read_file(session: Session, data: bytes) -> bytes:
+    """Read a file, by its path from the configuration's folder or as the user named it; nothing where there is none.
+
+    Raises `InputError`.
+    """
+    order = m.read(m.ReadOrder, data)
+    path = Path(order.path) if order.anywhere else session.config.root / order.path
+    try:
+        with path.open("rb") as file:
+            content = file.read(order.limit + 1)
+    except FileNotFoundError:
+        return b"-"
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "its name can't be used"
+        raise wrong(order.path, f"can't be read: {why}", "Name a file.") from error
+    if len(content) > order.limit:
+        raise wrong(order.path, f"is larger than {order.limit:,} bytes", "Name another file.")
+    return b"+" + content
+
+
+def measure(session: Session, data: bytes) -> bytes:
+    """Run the suites. The keeper gets the report while it is made, and at last here."""
+    order = m.read(m.MeasureOrder, data)
+    loaded = _judged_by(session, order)
+    plan = _plan(session, loaded, order.chosen)
+    if order.spare_keyless:
+        plan = without_missing_keys(plan)
+    beside = _beside(session, loaded, order)
+    report = run_plan(loaded, plan, session.keeper, session.outside, resume=order.resume, beside=beside)
+    return m.written(report)
+
+
+def _judged_by(session: Session, order: m.MeasureOrder) -> LoadedConfig:
+    loaded = session.config
+    if order.config is not None:
+        loaded = replace(loaded, config=order.config)
+    return replace(loaded, base_file=session.keeper.base_file) if order.based else loaded
+
+
+def _plan(session: Session, loaded: LoadedConfig, chosen: m.Chosen) -> Plan:
+    selection = Selection(chosen.suites, chosen.targets, chosen.cases, chosen.trials)
+    return prepare(loaded, selection, session.outside.env, session.keeper)
+
+
+def _beside(session: Session, loaded: LoadedConfig, order: m.MeasureOrder) -> Beside | None:
+    if order.guidance is None:
+        return None
+    from evalward.runner.guidance_base import BASE, OtherCommit, against_base  # noqa: PLC0415 - few runs need it
+
+    keeper = session.keeper
+    return against_base(OtherCommit(BASE, loaded.root, keeper.base_file, keeper.base_listing), order.guidance)
+
+
+def compare_guidance(session: Session, data: bytes) -> bytes:
+    """Run the scenarios with each guidance."""
+    from evalward.runner.guidance import compare  # noqa: PLC0415
+
+    order = m.read(m.GuidanceOrder, data)
+    plan = _plan(session, session.config, order.chosen)
+    return m.written(compare(session.config, plan, session.keeper, session.outside, order))
+
+
+def check_judge(session: Session, data: bytes) -> bytes:
+    """Hold a judge against labelled transcripts."""
+    from evalward.runner.judging import check  # noqa: PLC0415
+
+    return m.written(check(session.keeper, session.outside, m.read(m.JudgeOrder, data)))
+
+
+JOBS: Mapping[str, Callable[[Session, bytes], bytes]] = {
+    "begin": begin,
+    "load": load,
+    "read": read_file,
+    "measure": measure,
+    "guidance": compare_guidance,
+    "judge": check_judge,
+}

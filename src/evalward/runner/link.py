@@ -1,0 +1,227 @@
+"""The keeper as the runner sees it: it asks models, keeps records and reads the base, for whoever asks it to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from io import TextIOBase
+from pathlib import Path
+from socket import socket
+from typing import TypeVar
+
+from evalward.engine.store import Found, Wanted
+from evalward.records.base import Record
+from evalward.records.report import Report
+from evalward.records.result import Trial
+from evalward.targets.asking import Answered, Asked, Bounds, Door
+from evalward.targets.base import Reply, Request
+from evalward.targets.failures import TargetError
+from evalward.wire import messages as m
+from evalward.wire.faults import error_of
+from evalward.wire.peer import FRAME_LIMIT, CallFailedError, Peer
+
+R = TypeVar("R", bound=Record)
+
+
+class TrialTooLargeError(ValueError):
+    """A trial that is too large to be kept."""
+
+
+class Keeper:
+    """The keeper's services, over the wire."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+
+    def call(self, name: str, order: Record | None = None, descriptors: Sequence[int] = ()) -> bytes:
+        """Ask for something and wait. Raises what the keeper raised."""
+        try:
+            return self._peer.call(name, b"null" if order is None else m.written(order), descriptors)
+        except CallFailedError as error:
+            raise error_of(error.data) from None
+
+    async def ask_for(self, name: str, data: bytes, descriptors: Sequence[int] = ()) -> bytes:
+        """The same for coroutines."""
+        try:
+            return await self._peer.ask(name, data, descriptors)
+        except CallFailedError as error:
+            raise error_of(error.data) from None
+
+    def say(self, text: str) -> None:
+        """Text for people."""
+        self._peer.note("say", text.encode("utf-8", "replace"))
+
+    # --- who asks models --------------------------------------------------------------------------------------------
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Have the keeper load what these models need."""
+        self.call("prepare", m.Models(names=list(names)))
+
+    async def ask(self, provider: str, model: str, request: Request) -> Reply:
+        """One answer. Raises `TargetError` after the retries."""
+        asked = m.asks().dump_json(m.Ask(provider, model, request))
+        reply: Reply = m.parse(m.replies(), await self.ask_for("ask", asked))
+        return reply
+
+    @asynccontextmanager
+    async def door(
+        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
+    ) -> AsyncIterator[Door]:
+        """An allowance for one trial of an agent. Raises `TargetError` where there is no key that can be used."""
+        order = m.AllowanceOrder(
+            target=target,
+            provider=provider,
+            model=model,
+            pinned=bounds.pinned,
+            turns=bounds.turns,
+            tokens=bounds.tokens,
+            usd=bounds.usd,
+        )
+        with listener if listener is not None else _Nothing():
+            descriptors = [listener.fileno()] if listener is not None else []
+            answer = await self.ask_for("open_door", m.written(order), descriptors)
+        allowed = m.read(m.Allowed, answer)
+        number = m.written(m.Number(number=allowed.number))
+        try:
+            yield _Door(self, allowed.url, allowed.token, number)
+        finally:
+            await self.ask_for("shut_door", number)
+
+    # --- records ----------------------------------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        """Have the keeper make the output folder ready. Raises `InputError`."""
+        self.call("ready")
+
+    def checkpoint(self, report: Report) -> Sequence[m.Again]:
+        """Hand over what is measured so far; what of it is to be tried again."""
+        return m.read(m.Agains, self.call("checkpoint", report)).retries
+
+    def apart(self, name: str) -> Shelf:
+        """A folder of their own for trials of other guidance."""
+        return Shelf(self, name)
+
+    def keep(self, trial: Trial) -> str:
+        """Have a trial of the report written down; its path."""
+        return Shelf(self).keep(trial)
+
+    def keep_folder(self, source: Path, path: str) -> None:
+        """Have a folder kept."""
+        Shelf(self).keep_folder(source, path)
+
+    def has(self, path: str) -> bool:
+        """Whether there is something at a path of the output."""
+        return Shelf(self).has(path)
+
+    def remove_folder(self, path: str) -> None:
+        """Have what is there removed."""
+        Shelf(self).remove_folder(path)
+
+    def find(self, wanted: Wanted) -> Found:
+        """The finished trial that an earlier run left."""
+        return Shelf(self).find(wanted)
+
+    # --- the base ---------------------------------------------------------------------------------------------------
+
+    def base_file(self, path: str) -> bytes | None:
+        """A file of the base, by its path from the configuration's folder; `None` where it has none."""
+        answer = self.call("base_file", m.BasePath(path=path))
+        return answer[1:] if answer[:1] == b"+" else None
+
+    def base_listing(self, folder: str) -> Sequence[str] | None:
+        """The paths below a folder of the base; `None` where that can't be known."""
+        return m.read(m.Listing, self.call("base_listing", m.BasePath(path=folder))).paths
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """A part of the output folder: the report's own, or that of other guidance."""
+
+    keeper: Keeper
+    name: str | None = None
+
+    def keep(self, trial: Trial) -> str:
+        """Have a trial written down; its path. Raises `TrialTooLargeError`."""
+        data = m.written(m.Kept(trial=trial, apart=self.name))
+        if len(data) > FRAME_LIMIT:
+            raise TrialTooLargeError(f"the trial has {len(data):,} bytes")
+        try:
+            return self.keeper._peer.call("keep", data).decode()  # noqa: SLF001 - one connection in two classes
+        except CallFailedError as error:
+            raise error_of(error.data) from None
+
+    def keep_folder(self, source: Path, path: str) -> None:
+        """Have a folder kept, as it is now."""
+        descriptor = os.open(source, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            self.keeper.call("keep_folder", self._at(path), [descriptor])
+        finally:
+            os.close(descriptor)
+
+    def has(self, path: str) -> bool:
+        """Whether there is something."""
+        return self.keeper.call("has", self._at(path)) == b"true"
+
+    def remove_folder(self, path: str) -> None:
+        """Have it removed."""
+        self.keeper.call("remove_folder", self._at(path))
+
+    def find(self, wanted: Wanted) -> Found:
+        """The finished trial that an earlier run left."""
+        wish = m.Wished(
+            suite=wanted.suite,
+            target=wanted.target,
+            case=wanted.case,
+            definition=wanted.definition,
+            subject=wanted.subject,
+            trial=wanted.trial,
+            apart=self.name,
+        )
+        found = m.read(m.FoundTrial, self.keeper.call("find", wish))
+        return Found(result=found.result, note=found.note)
+
+    def _at(self, path: str) -> m.Stored:
+        return m.Stored(path=path, apart=self.name)
+
+
+@dataclass(frozen=True)
+class _Door:
+    """An open door."""
+
+    keeper: Keeper
+    url: str
+    token: str
+    number: bytes
+
+    async def settled(self) -> Asked:
+        """What was asked."""
+        told = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
+        error = None if told.fault is None else error_of(m.written(told.fault))
+        answers = [Answered(each.turn, each.message, each.main) for each in told.answers]
+        return Asked(answers, told.limit, error if isinstance(error, TargetError) else None)
+
+
+class _Nothing:
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+class Telling(TextIOBase):
+    """A stream for people, at the keeper's end. `terminal`: somebody watches it."""
+
+    def __init__(self, keeper: Keeper, *, terminal: bool) -> None:
+        self._keeper, self._terminal = keeper, terminal
+
+    def write(self, text: str) -> int:
+        """Send it."""
+        self._keeper.say(text)
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Whether a line may update itself."""
+        return self._terminal

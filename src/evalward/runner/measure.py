@@ -1,0 +1,202 @@
+"""The runner's stages in a row: plan → trials → report, and once more for what the keeper wants to be tried again."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from evalward import __version__
+from evalward.config import LoadedConfig
+from evalward.config.words import near_or_known
+from evalward.engine.confirm import Wanted as Retried
+from evalward.engine.confirm import confirm_plan, with_confirmation
+from evalward.engine.control import Account, Budget
+from evalward.engine.keeping import Keeping, Records
+from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
+from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.github.base import GitTree
+from evalward.records.guidance import GuidanceComparison
+from evalward.records.policy import Rule
+from evalward.records.problem import InputError, Place, Problem
+from evalward.records.report import Finding, Provenance, Report, Run, Tool
+from evalward.render.numbers import plural
+from evalward.runner.outside import Outside
+from evalward.runner.progress import ProgressLine
+from evalward.suites import kind_named, kinds
+from evalward.targets.asking import Asker
+
+
+def prepare(
+    loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None, asker: Asker | None = None
+) -> Plan:
+    """Load and check everything before the first trial. Raises `InputError` with every problem found.
+
+    `env` says which keys live targets have; `asker` asks their models.
+    """
+    problems = list(unfed_rules(loaded))
+    try:
+        plan = make_plan(loaded, selection, env, asker)
+    except InputError as error:
+        raise InputError([*problems, *error.problems]) from None
+    if problems:
+        raise InputError(problems)
+    return plan
+
+
+def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
+    """Rules whose metric none of their suites has: nobody shall believe to be protected who is not."""
+    found: list[Problem] = []
+    config = loaded.config
+    groups: list[tuple[tuple[str | int, ...], Sequence[Rule]]] = [(("policy",), config.policy)]
+    groups += [(("profiles", name, "policy"), profile.policy) for name, profile in config.profiles.items()]
+    for path, rules in groups:
+        for index, rule in enumerate(rules):
+            suites = [s for s in config.suites if any(rule.holds_for(s.name, target) for target in s.targets)]
+            known = list(dict.fromkeys(m for s in suites for m in kind_named(s.kind).metric_ids))
+            if known and not any(fnmatchcase(rule.metric, metric) for metric in known):
+                place = Place(file=loaded.file, line=loaded.line(*path, index, "metric"))
+                message = f"no suite that this rule holds for has the metric {rule.metric!r}"
+                remedy = near_or_known(rule.metric, known, "Metrics")
+                field = f"{'.'.join(map(str, path))}[{index}].metric"
+                found.append(Problem(place=place, field=field, message=message, remedy=remedy))
+    return found
+
+
+def run_plan(
+    loaded: LoadedConfig,
+    plan: Plan,
+    records: Records,
+    outside: Outside,
+    *,
+    resume: bool = False,
+    beside: Beside | None = None,
+) -> Report:
+    """Run every trial; the records get the report at every stage of it.
+
+    Cases that failed are tried again where the records' keeper wants that before it believes a drop. `beside` says how
+    changed guidance compares with another; its trials are in no run. A live target without its key is told before
+    anything is run: as `InputError`.
+    """
+    refuse_missing_keys(loaded, plan)
+    records.ready()
+    stage = _stage(loaded, records, outside, resume=resume)
+    report = _report(loaded, plan, stage.run(plan), outside)
+    retries = records.checkpoint(report)
+    if retries:
+        outside.say(_announced(retries))
+        done = stage.run(confirm_plan(plan, retries))
+        report = with_confirmation(report, retries, done)
+        records.checkpoint(report)
+    found = beside(plan, report, stage.apart) if beside is not None else []
+    if found:
+        report = report.model_copy(update={"guidance": found})
+        records.checkpoint(report)
+    return report
+
+
+def run_apart(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:
+    """Runs plans of one budget, each in a folder of its own; nothing is reported."""
+    return _stage(loaded, records, outside, resume=resume).apart
+
+
+def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _Stage:
+    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
+    return _Stage(records, records, account, outside, resume)
+
+
+RunPlan = Callable[[Plan, str], Executed]
+"""Runs a plan of the same account; its trials are kept apart from all others, under this name."""
+Beside = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
+"""What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
+
+    records: Records
+    store: Keeping
+    account: Account
+    outside: Outside
+    resume: bool
+
+    def run(self, plan: Plan) -> Executed:
+        progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
+        done = asyncio.run(execute(plan, Execution(self.store, progress, resume=self.resume, account=self.account)))
+        progress.close()
+        return done
+
+    def apart(self, plan: Plan, name: str) -> Executed:
+        """Run a plan of another guidance, with its trials in a folder of its own."""
+        self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
+        return replace(self, store=self.records.apart(name)).run(plan)
+
+
+def _announced(retries: Sequence[Retried]) -> str:
+    cases = sum(len(retry.trials) for retry in retries)
+    trials = sum(sum(retry.trials.values()) for retry in retries)
+    failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
+    return f"Confirming: {trials} fresh trials of {failed}, before a drop is believed."
+
+
+def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside) -> Report:
+    runs = list(done.runs)
+    return Report(
+        tool=Tool(version=__version__),
+        created_at=outside.now(),
+        provenance=Provenance(
+            commit=GitTree(loaded.root).head(),
+            config_sha256=loaded.sha256,
+            platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        ),
+        partial=plan.partial,
+        interrupted=done.interrupted,
+        warnings=[*plan.warnings, *done.warnings],
+        findings=diagnose(runs),
+        runs=runs,
+    )
+
+
+def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:
+    """Raises `InputError` with one problem per missing key."""
+    live = [run for run in plan.runs if run.not_measured is None]
+    missing = {run.target.missing_key: run.target.id for run in live}
+    problems = _keyless_judges(loaded, live)
+    problems += [
+        Problem(
+            place=Place(file=loaded.file, line=loaded.line("suites")),
+            field="targets",
+            message=f"{target} needs a key, and {variable} is not set",
+            remedy=f"Set {variable}, or leave the target out with --target.",
+        )
+        for variable, target in missing.items()
+        if variable is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _keyless_judges(loaded: LoadedConfig, runs: Sequence[PlannedRun]) -> list[Problem]:
+    missing = {name: key for run in runs if run.suite.judges for name, key in run.suite.judges.missing_keys.items()}
+    return [
+        Problem(
+            place=Place(file=loaded.file, line=loaded.line("judge", "model")),
+            field="judge",
+            message=f"the judge {judge} needs a key, and {variable} is not set",
+            remedy=f"Set {variable}, or name another judge.",
+        )
+        for judge, variable in missing.items()
+    ]
+
+
+def diagnose(runs: Sequence[Run]) -> list[Finding]:
+    """What several targets on one suite show together, suite by suite. Kinds that this version lacks say nothing."""
+    suites = dict.fromkeys((run.suite, run.kind) for run in runs if run.kind in kinds())
+    return [
+        finding
+        for suite, kind in suites
+        for finding in kind_named(kind).diagnose([run for run in runs if (run.suite, run.kind) == (suite, kind)])
+    ]

@@ -1,0 +1,23 @@
+"""What the runner sees of the outside: a stream for people, a clock, variables without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TextIO
+
+
+@dataclass(frozen=True)
+class Outside:
+    """`err` is for people. `now` gives the time as ISO 8601 in UTC. `env`: of keys it has the names alone."""
+
+    err: TextIO
+    now: Callable[[], str]
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: Path = Path()
+
+    def say(self, text: str) -> None:
+        """A line for people."""
+        self.err.write(text + "\n")
+        self.err.flush()

@@ -1,0 +1,183 @@
+"""Who asks models for a run. Whoever runs the cases holds no key: it asks, and somebody else talks to the provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from socket import socket
+from typing import Protocol
+
+from evalward.records.case import Case
+from evalward.records.trace import Message, Trace, Turn
+from evalward.targets.agents.base import Limit
+from evalward.targets.base import Chat, Reply, Request
+from evalward.targets.failures import FAILURES, Cause, TargetError
+from evalward.targets.models.settings import Settings
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What one trial of an agent may ask: how many turns, tokens (read and written) and dollars; `None` is no limit.
+
+    `pinned`: no other model than the target's own.
+    """
+
+    turns: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+    pinned: bool = True
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answered request of an agent. `main`: by the model that is evaluated, not by one that it asks beside it."""
+
+    turn: Turn
+    message: Message
+    main: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """All that an agent asked in a trial: answers, the limit that ended it, the fault that its last request met."""
+
+    answers: Sequence[Answered] = ()
+    limit: Limit | None = None
+    ended_by: TargetError | None = None
+
+    @property
+    def turns(self) -> list[Turn]:
+        """Every answered request, in order."""
+        return [answer.turn for answer in self.answers]
+
+
+class Door(Protocol):
+    """Where an agent asks its model during one trial."""
+
+    @property
+    def url(self) -> str:
+        """The address, without a path."""
+        ...
+
+    @property
+    def token(self) -> str:
+        """What opens it: worth something for this trial alone."""
+        ...
+
+    async def settled(self) -> Asked:
+        """What was asked, when the agent has ended. Nothing can be asked after this."""
+        ...
+
+
+class Asker(Protocol):
+    """Whoever talks to the providers."""
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Load what these models (`provider/name`) need, before the clock of any trial runs."""
+        ...
+
+    async def ask(self, provider: str, model: str, request: Request) -> Reply:
+        """One answer. Raises `TargetError` after the retries."""
+        ...
+
+    def door(
+        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
+    ) -> AbstractAsyncContextManager[Door]:
+        """An allowance for one trial of the agent `target`; `listener` is where it can connect, `None` our loopback.
+
+        Raises `TargetError` where there is no key that can be used.
+        """
+        ...
+
+
+class NoAsker:
+    """Nobody: for whoever only wants to know what would be asked."""
+
+    def prepare(self, names: Sequence[str]) -> None:
+        """Nothing to load."""
+
+    async def ask(self, provider: str, model: str, request: Request) -> Reply:  # noqa: ARG002 - nobody is asked
+        """Raises `TargetError`."""
+        raise _no_key(f"{provider}/{model}", provider, model, "")
+
+    def door(
+        self,
+        target: str,
+        provider: str,
+        model: str,
+        bounds: Bounds,  # noqa: ARG002 - there is no door
+        listener: socket | None,  # noqa: ARG002
+    ) -> AbstractAsyncContextManager[Door]:
+        """Raises `TargetError`."""
+        raise _no_key(target, provider, model, "")
+
+
+class AskedTarget:
+    """A model that somebody else asks for us. `env` says which keys are there; their values are of no use here."""
+
+    random = True
+
+    def __init__(self, settings: Settings, env: Mapping[str, str], asker: Asker) -> None:
+        self.settings, self._asker = settings, asker
+        self._there = not settings.key_env or bool(env.get(settings.key_env, "").strip())
+
+    @property
+    def id(self) -> str:
+        """`provider/model`."""
+        return self.settings.id
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """Model, host and settings."""
+        return self.settings.subject
+
+    @property
+    def priced(self) -> bool:
+        """True when the model's price is known."""
+        return self.settings.price is not None
+
+    @property
+    def missing_key(self) -> str | None:
+        """The variable that should hold the key and is not set."""
+        return None if self._there else self.settings.key_env
+
+    @property
+    def at_once(self) -> int:
+        """As many as the provider's places: further trials would only stand in line, begun but not going on."""
+        return self.settings.concurrency
+
+    def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - a model sees the conversation, not the case
+        """A chat with the model. Where the key is missing its first answer is the `TargetError`."""
+        return AskedChat(self.settings, self._asker, missing=self.missing_key)
+
+    def prepare(self) -> None:
+        """Have whoever asks make ready, where there is a key to ask with."""
+        if self._there:
+            self._asker.prepare([self.id])
+
+    async def close(self) -> None:
+        """Nothing is open here."""
+
+
+class AskedChat:
+    """The conversation of one trial with a model."""
+
+    recording: Trace | None = None
+
+    def __init__(self, settings: Settings, asker: Asker, *, missing: str | None) -> None:
+        self._settings, self._asker, self._missing = settings, asker, missing
+
+    async def send(self, request: Request) -> Reply:
+        """One answer. Raises `TargetError` after the retries."""
+        if self._missing is not None:
+            raise _no_key(self._settings.id, self._settings.provider, self._settings.model, self._missing)
+        return await self._asker.ask(self._settings.provider, self._settings.model, request)
+
+
+def _no_key(target: str, provider: str, model: str, variable: str) -> TargetError:
+    words = FAILURES[Cause.KEY].told.format(
+        provider=provider, model=model, variable=variable or "that `key_env` names"
+    )
+    said = f" ({variable} is not set)" if variable else ""
+    return TargetError(Cause.KEY, f"{words}{said}", target=target)

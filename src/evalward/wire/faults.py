@@ -1,0 +1,73 @@
+"""How a failure crosses the boundary: as a record, and on the other side as the exception that it was."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ValidationError
+
+from evalward.records.base import Record, clean_text
+from evalward.records.problem import InputError, Problem
+from evalward.targets.failures import Cause, TargetError
+
+MESSAGE_LIMIT = 4000
+
+
+class WireFault(Record):
+    """A failure. `input`: the user's mistake; `target`: nobody answered; `remote`: a commit's files can't be read;
+    `ours`: anything else.
+    """
+
+    kind: Literal["input", "target", "remote", "interrupted", "ours"] = "ours"
+    message: str = ""
+    problems: list[Problem] = []
+    cause: str = ""
+    target: str = ""
+    retry_after: float | None = None
+
+
+class RemoteFilesError(Exception):
+    """Files of another commit could not be read, on the other side."""
+
+
+class OtherSideError(Exception):
+    """The other process broke: its own fault, whose traceback it has written down."""
+
+
+class InterruptedRunError(Exception):
+    """The other process was asked to end."""
+
+
+def fault_of_error(error: BaseException) -> WireFault:
+    """The record of an exception."""
+    message = clean_text(str(error))[:MESSAGE_LIMIT]
+    if isinstance(error, InputError):
+        return WireFault(kind="input", problems=list(error.problems))
+    if isinstance(error, TargetError):
+        return WireFault(
+            kind="target",
+            message=clean_text(error.message),
+            cause=error.cause,
+            target=error.target,
+            retry_after=error.retry_after,
+        )
+    if isinstance(error, KeyboardInterrupt):
+        return WireFault(kind="interrupted")
+    if isinstance(error, RemoteFilesError):
+        return WireFault(kind="remote", message=message)
+    return WireFault(message=f"{type(error).__name__}: {message}")
+
+
+def error_of(data: bytes) -> Exception:
+    """The exception of a failure that came over the wire, whatever it says."""
+    try:
+        fault = WireFault.model_validate_json(data)
+    except ValidationError:
+        return OtherSideError("a failure that can't be read")
+    if fault.kind == "input" and fault.problems:
+        return InputError(fault.problems)
+    if fault.kind == "target" and fault.cause in set(Cause):
+        return TargetError(Cause(fault.cause), fault.message, target=fault.target, retry_after=fault.retry_after)
+    if fault.kind == "remote":
+        return RemoteFilesError(fault.message)
+    return InterruptedRunError() if fault.kind == "interrupted" else OtherSideError(fault.message)

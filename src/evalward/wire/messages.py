@@ -1,0 +1,284 @@
+"""What the keeper orders and the runner answers, and what the runner asks for meanwhile. All of it is data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from evalward.config.model import Config
+from evalward.records.base import Count, Record
+from evalward.records.guidance import GuidanceComparison
+from evalward.records.problem import Problem
+from evalward.records.report import Partial
+from evalward.records.result import Result, Trial
+from evalward.records.trace import Message, Turn
+from evalward.targets.agents.base import Limit
+from evalward.targets.base import Reply, Request
+from evalward.wire.faults import WireFault
+
+R = TypeVar("R", bound=Record)
+
+
+class BrokenMessageError(Exception):
+    """The other side sent something that is no such record."""
+
+
+def read(model: type[R], data: bytes) -> R:
+    """The record that came over the wire. Raises `BrokenMessageError`."""
+    try:
+        return model.model_validate_json(data)
+    except (ValidationError, RecursionError) as error:
+        raise BrokenMessageError(f"{model.__name__}: {_first(error)}") from None
+
+
+def _first(error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "too deep"
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def written(record: Record) -> bytes:
+    """The bytes of a record."""
+    return record.model_dump_json(by_alias=True).encode()
+
+
+# --- what the keeper orders -----------------------------------------------------------------------------------------
+
+
+class Beginning(Record):
+    """What the runner knows of the outside. `keys`: the variables that hold a key there, by name; no value of them.
+
+    `terminal`: progress is for a person who watches.
+    """
+
+    keys: list[str] = []
+    terminal: bool = False
+
+
+class LoadOrder(Record):
+    """Read a configuration: its path, and how people see it. An `optional` one may be missing."""
+
+    config: str
+    shown: str | None = None
+    optional: bool = False
+
+
+class Head(Record):
+    """A configuration as it was read. `unfed` are the rules that none of its suites has a metric for."""
+
+    config: Config
+    file: str
+    root: str
+    sha256: str
+    unfed: list[Problem] = []
+
+
+class ReadOrder(Record):
+    """Read a file: of the configuration's folder, or where `anywhere`, at any path that the user named."""
+
+    path: str
+    limit: Count
+    anywhere: bool = False
+
+
+class Chosen(Record):
+    """What of the configuration is run: patterns; empty means all. `trials` overrides the suites' own number."""
+
+    suites: list[str] = []
+    targets: list[str] = []
+    cases: list[str] = []
+    trials: int | None = None
+
+    @property
+    def partial(self) -> Partial | None:
+        """The restriction as a report records it."""
+        if not (self.suites or self.targets or self.cases):
+            return None
+        return Partial(suites=self.suites, targets=self.targets, cases=self.cases)
+
+
+class MeasureOrder(Record):
+    """Run the suites of the configuration that was read.
+
+    `config` replaces it, with what only the base may say. `based`: a base judges, and its files can be asked for.
+    `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
+    guidance is held against the base's, if it is.
+    """
+
+    config: Config | None = None
+    chosen: Chosen = Chosen()
+    based: bool = False
+    spare_keyless: bool = False
+    resume: bool = False
+    guidance: str | None = None
+
+
+class GuidanceOrder(Record):
+    """Compare guidance: the scenarios' variants, or what commit `against` has."""
+
+    chosen: Chosen = Chosen()
+    against: str | None = None
+    resume: bool = False
+
+
+class JudgeOrder(Record):
+    """Hold a judge against labelled transcripts."""
+
+    rubric: str
+    labelled: str
+    config: str
+    model: str | None = None
+    votes: int | None = None
+    threshold: float | None = None
+
+
+# --- what the runner asks for ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to a model."""
+
+    provider: str
+    model: str
+    request: Request
+
+
+@cache
+def asks() -> TypeAdapter[Ask]:
+    """How a question is written and read."""
+    return TypeAdapter(Ask)
+
+
+@cache
+def replies() -> TypeAdapter[Reply]:
+    """How an answer is written and read."""
+    return TypeAdapter(Reply)
+
+
+def parse(adapter: TypeAdapter[Any], data: bytes) -> Any:
+    """What an adapter reads. Raises `BrokenMessageError`."""
+    try:
+        return adapter.validate_json(data)
+    except (ValidationError, RecursionError) as error:
+        raise BrokenMessageError(_first(error)) from None
+
+
+class Models(Record):
+    """Models, as `provider/name`."""
+
+    names: list[str] = []
+
+
+class AllowanceOrder(Record):
+    """An agent wants to ask a model by itself: for this trial, and within these bounds.
+
+    `target` is the agent's id, for messages. A listening socket may come with it.
+    """
+
+    target: str
+    provider: str
+    model: str
+    pinned: bool = True
+    turns: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+
+
+class Allowed(Record):
+    """Where the agent asks, and what opens the door there: worth something for one trial."""
+
+    number: int
+    url: str
+    token: str
+
+
+class Number(Record):
+    """The number of an allowance."""
+
+    number: int
+
+
+class AnsweredTurn(Record):
+    """One answered request of an agent. `main`: by the model that is evaluated."""
+
+    turn: Turn
+    message: Message
+    main: bool
+
+
+class Settled(Record):
+    """What an agent asked: its turns, the limit that ended it, and the provider's fault that its last request met."""
+
+    answers: list[AnsweredTurn] = []
+    limit: Limit | None = None
+    fault: WireFault | None = None
+
+
+class Kept(Record):
+    """A trial to write down. `apart` names the guidance that it belongs to, for trials of no run."""
+
+    trial: Trial
+    apart: str | None = None
+
+
+class Stored(Record):
+    """A path in the output folder, below the folder of other guidance where `apart` names one."""
+
+    path: str = ""
+    apart: str | None = None
+
+
+class Wished(Record):
+    """What identifies a trial that an earlier run may have left."""
+
+    suite: str
+    target: str
+    case: str
+    definition: str
+    subject: str
+    trial: int
+    apart: str | None = None
+
+
+class FoundTrial(Record):
+    """An earlier trial's result, or nothing; `note` says what was there instead."""
+
+    result: Result | None = None
+    note: str = ""
+
+
+class Again(Record):
+    """Fresh trials of one run: how many of which case."""
+
+    suite: str
+    target: str
+    trials: dict[str, Count]
+
+
+class Agains(Record):
+    """What the keeper wants to be tried again."""
+
+    retries: list[Again] = []
+
+
+class BasePath(Record):
+    """A path of the base commit, from the configuration's folder."""
+
+    path: str
+
+
+class Listing(Record):
+    """The paths below a folder of the base, or nothing where that can't be known."""
+
+    paths: list[str] | None = None
+
+
+class Compared(Record):
+    """What guidances come to, side by side."""
+
+    found: list[GuidanceComparison] = []
