@@ -26,11 +26,11 @@ from evalward.commands.pipeline import (
 )
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
-from evalward.commands.secrets import Redaction, redact_files, redaction_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
+from evalward.config.providers import Providers
 from evalward.engine.plan import Selection, without_missing_keys
 from evalward.github.accept import digest_of
 from evalward.github.base import GitTree, repository_path, resolve_base
@@ -45,11 +45,13 @@ from evalward.github.runner_files import Annotation, Level, Outputs, append_summ
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
 from evalward.github.status import status_state
+from evalward.keeper.outputs import OutputFolder
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
+from evalward.redaction import Redaction
 from evalward.render.context import Context
 from evalward.render.escape import log_text, md_prose
 from evalward.render.problems import problems_markdown
@@ -64,6 +66,7 @@ class Job:
     runner: Runner
     plan: EventPlan
     redaction: Redaction = field(repr=False)
+    outputs: OutputFolder | None = None
 
     @property
     def folder(self) -> Path:
@@ -83,7 +86,27 @@ class Job:
         pull = None
         if settings.mode == "check" and plan.comment and plan.pull_number is not None:
             pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-        return Surfaces(self.world, settings, runner, marker, pull, self.redaction)
+        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs)
+
+    def opened(self) -> Job:
+        """With the output folder open, and nothing of an earlier run where this one measures. Raises `InputError`."""
+        outputs = self.surfaces.opened().outputs
+        if outputs is not None and self.settings.report is None:
+            outputs.clear()
+        return replace(self, outputs=outputs)
+
+    def hiding(self, *configured: Providers) -> Job:
+        """What is told and left from here on is without the keys whose variables a configuration names."""
+        world = self.world.hiding(frozenset().union(*(each.key_names for each in configured)))
+        outputs = self.outputs.hiding(world.redaction) if self.outputs is not None else None
+        return replace(self, world=world, redaction=world.redaction, outputs=outputs)
+
+    @property
+    def left(self) -> OutputFolder:
+        """The output folder, once it is open."""
+        if self.outputs is None:
+            raise RuntimeError("the output folder is not open")
+        return self.outputs
 
     def tell(self, *lines: str) -> None:
         """Write workflow commands and lines of ours to the log."""
@@ -102,7 +125,7 @@ def run_action(world: World) -> int:
         plan = plan_event(world.env, read_payload(runner.event_path))
     except InputError as error:
         return _wrong_inputs(world, runner, error.problems)
-    job = Job(world, settings, runner, plan, Redaction(world.env))
+    job = Job(world, settings, runner, plan, world.redaction)
     job.surfaces.mask()
     if plan.run_head:
         return _evaluate(job)
@@ -116,11 +139,11 @@ def run_action(world: World) -> int:
 def _wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
     """The action's own inputs are wrong: nothing could start, and the check says why."""
     for command in annotated(problems):
-        world.out.write(command + "\n")
+        world.out.write(world.redaction.text(command) + "\n")
     text = problems_markdown("the action's inputs are wrong", problems, run_url=runner.run_url)
     if runner.summary is not None:
         with contextlib.suppress(OSError):
-            append_summary(runner.summary, text)
+            append_summary(runner.summary, world.redaction.text(text))
     if runner.output is not None:
         write_outputs(runner.output, Outputs(verdict="error", exit_code=EXIT_INPUT).values())
     return EXIT_INPUT
@@ -129,6 +152,7 @@ def _wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> 
 def _evaluate(job: Job) -> int:
     with GitHub(job.settings.github_token, job.runner.api_url) as client:
         try:
+            job = job.opened()
             page = _page(job, client)
         except _IdleError as idle:
             job.surfaces.write(Outputs(verdict="", exit_code=idle.exit_code))
@@ -140,7 +164,7 @@ def _evaluate(job: Job) -> int:
             job.tell(Annotation("error", str(error), title="Evalward").command())
             page = job.surfaces.unjudged(str(error), (), EXIT_UNJUDGED)
         except Exception as error:  # our own fault must not leave an older run's "passed" standing
-            told = internal_error(error)
+            told = internal_error(error, job.redaction)
             job.tell(Annotation("error", told, title="Evalward").command())
             page = job.surfaces.unjudged(told, (), EXIT_UNJUDGED)
         return job.surfaces.publish(client, page).exit_code
@@ -166,14 +190,14 @@ def _page(job: Job, client: GitHub) -> Page:
         remote=client if job.settings.github_token else None,
         search_path=job.runner.search_path,
     )
+    job = job.hiding(loaded.config.providers)
     finish = _finisher(job, client, tree, loaded)
     base = resolve_base(job.plan, tree)
     sides = read_sides(job.settings, job.plan, base, tree, loaded)
-    job = replace(job, redaction=redaction_of(job.world.env, sides.providers, loaded.config.providers))
+    job = job.hiding(sides.providers)
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     report = _report(job, sides, tree, sides.applied(loaded), spare_keyless=spare)
-    redact_files(job.output, job.redaction)
     report = job.redaction.record(report)
     history = _history(job, client, tree, sides, loaded.root)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
@@ -184,7 +208,7 @@ def _page(job: Job, client: GitHub) -> Page:
     digest = _digest(job)
     page = job.surfaces.judged(judgement, report, context, digest)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
-    return finish(Measured(report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
+    return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
 
 
 def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, root: Path) -> list[HistoryEntry]:
@@ -231,7 +255,9 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
 def _digest(job: Job) -> str:
     """What tells this report from every other; of the file as it is left for later steps."""
     named = job.settings.report
-    return digest_of((job.folder / named if named is not None else job.output / REPORT_FILE).read_bytes())
+    if named is not None:
+        return digest_of((job.folder / named).read_bytes())
+    return digest_of(job.left.read(REPORT_FILE, "report", "Run it again."))
 
 
 def _report(job: Job, sides: Sides, tree: GitTree, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
@@ -253,7 +279,7 @@ def _report(job: Job, sides: Sides, tree: GitTree, loaded: LoadedConfig, *, spar
             plan = without_missing_keys(plan)
         judging = Judging(sides.judging.baseline, sides.judging.policy)
         beside = guidance_of_pull(job.plan, settings, sides, tree, loaded.root)
-        return run_plan(loaded, plan, job.output, job.world, judging=judging, beside=beside)
+        return run_plan(loaded, plan, job.left, job.world, judging=judging, beside=beside)
 
 
 def _context(job: Job, sides: Sides, edits: Edits) -> Context:
@@ -287,8 +313,12 @@ def _report_path(job: Job) -> str:
 
 @dataclass(frozen=True)
 class Measured:
-    """A judged report, its digest, the policy that judged it, and the verdict's exit code."""
+    """A judged report, its digest, the policy that judged it, and the verdict's exit code.
 
+    `job` is the one that measured: it knows every secret.
+    """
+
+    job: Job
     report: Report
     digest: str
     policy: Policy
@@ -303,7 +333,7 @@ def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> 
     if job.settings.mode == "check":
         return lambda _, page: page
     if job.settings.mode == "release":
-        return lambda measured, page: _released(job, loaded, measured, page)
+        return lambda measured, page: _released(measured.job, loaded, measured, page)
     needs_token(job.settings.github_token)
     if job.settings.mode == "accept":
         case, code = label_case(job.surfaces, client, job.plan)
@@ -325,7 +355,7 @@ def _released(job: Job, loaded: LoadedConfig, measured: Measured, page: Page) ->
         fail_on=settings.fail_on,
     )
     found = job.redaction.record(judge_release(loaded, measured.report, options, job.runner.search_path))
-    text = leave_release(found, job.output, f"evalward release --config {settings.config}")
+    text = leave_release(found, job.left, f"evalward release --config {settings.config}")
     code = found.exit_code
     verdict = found.worse.verdict
     outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)

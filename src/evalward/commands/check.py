@@ -6,8 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
-from evalward.commands.files import read_baseline_file, write_text
-from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, prepare, run_plan
+from evalward.commands.files import read_baseline_file
+from evalward.commands.pipeline import (
+    REPORT_FILE,
+    Judging,
+    dump_judgement,
+    judge_report,
+    open_output,
+    prepare,
+    run_plan,
+)
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
@@ -43,11 +51,13 @@ class CheckOptions:
 def check(world: World, options: CheckOptions) -> int:
     """The verdict's exit code."""
     loaded = load_config(options.config)
+    world = world.hiding(loaded.config.providers.key_names)
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(loaded, options)
     plan = prepare(loaded, options.selection, world.env)
     judging = Judging(baseline, policy)
-    report = run_plan(loaded, plan, options.output, world, resume=options.resume, judging=judging)
+    output = open_output(loaded, plan, options.output, world)
+    report = run_plan(loaded, plan, output, world, resume=options.resume, judging=judging)
     judgement = judge_report(report, baseline, policy, history_of(loaded.root, loaded.config.history, world))
     context = Context(
         head_sha=report.provenance.commit,
@@ -57,10 +67,10 @@ def check(world: World, options: CheckOptions) -> int:
         accept="" if options.selection.partial else accept(options),
         unprotected=baseline is None,
     )
-    write_text(options.output / JUDGEMENT_FILE, dump_judgement(judgement))
-    write_text(options.output / COMMENT_FILE, fit(judgement, context))
-    write_text(options.output / JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
-    write_text(options.output / BADGE_FILE, badge(judgement.verdict))
+    output.write(JUDGEMENT_FILE, dump_judgement(judgement))
+    output.write(COMMENT_FILE, fit(judgement, context))
+    output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
+    output.write(BADGE_FILE, badge(judgement.verdict))
     world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
     world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
     return judgement.verdict.exit_code

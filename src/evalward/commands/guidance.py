@@ -7,15 +7,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from evalward.commands.files import emit, read_report, write_text
+from evalward.commands.files import emit, read_report
 from evalward.commands.guidance_base import commit_guidance
 from evalward.commands.guidance_runs import Comparing, Version, compare_versions
-from evalward.commands.pipeline import prepare, refuse_missing_keys, refuse_output, run_apart
+from evalward.commands.pipeline import open_output, prepare, refuse_missing_keys, run_apart
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun, Selection
 from evalward.github.base import GitTree
+from evalward.keeper.outputs import GUIDANCE
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong
 from evalward.records.report import Report
@@ -44,15 +45,18 @@ class GuidanceOptions:
 def guidance(world: World, options: GuidanceOptions) -> int:
     """Run the scenarios with each guidance. Exit code 0, for it informs; 3 when nothing could be compared."""
     loaded = load_config(options.config)
+    world = world.hiding(loaded.config.providers.key_names)
     plan = prepare(loaded, options.selection, world.env)
     refuse_missing_keys(loaded, plan)
     comparing = _against(loaded, options) if options.against is not None else _variants(plan)
-    refuse_output(options.output)
-    found = compare_versions(plan, comparing, run_apart(loaded, options.output, world, resume=options.resume))
+    output = open_output(loaded, plan, options.output, world)
+    if not options.resume:
+        output.clear((JSON_FILE, MARKDOWN_FILE, GUIDANCE))
+    found = compare_versions(plan, comparing, run_apart(loaded, output, world, resume=options.resume))
     if not found:
         raise wrong(loaded.file, "there is nothing to compare", _nothing(options.against))
-    write_text(options.output / JSON_FILE, guidance_json(found))
-    write_text(options.output / MARKDOWN_FILE, guidance_markdown(found))
+    output.write(JSON_FILE, guidance_json(found))
+    output.write(MARKDOWN_FILE, guidance_markdown(found))
     show(world, found, options.format)
     world.say(f"Written: {options.output / JSON_FILE}, {options.output / MARKDOWN_FILE}")
     return EXIT_OK if any(one.not_measured is None for one in found) else EXIT_UNJUDGED

@@ -42,6 +42,7 @@ def judge_check(world: World, options: JudgeCheckOptions) -> int:
     rubric = read_rubric(read_bytes(options.rubric, "rubric", "Name a YAML file."), str(options.rubric))
     labelled = load_labelled(options.labelled, rubric)
     loaded = _config(options, world)
+    world = world.hiding(loaded.config.providers.key_names)
     settings = loaded.config.judge or JudgeConfig()
     judge = _judge(options, loaded, world)
     threshold = settings.pass_threshold if options.threshold is None else options.threshold

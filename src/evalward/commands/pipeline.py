@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from errno import EISDIR
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -27,8 +27,9 @@ from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
 from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
-from evalward.engine.store import Store, safe_name, write_atomic
+from evalward.engine.store import Store, safe_name
 from evalward.github.base import GitTree
+from evalward.keeper.outputs import GUIDANCE, OutputFolder
 from evalward.records.baseline import Baseline
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.history import HistoryEntry
@@ -41,7 +42,6 @@ from evalward.render.numbers import plural
 from evalward.suites import Kind, kind_named, kinds
 
 REPORT_FILE = "report.json"
-GUIDANCE_FOLDER = "guidance"
 
 
 def prepare(loaded: LoadedConfig, selection: Selection, env: Mapping[str, str] | None = None) -> Plan:
@@ -89,45 +89,48 @@ class Judging:
 def run_plan(
     loaded: LoadedConfig,
     plan: Plan,
-    output: Path,
+    output: OutputFolder,
     world: World,
     *,
     resume: bool = False,
     judging: Judging | None = None,
     beside: Beside | None = None,
 ) -> Report:
-    """Run every trial; leaves `report.json` and `trials/` in the output folder.
+    """Run every trial; leaves `report.json` and `trials/` in the output folder, and nothing of an earlier run.
+
+    With `resume` the finished trials of an earlier run stay, and count.
 
     With `judging`, cases that failed are tried again where its policy wants that before it believes a drop. `beside`
     says how changed guidance compares with another; its trials are in no run. A live target without its key is told
     before anything is run: as `InputError`.
     """
     refuse_missing_keys(loaded, plan)
-    refuse_output(output)
+    if not resume:
+        output.clear()
     stage = _stage(loaded, output, world, resume=resume)
     report = _report(loaded, plan, stage.run(plan), world)
-    write_atomic(output / REPORT_FILE, dump_report(report))
+    output.write(REPORT_FILE, dump_report(report))
     retries = _retries(report, judging) if judging else []
     if retries:
         world.say(_announced(retries))
         done = stage.run(confirm_plan(plan, retries))
         report = with_confirmation(report, retries, done)
-        write_atomic(output / REPORT_FILE, dump_report(report))
+        output.write(REPORT_FILE, dump_report(report))
     found = beside(plan, report, stage.apart) if beside is not None else []
     if found:
         report = report.model_copy(update={"guidance": found})
-        write_atomic(output / REPORT_FILE, dump_report(report))
+        output.write(REPORT_FILE, dump_report(report))
     return report
 
 
-def run_apart(loaded: LoadedConfig, output: Path, world: World, *, resume: bool = False) -> RunPlan:
+def run_apart(loaded: LoadedConfig, output: OutputFolder, world: World, *, resume: bool = False) -> RunPlan:
     """Runs plans of one budget, each in a folder of its own below `output/guidance`; nothing is reported."""
     return _stage(loaded, output, world, resume=resume).apart
 
 
-def _stage(loaded: LoadedConfig, output: Path, world: World, *, resume: bool) -> _Stage:
+def _stage(loaded: LoadedConfig, output: OutputFolder, world: World, *, resume: bool) -> _Stage:
     account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
-    return _Stage(Store(output), account, world, resume)
+    return _Stage(output.store, account, world, resume)
 
 
 RunPlan = Callable[[Plan, str], Executed]
@@ -154,7 +157,7 @@ class _Stage:
     def apart(self, plan: Plan, name: str) -> Executed:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.world.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
-        own = Store(self.store.folder / GUIDANCE_FOLDER / safe_name(name))
+        own = self.store.below(f"{GUIDANCE}/{safe_name(name)}")
         return replace(self, store=own).run(plan)
 
 
@@ -187,15 +190,13 @@ def _report(loaded: LoadedConfig, plan: Plan, done: Executed, world: World) -> R
     )
 
 
-def refuse_output(output: Path) -> None:
-    """Raises `InputError` when nothing could be written there: before anything is run, and paid for."""
-    try:
-        (output / "trials").mkdir(parents=True, exist_ok=True)
-        if (output / REPORT_FILE).is_dir():
-            raise IsADirectoryError(EISDIR, "it holds a folder named report.json")
-    except OSError as error:
-        remedy = "Choose another folder with --output, or with the action's input output-dir."
-        raise wrong(str(output), f"can't be the output folder: {error.strerror}", remedy) from error
+def open_output(loaded: LoadedConfig, plan: Plan, path: Path, world: World) -> OutputFolder:
+    """The output folder, opened before anything is run, and paid for.
+
+    Raises `InputError` when a key is missing, or the folder can't be used.
+    """
+    refuse_missing_keys(loaded, plan)
+    return OutputFolder.open(path, world.redaction, search_path=world.env.get("PATH", os.defpath))
 
 
 def refuse_missing_keys(loaded: LoadedConfig, plan: Plan) -> None:

@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.commands.baseline_ci import acceptances
-from evalward.commands.files import read_baseline_file, read_report, write_text
+from evalward.commands.files import read_baseline_file, read_report
 from evalward.commands.pipeline import judge_report, remeasured, unfed_rules
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.decide.baseline import read_baseline
 from evalward.github.base import GitTree, repository_path
+from evalward.keeper.outputs import OutputFolder
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
@@ -47,6 +48,7 @@ class ReleaseOptions:
 def release(world: World, options: ReleaseOptions) -> int:
     """The worse of both verdicts' exit codes; writes the release report."""
     loaded = load_config(options.config)
+    world = world.hiding(loaded.config.providers.key_names)
     problems = unfed_rules(loaded)
     if problems:
         raise InputError(problems)
@@ -54,17 +56,18 @@ def release(world: World, options: ReleaseOptions) -> int:
     search_path = world.env.get("PATH", "")
     branch = options.branch or branch_of(world.env) or GitTree(loaded.root, search_path=search_path).branch()
     found = judge_release(loaded, report, replace(options, branch=branch), search_path)
-    leave_release(found, options.output, f"evalward release --report {options.report} --config {options.config}")
+    output = OutputFolder.open(options.output, world.redaction, search_path=search_path or os.defpath)
+    leave_release(found, output, f"evalward release --report {options.report} --config {options.config}")
     _say(world, found)
     world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")
     return found.exit_code
 
 
-def leave_release(found: ReleaseReport, output: Path, command: str) -> str:
+def leave_release(found: ReleaseReport, output: OutputFolder, command: str) -> str:
     """Write both files; the Markdown's text. `command` reproduces the check."""
     text = release_markdown(found, Context(head_sha=found.commit, command=command))
-    write_text(output / REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
-    write_text(output / REPORT_MD, text)
+    output.write(REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    output.write(REPORT_MD, text)
     return text
 
 

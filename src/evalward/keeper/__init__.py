@@ -1,0 +1,1 @@
+"""What the process that holds the keys does: it opens nothing that a stranger wrote."""
