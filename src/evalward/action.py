@@ -9,29 +9,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.base_files import BaseOfPull, guidance_wanted, head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
-from evalward.commands.files import read_report
-from evalward.commands.guidance_base import guidance_of_pull
-from evalward.commands.pipeline import (
-    REPORT_FILE,
-    Judging,
-    judge_report,
-    prepare,
-    remeasured,
-    run_plan,
-    unfed_rules,
-)
+from evalward.commands.files import REPORT_HINT
+from evalward.commands.measuring import chosen_of, load, measured, runner_of
+from evalward.commands.pipeline import REPORT_FILE, Judging, judge_report, remeasured, retries_of
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
-from evalward.commands.secrets import Redaction, redact_files, redaction_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
-from evalward.config import LoadedConfig, load_config
-from evalward.engine.plan import Selection, without_missing_keys
+from evalward.config import LoadedConfig
+from evalward.config.providers import Providers
+from evalward.engine.plan import Selection
 from evalward.github.accept import digest_of
 from evalward.github.base import GitTree, repository_path, resolve_base
 from evalward.github.client import GitHub
@@ -45,14 +38,20 @@ from evalward.github.runner_files import Annotation, Level, Outputs, append_summ
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
 from evalward.github.status import status_state
+from evalward.keeper.outputs import OutputFolder
+from evalward.keeper.services import Services
+from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Problem, wrong
+from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
+from evalward.redaction import Redaction
 from evalward.render.context import Context
 from evalward.render.escape import log_text, md_prose
 from evalward.render.problems import problems_markdown
+from evalward.wire.messages import Head, MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,7 @@ class Job:
     runner: Runner
     plan: EventPlan
     redaction: Redaction = field(repr=False)
+    outputs: OutputFolder | None = None
 
     @property
     def folder(self) -> Path:
@@ -83,7 +83,27 @@ class Job:
         pull = None
         if settings.mode == "check" and plan.comment and plan.pull_number is not None:
             pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-        return Surfaces(self.world, settings, runner, marker, pull, self.redaction)
+        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs)
+
+    def opened(self) -> Job:
+        """With the output folder open, and nothing of an earlier run where this one measures. Raises `InputError`."""
+        outputs = self.surfaces.opened().outputs
+        if outputs is not None and self.settings.report is None:
+            outputs.clear()
+        return replace(self, outputs=outputs)
+
+    def hiding(self, *configured: Providers) -> Job:
+        """What is told and left from here on is without the keys whose variables a configuration names."""
+        world = self.world.hiding(frozenset().union(*(each.key_names for each in configured)))
+        outputs = self.outputs.hiding(world.redaction) if self.outputs is not None else None
+        return replace(self, world=world, redaction=world.redaction, outputs=outputs)
+
+    @property
+    def left(self) -> OutputFolder:
+        """The output folder, once it is open."""
+        if self.outputs is None:
+            raise RuntimeError("the output folder is not open")
+        return self.outputs
 
     def tell(self, *lines: str) -> None:
         """Write workflow commands and lines of ours to the log."""
@@ -102,7 +122,7 @@ def run_action(world: World) -> int:
         plan = plan_event(world.env, read_payload(runner.event_path))
     except InputError as error:
         return _wrong_inputs(world, runner, error.problems)
-    job = Job(world, settings, runner, plan, Redaction(world.env))
+    job = Job(world, settings, runner, plan, world.redaction)
     job.surfaces.mask()
     if plan.run_head:
         return _evaluate(job)
@@ -116,11 +136,11 @@ def run_action(world: World) -> int:
 def _wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
     """The action's own inputs are wrong: nothing could start, and the check says why."""
     for command in annotated(problems):
-        world.out.write(command + "\n")
+        world.out.write(world.redaction.text(command) + "\n")
     text = problems_markdown("the action's inputs are wrong", problems, run_url=runner.run_url)
     if runner.summary is not None:
         with contextlib.suppress(OSError):
-            append_summary(runner.summary, text)
+            append_summary(runner.summary, world.redaction.text(text))
     if runner.output is not None:
         write_outputs(runner.output, Outputs(verdict="error", exit_code=EXIT_INPUT).values())
     return EXIT_INPUT
@@ -129,6 +149,7 @@ def _wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> 
 def _evaluate(job: Job) -> int:
     with GitHub(job.settings.github_token, job.runner.api_url) as client:
         try:
+            job = job.opened()
             page = _page(job, client)
         except _IdleError as idle:
             job.surfaces.write(Outputs(verdict="", exit_code=idle.exit_code))
@@ -140,7 +161,7 @@ def _evaluate(job: Job) -> int:
             job.tell(Annotation("error", str(error), title="Evalward").command())
             page = job.surfaces.unjudged(str(error), (), EXIT_UNJUDGED)
         except Exception as error:  # our own fault must not leave an older run's "passed" standing
-            told = internal_error(error)
+            told = internal_error(error, job.redaction)
             job.tell(Annotation("error", told, title="Evalward").command())
             page = job.surfaces.unjudged(told, (), EXIT_UNJUDGED)
         return job.surfaces.publish(client, page).exit_code
@@ -158,36 +179,40 @@ class _IdleError(Exception):
 
 
 def _page(job: Job, client: GitHub) -> Page:
-    config = job.folder / job.settings.config
-    loaded = load_config(config, job.surfaces.shown(config))
+    """The page, with a runner at hand: whatever of the head is opened, it opens."""
+    with runner_of(job.world, job.folder) as head:
+        return _judged_page(job, client, head)
+
+
+def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
+    loaded, read = load(head, job.settings.config, job.surfaces.shown(job.folder / job.settings.config))
     tree = GitTree(
         job.runner.workspace,
         repository=job.plan.repository,
         remote=client if job.settings.github_token else None,
         search_path=job.runner.search_path,
     )
-    finish = _finisher(job, client, tree, loaded)
+    job = job.hiding(loaded.config.providers)
+    finish = _finisher(job, client, tree, loaded, head)
     base = resolve_base(job.plan, tree)
-    sides = read_sides(job.settings, job.plan, base, tree, loaded)
-    job = replace(job, redaction=redaction_of(job.world.env, sides.providers, loaded.config.providers))
+    sides = read_sides(job.settings, job.plan, base, tree, loaded, files=head_files(head))
+    job = job.hiding(sides.providers)
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
-    report = _report(job, sides, tree, sides.applied(loaded), spare_keyless=spare)
-    redact_files(job.output, job.redaction)
-    report = job.redaction.record(report)
-    history = _history(job, client, tree, sides, loaded.root)
+    work = _Work(job, head, sides, sides.applied(loaded), spare_keyless=spare)
+    report, digest = _given_report(work, read) if job.settings.report is not None else _new_report(work, tree)
+    history = _history(job, client, tree, sides, head)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     context = _context(job, sides, edits)
     job.surfaces.show(judgement, annotate_cases=True)
-    digest = _digest(job)
     page = job.surfaces.judged(judgement, report, context, digest)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
-    return finish(Measured(report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
+    return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
 
 
-def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, root: Path) -> list[HistoryEntry]:
+def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, head: HeadRunner) -> list[HistoryEntry]:
     """What earlier runs measured: where the base says that it is, of the data branch or of the base commit.
 
     A pull request doesn't choose what speaks about its cases. That nothing can be read changes no verdict.
@@ -200,7 +225,7 @@ def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, root: Path) 
             parts = [settings.working_directory, posixpath.dirname(settings.config), place.folder]
             found = read_commit_history(tree, sides.base.sha, repository_path(tree.prefix(), parts))
         else:
-            return history_of(root, place, job.world)
+            return history_of(head, place, job.world)
     except (GitHubError, InputError) as error:
         job.tell(Annotation("notice", f"The history was not read: {error}", title="Evalward").command())
         return []
@@ -228,32 +253,62 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
 
 
-def _digest(job: Job) -> str:
-    """What tells this report from every other; of the file as it is left for later steps."""
-    named = job.settings.report
-    return digest_of((job.folder / named if named is not None else job.output / REPORT_FILE).read_bytes())
-
-
-def _report(job: Job, sides: Sides, tree: GitTree, loaded: LoadedConfig, *, spare_keyless: bool) -> Report:
-    """The report that an earlier step made, or a new one.
+@dataclass(frozen=True)
+class _Work:
+    """What is measured and by what. `loaded` is the head's configuration with what only the base may say.
 
     `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
     """
-    settings = job.settings
-    selection = Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
-    if settings.report is not None:
-        problems = unfed_rules(loaded)
-        if problems:
-            raise InputError(problems)
-        report = remeasured(read_report(job.folder / settings.report), settings.report)
-        return report.model_copy(update={"partial": selection.partial})  # what is partial, only the job says
+
+    job: Job
+    head: HeadRunner
+    sides: Sides
+    loaded: LoadedConfig
+    spare_keyless: bool
+
+    @property
+    def selection(self) -> Selection:
+        settings = self.job.settings
+        return Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
+
+
+def _given_report(work: _Work, read: Head) -> tuple[Report, str]:
+    """The report that an earlier step made, without secrets, and what tells its file from every other."""
+    if read.unfed:
+        raise InputError(read.unfed)
+    name = work.job.settings.report or ""
+    data = work.head.read(name, anywhere=True)
+    if data is None:
+        raise wrong(name, "there is no such report", REPORT_HINT)
+    report = remeasured(parse_record(data, name, Report, "a report", REPORT_HINT), name)
+    # What is partial, only the job says.
+    return work.job.redaction.record(report.model_copy(update={"partial": work.selection.partial})), digest_of(data)
+
+
+def _new_report(work: _Work, tree: GitTree) -> tuple[Report, str]:
+    """A new report, without secrets, and what tells its file from every other."""
+    job, sides = work.job, work.sides
+    judging = Judging(sides.judging.baseline, sides.judging.policy)
+    base = BaseOfPull.of(job.settings, sides, tree)
+    services = Services(
+        work.loaded.config,
+        job.world.env,
+        lambda: job.left,
+        job.world.tell,
+        job.redaction,
+        lambda report: retries_of(report, judging),
+        base,
+    )
+    order = MeasureOrder(
+        config=work.loaded.config,
+        chosen=chosen_of(work.selection),
+        based=base is not None,
+        spare_keyless=work.spare_keyless,
+        guidance=guidance_wanted(job.plan, sides),
+    )
     with job.surfaces.guarded_log():
-        plan = prepare(loaded, selection, job.world.env)
-        if spare_keyless:
-            plan = without_missing_keys(plan)
-        judging = Judging(sides.judging.baseline, sides.judging.policy)
-        beside = guidance_of_pull(job.plan, settings, sides, tree, loaded.root)
-        return run_plan(loaded, plan, job.output, job.world, judging=judging, beside=beside)
+        report = measured(work.head, order, services)
+    return report, digest_of(job.left.read(REPORT_FILE, "report", "Run it again."))
 
 
 def _context(job: Job, sides: Sides, edits: Edits) -> Context:
@@ -287,8 +342,12 @@ def _report_path(job: Job) -> str:
 
 @dataclass(frozen=True)
 class Measured:
-    """A judged report, its digest, the policy that judged it, and the verdict's exit code."""
+    """A judged report, its digest, the policy that judged it, and the verdict's exit code.
 
+    `job` is the one that measured: it knows every secret.
+    """
+
+    job: Job
     report: Report
     digest: str
     policy: Policy
@@ -298,12 +357,12 @@ class Measured:
 Finish = Callable[[Measured, Page], Page]
 
 
-def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> Finish:
+def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig, head: HeadRunner) -> Finish:
     """What is done after judging, checked before anything is measured. Raises `_IdleError` if there is no need."""
     if job.settings.mode == "check":
         return lambda _, page: page
     if job.settings.mode == "release":
-        return lambda measured, page: _released(job, loaded, measured, page)
+        return lambda measured, page: _released(measured.job, loaded, head, measured, page)
     needs_token(job.settings.github_token)
     if job.settings.mode == "accept":
         case, code = label_case(job.surfaces, client, job.plan)
@@ -313,7 +372,7 @@ def _finisher(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> 
     return _updater(job, client, tree, loaded)
 
 
-def _released(job: Job, loaded: LoadedConfig, measured: Measured, page: Page) -> Page:
+def _released(job: Job, loaded: LoadedConfig, head: HeadRunner, measured: Measured, page: Page) -> Page:
     """The page of a release check: both verdicts, the worse of which counts."""
     settings = job.settings
     options = ReleaseOptions(
@@ -324,8 +383,8 @@ def _released(job: Job, loaded: LoadedConfig, measured: Measured, page: Page) ->
         profile=settings.profile,
         fail_on=settings.fail_on,
     )
-    found = job.redaction.record(judge_release(loaded, measured.report, options, job.runner.search_path))
-    text = leave_release(found, job.output, f"evalward release --config {settings.config}")
+    found = job.redaction.record(judge_release(loaded, measured.report, options, head.read, job.runner.search_path))
+    text = leave_release(found, job.left, f"evalward release --config {settings.config}")
     code = found.exit_code
     verdict = found.worse.verdict
     outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)

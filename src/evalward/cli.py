@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -382,7 +381,7 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
     except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
         from evalward.commands.faults import internal_error
 
-        world.say(_one_line(internal_error(error)))
+        world.say(_one_line(internal_error(error, world.redaction)))
         return EXIT_OURS
 
 

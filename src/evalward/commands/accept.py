@@ -15,7 +15,6 @@ from evalward.commands.baseline_ci import (
 )
 from evalward.commands.files import read_bytes
 from evalward.commands.pipeline import judge_report
-from evalward.commands.secrets import Redaction
 from evalward.commands.surfaces import Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.baseline import read_baseline
@@ -76,7 +75,7 @@ def accept_comment(world: World, settings: Settings) -> int:
     """
     runner = read_runner(world.env)
     marker = Marker(settings.comment_id, "0" * 40, runner.run_id, runner.run_attempt)
-    surfaces = Surfaces(world, settings, runner, marker, None, Redaction(world.env))
+    surfaces = Surfaces(world, settings, runner, marker, None, world.redaction)
     surfaces.mask()
     try:
         request = read_comment(read_payload(runner.event_path))

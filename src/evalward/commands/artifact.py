@@ -16,13 +16,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evalward.commands.pipeline import REPORT_FILE, diagnose
+from evalward.commands.pipeline import REPORT_FILE
 from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_SCHEMA, Report, Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
 from evalward.suites import kind_named, kinds
+from evalward.suites.across import diagnose
 
 MAX_REPORT_BYTES = 20_000_000
 MAX_RUNS = 200

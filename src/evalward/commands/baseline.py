@@ -179,7 +179,7 @@ def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline,
         emit(world, difference_text(difference, colour=world.colour(world.out), width=world.width), None)
         world.say(f"{path}: nothing was written (--dry-run)")
         return EXIT_OK
-    write_text(path, dump_baseline(made))
+    write_text(path, dump_baseline(made), world.redaction)
     cases = sum(len(run.cases) for run in made.runs)
     world.say(f"{path}: {len(made.runs)} runs, {cases} cases. Commit it.")
     return EXIT_OK

@@ -6,19 +6,23 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
-from evalward.commands.files import read_baseline_file, write_text
-from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, prepare, run_plan
+from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, retries_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
-from evalward.config import LoadedConfig, load_config
+from evalward.config import LoadedConfig
+from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.plan import Selection
+from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
+from evalward.records.problem import wrong
 from evalward.render.badge import badge
 from evalward.render.context import Context
 from evalward.render.junit import junit
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
+from evalward.wire.messages import MeasureOrder
 
 COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
@@ -42,13 +46,23 @@ class CheckOptions:
 
 def check(world: World, options: CheckOptions) -> int:
     """The verdict's exit code."""
-    loaded = load_config(options.config)
-    policy = policy_of(loaded, options.profile, options.fail_on)
-    baseline = find_baseline(loaded, options)
-    plan = prepare(loaded, options.selection, world.env)
-    judging = Judging(baseline, policy)
-    report = run_plan(loaded, plan, options.output, world, resume=options.resume, judging=judging)
-    judgement = judge_report(report, baseline, policy, history_of(loaded.root, loaded.config.history, world))
+    with runner_of(world) as runner:
+        loaded, _ = load(runner, str(options.config))
+        world = world.hiding(loaded.config.providers.key_names)
+        policy = policy_of(loaded, options.profile, options.fail_on)
+        baseline = find_baseline(runner, loaded, options)
+        services = services_of(
+            world,
+            loaded,
+            options.output,
+            clear=None if options.resume else (),
+            retries=lambda report: retries_of(report, Judging(baseline, policy)),
+        )
+        order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume)
+        report = measured(runner, order, services)
+        history = history_of(runner, loaded.config.history, world)
+    output = services.output
+    judgement = judge_report(report, baseline, policy, history)
     context = Context(
         head_sha=report.provenance.commit,
         base_sha=baseline.provenance.commit if baseline else None,
@@ -57,10 +71,10 @@ def check(world: World, options: CheckOptions) -> int:
         accept="" if options.selection.partial else accept(options),
         unprotected=baseline is None,
     )
-    write_text(options.output / JUDGEMENT_FILE, dump_judgement(judgement))
-    write_text(options.output / COMMENT_FILE, fit(judgement, context))
-    write_text(options.output / JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
-    write_text(options.output / BADGE_FILE, badge(judgement.verdict))
+    output.write(JUDGEMENT_FILE, dump_judgement(judgement))
+    output.write(COMMENT_FILE, fit(judgement, context))
+    output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
+    output.write(BADGE_FILE, badge(judgement.verdict))
     world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
     world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
     return judgement.verdict.exit_code
@@ -72,12 +86,15 @@ def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None)
     return policy.model_copy(update={"fail_on": fail_on}) if fail_on else policy
 
 
-def find_baseline(loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:
+def find_baseline(runner: Runner, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:
     """The baseline: the one named must exist; the config's may not yet, then nothing is compared, and that is said."""
-    if options.baseline is not None:
-        return read_baseline_file(options.baseline)
-    path = loaded.root / loaded.config.baseline_for(None, options.profile)
-    return read_baseline_file(path) if path.exists() else None
+    named = options.baseline
+    path = str(named) if named is not None else loaded.config.baseline_for(None, options.profile)
+    content = runner.read(path, anywhere=named is not None)
+    if content is None and named is not None:
+        raise wrong(path, "there is no such baseline", UPDATE_HINT)
+    shown = path if named is not None else str(loaded.root / path)
+    return None if content is None else read_baseline(content, shown)
 
 
 def reproduce(options: CheckOptions) -> str:

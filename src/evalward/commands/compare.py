@@ -8,7 +8,7 @@ from typing import Literal
 
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_report
-from evalward.commands.pipeline import dump_judgement, judge_report, remeasured, unfed_rules
+from evalward.commands.pipeline import dump_judgement, judge_report, remeasured
 from evalward.commands.world import World
 from evalward.config import load_config
 from evalward.records.policy import FailOn, Policy
@@ -18,6 +18,7 @@ from evalward.render.context import Context
 from evalward.render.junit import junit
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
+from evalward.suites.across import unfed_rules
 
 Format = Literal["terminal", "markdown", "junit", "json"]
 

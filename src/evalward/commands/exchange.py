@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalward import __version__
 from evalward.commands.files import read_bytes, read_report, write_text
-from evalward.commands.pipeline import diagnose, dump_report
+from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
 from evalward.engine.store import Store
@@ -18,6 +18,8 @@ from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
 from evalward.records.result import Result, Trial
 from evalward.records.verdict import EXIT_OK
+from evalward.suites.across import diagnose
+from evalward.writing import Folder
 
 CASES_FILE = "cases.jsonl"
 TRIAL_HINT = "Keep the folder trials/ beside its report."
@@ -30,7 +32,7 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
     found = read_files(form, [(read_bytes(file, "file", "Check its name."), str(file)) for file in files])
     _refuse_twins(found)
     imported = [one for _, one in found]
-    store = Store(output.parent)
+    store = Store(Folder(output.parent, strict=False), world.redaction)
     runs = [_with_traces(run, one.trials, store) for one in imported for run in one.runs]
     report = Report(
         tool=Tool(version=__version__),
@@ -39,11 +41,11 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
         findings=diagnose(runs),
         runs=runs,
     )
-    write_text(output, dump_report(report))
+    write_text(output, dump_report(report), world.redaction)
     cases = {str(case["id"]): case for one in imported for case in one.cases}
     if cases:
         lines = "".join(json.dumps(case, ensure_ascii=False) + "\n" for case in cases.values())
-        write_text(output.parent / CASES_FILE, lines)
+        write_text(output.parent / CASES_FILE, lines, world.redaction)
     for warning in report.warnings:
         world.say(f"warning: {warning}")
     trials = sum(len(run.cases) for run in runs)
@@ -83,7 +85,7 @@ def export_file(
     report = read_report(report_file)
     run = _chosen(report, suite, target, report_file)
     trials = list(_trials(run, report_file.parent))
-    write_text(output, exporter_named(form)(report, run, trials))
+    write_text(output, exporter_named(form)(report, run, trials), world.redaction)
     world.say(f"{output}: {run.name}, {len(trials)} trials")
     return EXIT_OK
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import tempfile
 import traceback
 
+from evalward.redaction import NOTHING, Redaction
 
-def internal_error(error: Exception) -> str:
-    """Write the log; the sentence that names it."""
-    text = "".join(traceback.format_exception(error))
+
+def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:
+    """Write the log, without secrets; the sentence that names it."""
+    text = redaction.known("".join(traceback.format_exception(error)))
     with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
         file.write(text)
     return f"internal error: {type(error).__name__}. Please report it with the log {file.name}."

@@ -11,6 +11,7 @@ from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
+from evalward.redaction import NOTHING, Redaction
 
 REPORT_HINT = "Make one with `evalward run`."
 
@@ -36,10 +37,10 @@ def read_baseline_file(path: Path) -> Baseline:
     return read_baseline(read_bytes(path, "baseline", UPDATE_HINT), str(path))
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file atomically. Raises `InputError` when that is not possible."""
+def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
+    """Write a file atomically, without secrets. Raises `InputError` when that is not possible."""
     try:
-        write_atomic(path, text)
+        write_atomic(path, redaction.json(text) if path.suffix == ".json" else redaction.known(text))
     except OSError as error:
         raise wrong(str(path), f"can't be written: {error.strerror}", "Choose another place with --output.") from error
 
@@ -47,7 +48,8 @@ def write_text(path: Path, text: str) -> None:
 def emit(world: World, text: str, output: Path | None) -> None:
     """Machine output: to the file if one was named, else to standard output."""
     if output is not None:
-        write_text(output, text)
+        write_text(output, text, world.redaction)
         return
+    text = world.redaction.known(text)
     world.out.write(text if text.endswith("\n") else text + "\n")
     world.out.flush()

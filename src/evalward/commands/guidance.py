@@ -7,23 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from evalward.commands.files import emit, read_report, write_text
-from evalward.commands.guidance_base import commit_guidance
-from evalward.commands.guidance_runs import Comparing, Version, compare_versions
-from evalward.commands.pipeline import prepare, refuse_missing_keys, refuse_output, run_apart
+from evalward.commands.files import emit, read_report
+from evalward.commands.measuring import chosen_of, load, runner_of, services_of
 from evalward.commands.world import World
-from evalward.config import LoadedConfig, load_config
 from evalward.decide.guidance import Column, compare_guidance
-from evalward.engine.plan import Plan, PlannedRun, Selection
-from evalward.github.base import GitTree
+from evalward.engine.plan import Selection
+from evalward.keeper.outputs import GUIDANCE
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.guidance import guidance_json, guidance_markdown, guidance_text
-from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.guidance import READING
-from evalward.suites.scenario.variants import Guidance, load_variant
+from evalward.wire.messages import GuidanceOrder
 
 JSON_FILE, MARKDOWN_FILE = "guidance.json", "guidance.md"
 Format = Literal["terminal", "markdown", "json"]
@@ -43,13 +39,15 @@ class GuidanceOptions:
 
 def guidance(world: World, options: GuidanceOptions) -> int:
     """Run the scenarios with each guidance. Exit code 0, for it informs; 3 when nothing could be compared."""
-    with opened_runner(world) as runner:
-        head = runner.load(str(options.config))
-        services = Services(world, head.config, output=options.output)
+    with runner_of(world) as runner:
+        loaded, _ = load(runner, str(options.config))
+        world = world.hiding(loaded.config.providers.key_names)
+        clear = None if options.resume else (JSON_FILE, MARKDOWN_FILE, GUIDANCE)
+        services = services_of(world, loaded, options.output, clear=clear)
         order = GuidanceOrder(chosen=chosen_of(options.selection), against=options.against, resume=options.resume)
-        found = runner.compare_guidance(order, services)
-        services.output.write_text(JSON_FILE, guidance_json(found))
-        services.output.write_text(MARKDOWN_FILE, guidance_markdown(found))
+        found = runner.compare_guidance(order, services.handlers()).found
+    services.output.write(JSON_FILE, guidance_json(found))
+    services.output.write(MARKDOWN_FILE, guidance_markdown(found))
     show(world, found, options.format)
     world.say(f"Written: {options.output / JSON_FILE}, {options.output / MARKDOWN_FILE}")
     return EXIT_OK if any(one.not_measured is None for one in found) else EXIT_UNJUDGED

@@ -91,7 +91,7 @@ def _store(world: World, where: Where, new: list[HistoryEntry], message: str) ->
         path = where.folder / HISTORY_FILE
         now = changed(_folder_bytes(path)).decode()
         if now != texts[0]:
-            write_text(path, now)
+            write_text(path, now, world.redaction)
     else:
         try:
             _branch(world, where.branch).change(HISTORY_FILE, changed, message, world.now())

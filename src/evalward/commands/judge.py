@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.files import emit, read_bytes
+from evalward.commands.files import emit
+from evalward.commands.measuring import runner_of, services_of
 from evalward.commands.world import World
-from evalward.config import Config, JudgeConfig, LoadedConfig, load_config
-from evalward.records.problem import wrong
+from evalward.config import Config, JudgeConfig, LoadedConfig
+from evalward.records.calibration import Calibration, Swayed
 from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.render.escape import one_line
-from evalward.suites.judge.calibrate import Calibration, Swayed, calibrate
-from evalward.suites.judge.judge import Judge, with_votes
-from evalward.suites.judge.labelled import Labelled, load_labelled
-from evalward.suites.judge.rubric import Rubric, read_rubric
-from evalward.suites.judge.who import choose, make_judge
+from evalward.wire.messages import JudgeOrder
 
 
 @dataclass(frozen=True)
@@ -39,49 +35,26 @@ def judge_check(world: World, options: JudgeCheckOptions) -> int:
     """Exit code 0; 1 when the judge agrees too little or an injected instruction lifted a verdict; 3 when it failed to
     judge more often than its limit allows.
     """
-    rubric = read_rubric(read_bytes(options.rubric, "rubric", "Name a YAML file."), str(options.rubric))
-    labelled = load_labelled(options.labelled, rubric)
-    loaded = _config(options, world)
-    settings = loaded.config.judge or JudgeConfig()
-    judge = _judge(options, loaded, world)
-    threshold = settings.pass_threshold if options.threshold is None else options.threshold
-    found = asyncio.run(_run(judge, rubric, labelled, threshold))
+    with runner_of(world) as runner:
+        head = runner.load(str(options.config), optional=True)
+        config = head.config if head is not None else Config.model_construct(version=1, suites=[])
+        loaded = LoadedConfig(config, str(options.config), world.cwd, "")
+        world = world.hiding(config.providers.key_names)
+        order = JudgeOrder(
+            rubric=str(options.rubric),
+            labelled=str(options.labelled),
+            config=str(options.config),
+            model=options.model,
+            votes=options.votes,
+            threshold=options.threshold,
+        )
+        found = runner.check_judge(order, services_of(world, loaded, world.cwd).handlers())
+    settings = config.judge or JudgeConfig()
     if options.format == "json":
         emit(world, found.model_dump_json(by_alias=True, indent=1), options.output)
     else:
         emit(world, "\n".join(_lines(found, options.min_kappa)), options.output)
     return _code(found, options.min_kappa, settings.max_error_rate)
-
-
-async def _run(judge: Judge, rubric: Rubric, labelled: Sequence[Labelled], threshold: float) -> Calibration:
-    try:
-        judge.target.prepare()
-        return await calibrate(judge, rubric, labelled, threshold)
-    finally:
-        await judge.target.close()
-
-
-def _config(options: JudgeCheckOptions, world: World) -> LoadedConfig:
-    """The configuration, for providers and judge; a folder without one can calibrate a judge all the same."""
-    if options.config.exists():
-        return load_config(options.config)
-    return LoadedConfig(Config.model_construct(version=1, suites=[]), str(options.config), world.cwd, "")
-
-
-def _judge(options: JudgeCheckOptions, loaded: LoadedConfig, world: World) -> Judge:
-    choice = choose(options.model, loaded.config.judge, world.env, default=True)
-    if choice is None:
-        raise wrong(
-            loaded.file,
-            "there is no judge",
-            "Name one with --model, with EVALWARD_JUDGE or as judge.model, or set a provider's key.",
-            field="judge",
-        )
-    judge = with_votes(make_judge(choice, loaded, world.env), options.votes)
-    if judge.target.missing_key:
-        message = f"the judge {judge.model} needs a key, and {judge.target.missing_key} is not set"
-        raise wrong(loaded.file, message, f"Set {judge.target.missing_key}, or name another judge.", field="judge")
-    return judge
 
 
 def _code(found: Calibration, min_kappa: float, max_error_rate: float) -> int:

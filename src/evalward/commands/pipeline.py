@@ -1,20 +1,10 @@
-"""The stages in a row: config → plan → trials → report → comparison → verdict."""
+"""The keeper's stages: report → comparison → verdict."""
 
 from __future__ import annotations
 
-import asyncio
-import platform
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from errno import EISDIR
-from fnmatch import fnmatchcase
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from evalward import __version__
-from evalward.commands.progress import ProgressLine
-from evalward.commands.world import World
-from evalward.config import LoadedConfig
-from evalward.config.words import near_or_known
 from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, to_confirm
 from evalward.decide.history import trend
@@ -23,25 +13,16 @@ from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
-from evalward.engine.confirm import confirm_plan, with_confirmation
-from evalward.engine.control import Account, Budget
-from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
-from evalward.engine.store import Store, safe_name, write_atomic
-from evalward.github.base import GitTree
 from evalward.records.baseline import Baseline
-from evalward.records.guidance import GuidanceComparison
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy, Rule
-from evalward.records.problem import InputError, Place, Problem, wrong
-from evalward.records.report import Finding, Provenance, Report, Run, Tool
+from evalward.records.problem import wrong
+from evalward.records.report import Report, Run
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
-from evalward.render.numbers import plural
 from evalward.suites import Kind, kind_named, kinds
 
 REPORT_FILE = "report.json"
-GUIDANCE_FOLDER = "guidance"
 
 
 @dataclass(frozen=True)
@@ -56,17 +37,6 @@ def retries_of(report: Report, judging: Judging) -> list[Retry]:
     """What is tried again before a drop is believed."""
     comparison = compare(report, judging.baseline, measures(report))
     return to_confirm(comparison, judging.policy, default_rules(report))
-
-
-def refuse_output(output: Path) -> None:
-    """Raises `InputError` when nothing could be written there: before anything is run, and paid for."""
-    try:
-        (output / "trials").mkdir(parents=True, exist_ok=True)
-        if (output / REPORT_FILE).is_dir():
-            raise IsADirectoryError(EISDIR, "it holds a folder named report.json")
-    except OSError as error:
-        remedy = "Choose another folder with --output, or with the action's input output-dir."
-        raise wrong(str(output), f"can't be the output folder: {error.strerror}", remedy) from error
 
 
 def dump_report(report: Report) -> str:

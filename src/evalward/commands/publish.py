@@ -12,7 +12,6 @@ from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.pipeline import REPORT_FILE, judge_report
-from evalward.commands.secrets import Redaction
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.github.base import GitTree
@@ -47,7 +46,7 @@ def publish(world: World, settings: Settings) -> int:
     event are wrong; 3: GitHub could not be asked, or does not say which pull request it is.
     """
     runner = read_runner(world.env)
-    surfaces = Surfaces(world, settings, runner, _marker(settings, None), None, Redaction(world.env))
+    surfaces = Surfaces(world, settings, runner, _marker(settings, None), None, world.redaction)
     surfaces.mask()
     try:
         run = read_triggering_run(world.env, read_payload(runner.event_path))
@@ -79,6 +78,7 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
         return EXIT_OK
     surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number))
     try:
+        surfaces = surfaces.opened()
         page = _judge(surfaces, client, run, pull)
     except InputError as error:
         surfaces.tell(*annotated(error.problems))

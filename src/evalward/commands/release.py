@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.commands.baseline_ci import acceptances
-from evalward.commands.files import read_baseline_file, read_report, write_text
-from evalward.commands.pipeline import judge_report, remeasured, unfed_rules
+from evalward.commands.files import read_bytes, read_report
+from evalward.commands.pipeline import judge_report, remeasured
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
-from evalward.decide.baseline import read_baseline
+from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.github.base import GitTree, repository_path
+from evalward.keeper.outputs import OutputFolder
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
@@ -23,6 +24,7 @@ from evalward.records.report import Report
 from evalward.render.context import Context
 from evalward.render.release import release_markdown
 from evalward.render.terminal import judgement_text
+from evalward.suites.across import unfed_rules
 
 REPORT_MD, REPORT_JSON = "release-report.md", "release-report.json"
 
@@ -47,24 +49,36 @@ class ReleaseOptions:
 def release(world: World, options: ReleaseOptions) -> int:
     """The worse of both verdicts' exit codes; writes the release report."""
     loaded = load_config(options.config)
+    world = world.hiding(loaded.config.providers.key_names)
     problems = unfed_rules(loaded)
     if problems:
         raise InputError(problems)
     report = remeasured(read_report(options.report), str(options.report))
     search_path = world.env.get("PATH", "")
     branch = options.branch or branch_of(world.env) or GitTree(loaded.root, search_path=search_path).branch()
-    found = judge_release(loaded, report, replace(options, branch=branch), search_path)
-    leave_release(found, options.output, f"evalward release --report {options.report} --config {options.config}")
+    found = judge_release(loaded, report, replace(options, branch=branch), reading(loaded.root), search_path)
+    output = OutputFolder.open(options.output, world.redaction, search_path=search_path or os.defpath)
+    leave_release(found, output, f"evalward release --report {options.report} --config {options.config}")
     _say(world, found)
     world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")
     return found.exit_code
 
 
-def leave_release(found: ReleaseReport, output: Path, command: str) -> str:
+def reading(root: Path) -> Callable[[str], bytes | None]:
+    """Reads files below a folder, `None` where there is none. Raises `InputError`."""
+
+    def read(name: str) -> bytes | None:
+        path = root / name
+        return read_bytes(path, "baseline", UPDATE_HINT) if path.exists() else None
+
+    return read
+
+
+def leave_release(found: ReleaseReport, output: OutputFolder, command: str) -> str:
     """Write both files; the Markdown's text. `command` reproduces the check."""
     text = release_markdown(found, Context(head_sha=found.commit, command=command))
-    write_text(output / REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
-    write_text(output / REPORT_MD, text)
+    output.write(REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    output.write(REPORT_MD, text)
     return text
 
 
@@ -94,18 +108,24 @@ def version_of(tag: str) -> tuple[bool, tuple[int, ...], str, int] | None:
 
 
 def judge_release(
-    loaded: LoadedConfig, report: Report, options: ReleaseOptions, search_path: str = os.defpath
+    loaded: LoadedConfig,
+    report: Report,
+    options: ReleaseOptions,
+    read: Callable[[str], bytes | None],
+    search_path: str = os.defpath,
 ) -> ReleaseReport:
     """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
 
+    `read` gives a file of the checkout by its path from the configuration's folder, `None` where there is none.
     Raises `InputError` for a shallow clone, which hides the releases, and for a tag that isn't there.
     """
     tree = GitTree(loaded.root, search_path=search_path)
     config = loaded.config
     policy = config.policy_for(options.branch, options.profile, file=loaded.file)
     policy = policy.model_copy(update={"fail_on": options.fail_on}) if options.fail_on else policy
-    path = loaded.root / config.baseline_for(options.branch, options.profile)
-    baseline = read_baseline_file(path) if path.exists() else None
+    path = config.baseline_for(options.branch, options.profile)
+    content = read(path)
+    baseline = None if content is None else read_baseline(content, str(loaded.root / path))
     tag = options.tag or _tag(tree)
     tagged, note = _of_tag(loaded, tree, options, tag) if tag else (None, "There is no earlier release.")
     return ReleaseReport(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalward.commands.compare import Format
 from evalward.commands.files import emit, read_report
-from evalward.commands.pipeline import diagnose, dump_report, measures
+from evalward.commands.pipeline import dump_report, measures
 from evalward.commands.world import World
 from evalward.decide.compare import compare
 from evalward.records.problem import wrong
@@ -15,6 +15,7 @@ from evalward.records.verdict import EXIT_OK
 from evalward.render.junit import junit
 from evalward.render.markdown import report_markdown
 from evalward.render.terminal import report_text
+from evalward.suites.across import diagnose
 
 
 def show_reports(world: World, files: Sequence[Path], form: Format, output: Path | None, *, verbose: bool) -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalward.commands.pipeline import REPORT_FILE, prepare, run_plan
-from evalward.commands.record import record, refuse_folder
+from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.pipeline import REPORT_FILE
+from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
-from evalward.config import load_config
 from evalward.engine.plan import Selection
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.terminal import report_text
+from evalward.wire.messages import MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,17 @@ class RunOptions:
 
 def run(world: World, options: RunOptions) -> int:
     """Exit code 0, or 3 when no trial is valid or the run ended early."""
-    if options.record is not None:
-        refuse_folder(options.record)
-    loaded = load_config(options.config)
-    plan = prepare(loaded, options.selection, world.env)
-    report = run_plan(loaded, plan, options.output, world, resume=options.resume)
+    recordings = open_recordings(options.record) if options.record is not None else None
+    with runner_of(world) as runner:
+        loaded, _ = load(runner, str(options.config))
+        world = world.hiding(loaded.config.providers.key_names)
+        services = services_of(world, loaded, options.output, clear=None if options.resume else ())
+        report = measured(runner, MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume), services)
     colour = world.colour(world.err)
     world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
     world.say(f"Report: {options.output / REPORT_FILE}")
-    if options.record is not None:
-        for path in record(report, options.output, options.record, world.env):
+    if recordings is not None:
+        for path in record(report, services.output, recordings, world.redaction):
             world.say(f"Recorded: {path}")
     valid = any(result.valid for run in report.runs for result in run.cases)
     if report.interrupted:

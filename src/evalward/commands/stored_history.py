@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import posixpath
 
 from evalward.commands.history import Where, stored
 from evalward.commands.world import World
 from evalward.config.model import HistoryPlace
-from evalward.decide.history_file import read_history
+from evalward.decide.history_file import HISTORY_FILE, read_history
+from evalward.github.base import MAX_FILE_BYTES
+from evalward.keeper.session import Runner
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
 
 
-def history_of(root: Path, place: HistoryPlace | None, world: World) -> list[HistoryEntry]:
-    """The entries, none where no history is named or where it can't be read: it decides nothing.
-
-    `root` is the folder of the configuration.
-    """
+def history_of(runner: Runner, place: HistoryPlace | None, world: World) -> list[HistoryEntry]:
+    """The entries, none where no history is named or where it can't be read: it decides nothing."""
     if place is None:
         return []
-    where = Where(root / (place.folder or ""), place.branch)
+    name = posixpath.join(place.folder or "", HISTORY_FILE)
+    where = f"{HISTORY_FILE} of the branch {place.branch}" if place.branch else name
     try:
-        data = stored(world, where)
+        if place.branch is not None:
+            data = stored(world, Where(world.cwd, place.branch))
+        else:
+            data = runner.read(name, limit=MAX_FILE_BYTES)
     except InputError as error:
         for problem in error.problems:
             world.say(f"warning: {problem}")

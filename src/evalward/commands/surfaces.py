@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import posixpath
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.check import BADGE_FILE, COMMENT_FILE, JUDGEMENT_FILE, JUNIT_FILE
-from evalward.commands.files import write_text
 from evalward.commands.pipeline import dump_judgement
-from evalward.commands.secrets import Redaction
 from evalward.commands.world import World
 from evalward.github.accept import evidence_line
 from evalward.github.annotations import Roots, judgement_annotations
@@ -30,10 +28,12 @@ from evalward.github.runner_files import (
 )
 from evalward.github.settings import Runner, Settings
 from evalward.github.status import CommitStatus, State, post_status, status_state
+from evalward.keeper.outputs import OutputFolder
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError, Problem
 from evalward.records.report import Report
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
+from evalward.redaction import NOTHING, Redaction
 from evalward.render.badge import badge
 from evalward.render.context import Context
 from evalward.render.escape import log_text
@@ -58,14 +58,18 @@ class Page:
 
 @dataclass(frozen=True)
 class Surfaces:
-    """The places, and in whose name we write there. `pull` is `None` where nothing is to be commented."""
+    """The places, and in whose name we write there. `pull` is `None` where nothing is to be commented.
+
+    `outputs` is `None` until the output folder is opened, and where it can't be used.
+    """
 
     world: World
     settings: Settings
     runner: Runner
     marker: Marker
     pull: PullRequest | None
-    redaction: Redaction = field(default_factory=lambda: Redaction({}), repr=False)
+    redaction: Redaction = field(default=NOTHING, repr=False)
+    outputs: OutputFolder | None = None
 
     @property
     def folder(self) -> Path:
@@ -76,6 +80,13 @@ class Surfaces:
     def output(self) -> Path:
         """Where reports are left."""
         return self.folder / self.settings.output_dir
+
+    def opened(self) -> Surfaces:
+        """With the output folder open. No link of the checkout is followed to it. Raises `InputError`."""
+        path = Path(self.settings.working_directory, self.settings.output_dir)
+        runner = self.runner
+        found = OutputFolder.open(path, self.redaction, anchor=runner.workspace, search_path=runner.search_path)
+        return replace(self, outputs=found)
 
     def shown(self, path: Path) -> str:
         """A path as a later step of the workflow can use it: relative to the workspace."""
@@ -139,7 +150,8 @@ class Surfaces:
 
     def show(self, judgement: Judgement, *, annotate_cases: bool) -> None:
         """The judgement in files and in the log, and as annotations; `annotate_cases`: the case files are here."""
-        write_text(self.output / JUDGEMENT_FILE, dump_judgement(judgement))
+        if self.outputs is not None:
+            self.outputs.write(JUDGEMENT_FILE, dump_judgement(judgement))
         self._leave(judgement.comparison, judgement.verdict)
         with self.guarded_log():
             self.tell(log_text(judgement_text(judgement, colour=False, width=100)))
@@ -149,9 +161,12 @@ class Surfaces:
 
     def _leave(self, comparison: Comparison, verdict: Verdict) -> None:
         """The files for other tools; an output folder that can't be written is told elsewhere."""
+        place = self._place()
+        if place is None:
+            return
         with contextlib.suppress(InputError):
-            write_text(self.output / JUNIT_FILE, self.redaction.text(junit(comparison, verdict)))
-            write_text(self.output / BADGE_FILE, badge(verdict))
+            place.write(JUNIT_FILE, self.redaction.text(junit(comparison, verdict)))
+            place.write(BADGE_FILE, badge(verdict))
 
     def publish(self, client: GitHub, page: Page) -> Outputs:
         """Summary, comment and outputs; nothing that goes wrong here changes the verdict."""
@@ -159,21 +174,29 @@ class Surfaces:
         if self.runner.summary is not None:
             with contextlib.suppress(OSError):
                 append_summary(self.runner.summary, page.summary)
-        posted = self._comment(client, page)
+        kept: list[Path] = []
+
+        def keep(text: str) -> Path:
+            kept.append(self._keep_comment(text))
+            return kept[-1]
+
+        posted = self._comment(client, page, keep)
         self._status(client, page)
+        outputs = replace(page.outputs, comment_file=self.shown(kept[0])) if kept else page.outputs
         url = posted.url if posted else ""
-        outputs = replace(page.outputs, comment_url=url) if url else page.outputs
+        outputs = replace(outputs, comment_url=url) if url else outputs
         self.write(outputs)
-        give_to_owner([self.output], self.runner.workspace)
+        place = self._place()
+        if place is not None:
+            give_to_owner([place.folder], self.runner.workspace)
         return outputs
 
-    def _comment(self, client: GitHub, page: Page) -> Posted | None:
-        comment_file = self._comment_file()
+    def _comment(self, client: GitHub, page: Page, keep: Callable[[str], Path]) -> Posted | None:
         if self.pull is None:
-            write_text(comment_file, page.comment)
+            keep(page.comment)
             return None
         if not self.settings.github_token:
-            write_text(comment_file, page.comment)
+            comment_file = keep(page.comment)
             self.tell(Annotation("notice", f"No github-token: the comment is in {comment_file} only.").command())
             return None
         posted = post(
@@ -184,19 +207,27 @@ class Surfaces:
             mode=self.settings.comment,
             changed=page.changed,
             failed=page.failed,
-            comment_file=comment_file,
+            keep=keep,
         )
         if posted.notice:
             self.tell(Annotation("notice", posted.notice, title="Evalward").command())
         return posted
 
-    def _comment_file(self) -> Path:
-        """Where the comment's text is kept: in the output folder, or where there is none, in one of our own."""
-        with contextlib.suppress(OSError):
-            self.output.mkdir(parents=True, exist_ok=True)
-            if not (self.output / COMMENT_FILE).is_dir():
+    def _place(self) -> OutputFolder | None:
+        """The output folder, opened now where it wasn't; `None` where it can't be used, which is told elsewhere."""
+        with contextlib.suppress(InputError):
+            return self.outputs or self.opened().outputs
+        return None
+
+    def _keep_comment(self, text: str) -> Path:
+        """Keep the comment's text in the output folder, or where that can't be, in a folder of our own."""
+        place = self._place()
+        if place is not None:
+            with contextlib.suppress(InputError):
+                place.write(COMMENT_FILE, text)
                 return self.output / COMMENT_FILE
-        return Path(tempfile.mkdtemp(prefix="evalward-")) / COMMENT_FILE
+        own = Path(tempfile.mkdtemp(prefix="evalward-"))
+        return OutputFolder.open(own, self.redaction).write(COMMENT_FILE, text)
 
     def _status(self, client: GitHub, page: Page) -> None:
         """The commit status, where one is wanted. That it can't be posted fails nothing."""

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.commands.files import read_baseline_file
-from evalward.commands.pipeline import prepare
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Plan, Selection
 from evalward.records.problem import InputError, Problem
 from evalward.records.verdict import EXIT_OK
+from evalward.runner.measure import prepare
 from evalward.suites.base import Proof
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TextIO
+
+from evalward.redaction import Redaction
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,16 @@ class World:
     now: Callable[[], str]
     env: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold keys: never shown
     cwd: Path = Path()
+    key_names: frozenset[str] = frozenset()  # variables that hold a secret whatever they are called
+
+    @cached_property
+    def redaction(self) -> Redaction:
+        """What is hidden in everything that a command says or writes."""
+        return Redaction(self.env, self.key_names)
+
+    def hiding(self, key_names: frozenset[str]) -> World:
+        """The same world; what these variables hold is hidden too."""
+        return replace(self, key_names=self.key_names | key_names)
 
     def colour(self, stream: TextIO) -> bool:
         """True when colours have somebody to see them: a terminal, and nobody who said no."""
@@ -36,7 +49,12 @@ class World:
 
         return shutil.get_terminal_size((100, 24)).columns
 
+    def tell(self, text: str) -> None:
+        """Text for people as it is, without secrets: it may be a part of a line."""
+        self.err.write(self.redaction.known(text))
+        self.err.flush()
+
     def say(self, text: str) -> None:
-        """A line for people."""
-        self.err.write(text + "\n")
+        """A line for people, without secrets."""
+        self.err.write(self.redaction.known(text) + "\n")
         self.err.flush()

@@ -70,6 +70,11 @@ class Providers(StrictRecord):
         default=Provider(), alias="openai-responses", description="OpenAI's Responses API: openai-responses/NAME"
     )
 
+    @property
+    def key_names(self) -> frozenset[str]:
+        """The variables that are named for keys: what they hold is secret whatever they are called."""
+        return frozenset(name for each in PROVIDERS if (name := self.named(each).key_env))
+
     def named(self, name: str) -> Provider:
         """The provider of this name; `KeyError` when there is none."""
         return {"anthropic": self.anthropic, "openai": self.openai, "openai-responses": self.openai_responses}[name]

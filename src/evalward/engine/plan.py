@@ -13,8 +13,8 @@ from evalward.records.report import Partial
 from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.suites.judge.who import make_judges
 from evalward.targets import make_evaluated
-from evalward.targets.base import Evaluated
 from evalward.targets.asking import Asker
+from evalward.targets.base import Evaluated
 
 
 @dataclass(frozen=True)

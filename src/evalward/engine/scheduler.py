@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
-from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.keeping import Keeping
+from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import Wanted, artifacts_path
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import os
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
 from evalward.records.result import Result, Trial
+from evalward.redaction import NOTHING, Redaction
+from evalward.writing import Folder, write_file
 
 NAME_LIMIT = 60
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)", re.IGNORECASE)  # by Windows, with any suffix
@@ -46,64 +44,43 @@ def artifacts_path(suite: str, target: str, case: str, trial: int) -> str:
 
 
 def write_atomic(path: Path, text: str) -> None:
-    """Write a file whole or not at all: readers never see half of it, a full disk leaves the old one."""
-    data = text.encode()
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
-    try:
-        with _created(temporary) as file:
-            file.write(data)
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+    """Write a file whole or not at all: readers never see half of it, a full disk leaves the old one.
 
-
-def _created(path: Path) -> BinaryIO:
-    """A new file, never one that is there, be it a link; its folders are made where they are missing."""
-    try:
-        return path.open("xb")
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("xb")
+    Raises `InputError` where a link would have to be followed below where we run or in a repository.
+    """
+    write_file(path, text.encode())
 
 
 class Store:
-    """An output folder."""
+    """Trials and artifacts in an output folder. No secret and no link goes into it, and none is followed."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Folder | Path, redaction: Redaction = NOTHING) -> None:
+        self.folder = Folder(folder) if isinstance(folder, Path) else folder
+        self.redaction = redaction
+
+    def below(self, name: str) -> Store:
+        """The store in a folder below this one."""
+        return Store(self.folder.below(name), self.redaction)
 
     def keep(self, trial: Trial) -> str:
         """Write a trial's file; the path that the report names."""
         result = trial.result
         path = trial_path(trial.suite, trial.target, result.id, result.trial)
-        write_atomic(self.folder / path, trial.model_dump_json(by_alias=True) + "\n")
+        text = self.redaction.json(trial.model_dump_json(by_alias=True) + "\n")
+        self.folder.write(path, text.encode())
         return path
 
     def keep_folder(self, source: Path, path: str) -> None:
         """Put a folder at a path of the output where nothing is, whole or not at all."""
-        target = self.folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
-        try:
-            shutil.copytree(source, temporary, symlinks=True)
-            temporary.rename(target)
-        except BaseException:
-            shutil.rmtree(temporary, ignore_errors=True)
-            raise
+        self.folder.put(source, path, self.redaction.data)
 
     def has(self, path: str) -> bool:
         """Whether an earlier run left something at a path of the output."""
-        return os.path.lexists(self.folder / path)
+        return self.folder.has(path)
 
     def remove_folder(self, path: str) -> None:
         """Remove what is at a path of the output."""
-        target = self.folder / path
-        if target.is_symlink():
-            target.unlink()
-        else:
-            shutil.rmtree(target)
+        self.folder.remove(path)
 
     def find(self, wanted: Wanted) -> Found:
         """The finished trial that an earlier run left, for `--resume`.
@@ -113,7 +90,7 @@ class Store:
         """
         path = trial_path(wanted.suite, wanted.target, wanted.case, wanted.trial)
         try:
-            text = (self.folder / path).read_bytes()
+            text = self.folder.read(path)
         except OSError:
             return Found()
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -127,16 +127,17 @@ def post(
     mode: CommentMode,
     changed: bool,
     failed: bool,
-    comment_file: Path,
+    keep: Callable[[str], Path],
 ) -> Posted:
-    """Writes `text` to `comment_file`, whatever comes, and then to the pull request. Never raises `GitHubError`.
+    """Keeps `text`, whatever comes, and then writes it to the pull request. Never raises `GitHubError`.
+
+    `keep` writes it to a file and returns which.
 
     A comment that can't be posted (a fork's read-only token, a locked conversation, an outage) must not decide over
     the gate, so it gives `unable` with a notice that says why and where the text is.
     """
     body = comment_body(client.hide(text), marker)
-    comment_file.parent.mkdir(parents=True, exist_ok=True)
-    comment_file.write_text(body, encoding="utf-8")
+    comment_file = keep(body)
     if mode == "off":
         return Posted("skipped")
     wanted = wants_comment(mode, changed=changed, failed=failed)

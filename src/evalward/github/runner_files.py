@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from evalward.records.base import clean_text
 from evalward.render.escape import workflow_data, workflow_property
+from evalward.writing import Folder
 
 MAX_SUMMARY_BYTES = 1_000_000  # over 1 MiB the runner drops the whole summary
 MAX_ANNOTATIONS = 10  # of each level; the runner drops the others
@@ -59,22 +60,28 @@ def write_outputs(path: Path, values: Mapping[str, str], delimiter: Callable[[],
 
     Each value gets a random delimiter that none of its lines equals, so no value can set another output.
     """
-    with path.open("a", encoding="utf-8", newline="\n") as file:
+    with _appending(path) as file:
         for name, value in values.items():
             text = clean_text(value)
             lines = text.splitlines()
             mark = next(mark for mark in iter(delimiter, None) if mark not in lines)
-            file.write(f"{name}<<{mark}\n{text}\n{mark}\n")
+            file.write(f"{name}<<{mark}\n{text}\n{mark}\n".encode())
+
+
+def _appending(path: Path) -> BinaryIO:
+    """One of the runner's own files, to write at its end: never what a link in its place leads to. Raises `OSError`."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o666), "ab")
 
 
 def append_summary(path: Path, text: str, limit: int = MAX_SUMMARY_BYTES) -> None:
     """Appends Markdown to the file that GITHUB_STEP_SUMMARY names, which stays within `limit` bytes."""
-    room = limit - (path.stat().st_size if path.exists() else 0)
-    data = clean_text(text).encode()
-    if len(data) > room:
-        data = _cut(data, room - len(_CUT_NOTE.encode())) + _CUT_NOTE.encode()
-    if len(data) <= room:
-        with path.open("ab") as file:
+    with _appending(path) as file:
+        room = limit - os.fstat(file.fileno()).st_size
+        data = clean_text(text).encode()
+        if len(data) > room:
+            data = _cut(data, room - len(_CUT_NOTE.encode())) + _CUT_NOTE.encode()
+        if len(data) <= room:
             file.write(data)
 
 
@@ -137,8 +144,8 @@ def commands_stopped(write: Callable[[str], object], token: Callable[[], str] = 
         write(f"::{word}::")
 
 
-def give_to_owner(paths: Iterable[Path], workspace: Path, *, is_root: bool | None = None) -> list[Path]:
-    """Gives files and folders (with all that is in them) to the workspace's owner; returns those that refused.
+def give_to_owner(folders: Iterable[Folder], workspace: Path, *, is_root: bool | None = None) -> list[Path]:
+    """Gives folders, with all that is in them, to the workspace's owner; returns the paths that refused.
 
     The container runs as root; what it leaves behind as root's breaks later steps on self-hosted runners. Links
     are not followed: they may lead anywhere. Without root's rights nothing is done.
@@ -146,19 +153,4 @@ def give_to_owner(paths: Iterable[Path], workspace: Path, *, is_root: bool | Non
     if not (os.geteuid() == 0 if is_root is None else is_root):
         return []
     owner = workspace.stat()
-    refused = []
-    for path in _with_contents(paths):
-        try:
-            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
-        except OSError:
-            refused.append(path)
-    return refused
-
-
-def _with_contents(paths: Iterable[Path]) -> Iterator[Path]:
-    for path in paths:
-        yield path
-        if path.is_symlink():
-            continue
-        for folder, names, files in os.walk(path):
-            yield from (Path(folder, name) for name in (*names, *files))
+    return [folder.path / name for folder in folders for name in folder.give(owner.st_uid, owner.st_gid)]

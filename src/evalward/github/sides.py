@@ -109,19 +109,28 @@ class Sides:
         return dump_baseline(judging) != dump_baseline(head)
 
 
-def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, head: LoadedConfig) -> Sides:
+HeadFiles = Callable[[str], bytes | None]
+"""Reads a file of the head by its path from the working directory, `None` where there is none. Raises `InputError`.
+
+Whoever judges holds keys, and opens nothing of the head itself.
+"""
+
+
+def read_sides(
+    settings: Settings, plan: EventPlan, base: Base, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
+) -> Sides:
     """Read both sides. Raises `InputError` for what is wrong in the head, `GitHubError` when the base can't be read.
 
     A base whose own files are broken must not block the pull request that mends them: it is said, and the head's
     rules hold. Where the pull request leaves them as they are, they are an `InputError` like any other.
     """
-    head_side = _head_side(settings, plan, head)
+    head_side = _head_side(settings, plan, head, files)
     if base.sha is None:
         return Sides(head_side, head_side, unprotected=False, base=base)
     try:
         judging = base_side(settings, plan.branch, base.sha, tree, head.root)
     except InputError as error:
-        if not _mends(settings, plan, base.sha, tree, head):
+        if not _mends(settings, plan, base.sha, tree, head, files=files):
             raise
         note = f"The base's own files are wrong, so they can't judge: {error.problems[0]}"
         return Sides(head_side, head_side, unprotected=True, base=base, note=note)
@@ -132,12 +141,10 @@ def read_sides(settings: Settings, plan: EventPlan, base: Base, tree: GitTree, h
     return Sides(judging, head_side, unprotected=False, base=base)
 
 
-def _mends(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig) -> bool:
+def _mends(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, files: HeadFiles) -> bool:
     """The head has another config or another baseline than the base."""
-    name = _baseline_name(settings, plan.branch, head)
-    pairs = [(settings.config, head.root / posixpath.basename(settings.config))]
-    pairs.append((_beside(settings, name), head.root / (_from_config(settings, name) if settings.baseline else name)))
-    return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _read(file, path) for path, file in pairs)
+    paths = [settings.config, _beside(settings, _baseline_name(settings, plan.branch, head))]
+    return any(_base_bytes(tree, sha, _path(tree, settings, path)) != files(path) for path in paths)
 
 
 def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
@@ -199,23 +206,13 @@ def _decoded(text: bytes, shown: str) -> str:
         raise wrong(shown, f"isn't UTF-8: {error.reason}", "Save it as UTF-8.") from error
 
 
-def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
+def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig, files: HeadFiles) -> Side:
     name = _baseline_name(settings, plan.branch, head)
-    path = head.root / (name if settings.baseline is None else _from_config(settings, name))
-    content = _read(path, name)
+    content = files(_beside(settings, name))
     baseline = read_baseline(content, name) if content is not None else None
     return _side(
         _policy(settings, plan.branch, head), baseline, head, head.config.baseline_for(plan.branch, settings.profile)
     )
-
-
-def _read(path: Path, name: str) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise wrong(name, f"the baseline can't be read: {error.strerror}", "Name a file.") from error
 
 
 def _policy(settings: Settings, branch: str | None, config: LoadedConfig) -> Policy:
@@ -226,10 +223,6 @@ def _policy(settings: Settings, branch: str | None, config: LoadedConfig) -> Pol
 def _beside(settings: Settings, name: str) -> str:
     """A baseline's path from the working directory: the input's counts from there, the config's from the config."""
     return name if settings.baseline else posixpath.join(posixpath.dirname(settings.config), name)
-
-
-def _from_config(settings: Settings, name: str) -> str:
-    return posixpath.relpath(name, posixpath.dirname(settings.config) or ".")
 
 
 def config_prefix(tree: GitTree, settings: Settings) -> str:

@@ -18,7 +18,7 @@ from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import LiveTarget, told
 from evalward.targets.models.faults import Fault
-from evalward.targets.models.settings import Secret, Settings, settings_of
+from evalward.targets.models.settings import Secret, settings_of
 from evalward.targets.prices import Price
 
 # One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.

@@ -1,4 +1,4 @@
-"""What the keeper does for the runner: it asks models, keeps records, and reads the base; every request is only data."""
+"""What the keeper does for the runner: it asks models, keeps records, reads the base. A request is only data."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from socket import socket
 from typing import Protocol
 
 from evalward.config.model import Config
-from evalward.engine.store import Found, Store, Wanted
+from evalward.engine.store import Found, Store, Wanted, safe_name
 from evalward.keeper.models import ModelKeeper
 from evalward.keeper.outputs import GUIDANCE, OutputFolder
 from evalward.records.report import Report
+from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import Bounds, Door
 from evalward.wire import messages as m
 from evalward.wire.faults import WireFault, fault_of_error
@@ -67,6 +68,7 @@ class Services:
     env: Mapping[str, str] = field(repr=False)
     open_output: Callable[[], OutputFolder]
     say: Callable[[str], None]
+    redaction: Redaction = NOTHING
     retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
     base: BaseFiles | None = None
     report: Report | None = None
@@ -124,7 +126,7 @@ class Services:
         asked.close()
         order: m.Ask = m.parse(m.asks(), asked.data)
         reply = await self.models.ask(order.provider, order.model, order.request)
-        return m.replies().dump_json(reply)
+        return self.redaction.data(m.replies().dump_json(reply))  # a server may echo our key, and the runner has none
 
     async def _open_door(self, asked: Incoming) -> bytes:
         listener = socket(fileno=asked.descriptors[0]) if asked.descriptors else None
@@ -150,7 +152,7 @@ class Services:
         found = await opened.door.settled()
         answers = [m.AnsweredTurn(turn=one.turn, message=one.message, main=one.main) for one in found.answers]
         fault: WireFault | None = None if found.ended_by is None else fault_of_error(found.ended_by)
-        return m.written(m.Settled(answers=answers, limit=found.limit, fault=fault))
+        return self.redaction.data(m.written(m.Settled(answers=answers, limit=found.limit, fault=fault)))
 
     async def _shut_door(self, asked: Incoming) -> bytes:
         asked.close()
@@ -181,7 +183,7 @@ class Services:
 
     def _store(self, apart: str | None) -> Store:
         store = self.output.store
-        return store if apart is None else store.apart(GUIDANCE, apart)
+        return store if apart is None else store.below(f"{GUIDANCE}/{safe_name(apart)}")
 
     def _keep(self, asked: Incoming) -> bytes:
         order = m.read(m.Kept, asked.data)

@@ -13,7 +13,6 @@ from typing import TypeVar
 from evalward.keeper.process import RunnerProcess
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
-from evalward.records.report import Report
 from evalward.wire import messages as m
 from evalward.wire.faults import InterruptedRunError, OtherSideError, error_of, fault_of_error
 from evalward.wire.peer import CallFailedError, Incoming, Peer, WireError
@@ -59,9 +58,9 @@ class Runner:
         answer = self._job("read", m.ReadOrder(path=path, limit=limit, anywhere=anywhere))
         return answer[1:] if answer[:1] == b"+" else None
 
-    def measure(self, order: m.MeasureOrder, handlers: Mapping[str, Handler]) -> Report:
-        """Run the suites. Raises `InputError`."""
-        return self._read(Report, self._job("measure", order, handlers))
+    def measure(self, order: m.MeasureOrder, handlers: Mapping[str, Handler]) -> None:
+        """Run the suites; the report is handed over at every stage of it. Raises `InputError`."""
+        self._job("measure", order, handlers)
 
     def compare_guidance(self, order: m.GuidanceOrder, handlers: Mapping[str, Handler]) -> m.Compared:
         """Run scenarios with several guidances. Raises `InputError`."""

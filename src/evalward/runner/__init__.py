@@ -1,1 +1,1 @@
-"""Who runs the head's code: configuration, cases, fixtures, agents, graders. It holds no secret, and says what it saw."""
+"""Who opens and runs what the head wrote: configuration, cases, fixtures, agents, graders. It holds no secret."""

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.runner.guidance_runs import Comparing, Version, compare_versions
-from evalward.runner.measure import Beside, RunPlan
 from evalward.config import ScenarioSuite
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.github.base import GitTree, repository_path
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError
 from evalward.records.report import Report
+from evalward.runner.guidance_runs import Comparing, Version, compare_versions
+from evalward.runner.measure import Beside, RunPlan
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance

@@ -12,8 +12,9 @@ from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Plan, Selection, without_missing_keys
 from evalward.records.problem import wrong
 from evalward.runner.link import Keeper, Telling
-from evalward.runner.measure import Beside, prepare, run_plan, unfed_rules
+from evalward.runner.measure import Beside, prepare, run_plan
 from evalward.runner.outside import Outside
+from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
 from evalward.wire.peer import Peer
 
@@ -98,15 +99,15 @@ def read_file(session: Session, data: bytes) -> bytes:
 
 
 def measure(session: Session, data: bytes) -> bytes:
-    """Run the suites. The keeper gets the report while it is made, and at last here."""
+    """Run the suites. The keeper gets the report at every stage of it."""
     order = m.read(m.MeasureOrder, data)
     loaded = _judged_by(session, order)
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
     beside = _beside(session, loaded, order)
-    report = run_plan(loaded, plan, session.keeper, session.outside, resume=order.resume, beside=beside)
-    return m.written(report)
+    run_plan(loaded, plan, session.keeper, session.outside, resume=order.resume, beside=beside)
+    return b"null"
 
 
 def _judged_by(session: Session, order: m.MeasureOrder) -> LoadedConfig:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.config import Config, JudgeConfig, LoadedConfig, load_config
+from evalward.records.calibration import Calibration
 from evalward.records.problem import wrong
 from evalward.runner.outside import Outside
-from evalward.records.calibration import Calibration
 from evalward.suites.judge.calibrate import calibrate
 from evalward.suites.judge.judge import Judge, with_votes
 from evalward.suites.judge.labelled import Labelled, load_labelled

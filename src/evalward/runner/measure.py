@@ -6,11 +6,9 @@ import asyncio
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from evalward import __version__
 from evalward.config import LoadedConfig
-from evalward.config.words import near_or_known
 from evalward.engine.confirm import Wanted as Retried
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
@@ -19,13 +17,12 @@ from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.github.base import GitTree
 from evalward.records.guidance import GuidanceComparison
-from evalward.records.policy import Rule
 from evalward.records.problem import InputError, Place, Problem
-from evalward.records.report import Finding, Provenance, Report, Run, Tool
+from evalward.records.report import Provenance, Report, Tool
 from evalward.render.numbers import plural
 from evalward.runner.outside import Outside
 from evalward.runner.progress import ProgressLine
-from evalward.suites import kind_named, kinds
+from evalward.suites.across import diagnose, unfed_rules
 from evalward.targets.asking import Asker
 
 
@@ -44,25 +41,6 @@ def prepare(
     if problems:
         raise InputError(problems)
     return plan
-
-
-def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
-    """Rules whose metric none of their suites has: nobody shall believe to be protected who is not."""
-    found: list[Problem] = []
-    config = loaded.config
-    groups: list[tuple[tuple[str | int, ...], Sequence[Rule]]] = [(("policy",), config.policy)]
-    groups += [(("profiles", name, "policy"), profile.policy) for name, profile in config.profiles.items()]
-    for path, rules in groups:
-        for index, rule in enumerate(rules):
-            suites = [s for s in config.suites if any(rule.holds_for(s.name, target) for target in s.targets)]
-            known = list(dict.fromkeys(m for s in suites for m in kind_named(s.kind).metric_ids))
-            if known and not any(fnmatchcase(rule.metric, metric) for metric in known):
-                place = Place(file=loaded.file, line=loaded.line(*path, index, "metric"))
-                message = f"no suite that this rule holds for has the metric {rule.metric!r}"
-                remedy = near_or_known(rule.metric, known, "Metrics")
-                field = f"{'.'.join(map(str, path))}[{index}].metric"
-                found.append(Problem(place=place, field=field, message=message, remedy=remedy))
-    return found
 
 
 def run_plan(
@@ -189,14 +167,4 @@ def _keyless_judges(loaded: LoadedConfig, runs: Sequence[PlannedRun]) -> list[Pr
             remedy=f"Set {variable}, or name another judge.",
         )
         for judge, variable in missing.items()
-    ]
-
-
-def diagnose(runs: Sequence[Run]) -> list[Finding]:
-    """What several targets on one suite show together, suite by suite. Kinds that this version lacks say nothing."""
-    suites = dict.fromkeys((run.suite, run.kind) for run in runs if run.kind in kinds())
-    return [
-        finding
-        for suite, kind in suites
-        for finding in kind_named(kind).diagnose([run for run in runs if (run.suite, run.kind) == (suite, kind)])
     ]

@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol
+
+
+class Stream(Protocol):
+    """Where text for people goes."""
+
+    def write(self, text: str, /) -> int:
+        """Write it; how many characters that were."""
+        ...
+
+    def flush(self) -> None:
+        """Let nothing wait."""
+        ...
+
+    def isatty(self) -> bool:
+        """Whether somebody watches."""
+        ...
 
 
 @dataclass(frozen=True)
 class Outside:
     """`err` is for people. `now` gives the time as ISO 8601 in UTC. `env`: of keys it has the names alone."""
 
-    err: TextIO
+    err: Stream
     now: Callable[[], str]
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path = Path()

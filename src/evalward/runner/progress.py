@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from typing import TextIO
 
 from evalward.records.result import Result, Status
+from evalward.runner.outside import Stream
 
 LOG_EVERY_S = 15.0
 BAR = 24
@@ -15,7 +15,7 @@ BAR = 24
 class ProgressLine:
     """Counts finished trials. `total` is how many there will be."""
 
-    def __init__(self, total: int, stream: TextIO, *, live: bool) -> None:
+    def __init__(self, total: int, stream: Stream, *, live: bool) -> None:
         self._total, self._stream, self._live = total, stream, live
         self._counts: Counter[Status] = Counter()
         self._usd = 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import array
 import asyncio
+import contextlib
 import itertools
 import os
 import socket
@@ -204,10 +205,8 @@ class Peer:
 
     def close(self) -> None:
         """End the connection; whoever waits for an answer gets a `WireError`."""
-        try:
+        with contextlib.suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
         self._connection.close()
         if threading.current_thread() is not self._reader and self._reader.is_alive():
             self._reader.join(5)

@@ -38,7 +38,7 @@ def _post(client: GitHub, text: str, folder: Path, run: int = 1) -> None:
         mode="always",
         changed=True,
         failed=True,
-        comment_file=folder / "comment.md",
+        keep=lambda _: folder / "comment.md",
     )
     assert posted.action in {"created", "updated"}
 

@@ -31,7 +31,12 @@ def send(client: GitHub, comment_file: Path) -> Post:
         changed: bool = False,
         failed: bool = False,
     ) -> Posted:
-        return post(client, pull, marker, text, mode=mode, changed=changed, failed=failed, comment_file=comment_file)
+        def keep(body: str) -> Path:
+            comment_file.parent.mkdir(exist_ok=True)
+            comment_file.write_text(body, "utf-8")
+            return comment_file
+
+        return post(client, pull, marker, text, mode=mode, changed=changed, failed=failed, keep=keep)
 
     return run
 

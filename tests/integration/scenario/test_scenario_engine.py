@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from evalward.commands.pipeline import prepare, unfed_rules
-from evalward.commands.secrets import redact_files, redaction_of
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import make_baseline
 from evalward.decide.compare import compare
@@ -22,6 +21,7 @@ from evalward.records.problem import InputError
 from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
+from evalward.redaction import NOTHING, Redaction
 from evalward.suites.scenario import SCENARIO
 from support.results import report
 from support.scenario_runs import Bench, scenario
@@ -42,8 +42,9 @@ class Counted:
         self.trials += 1
 
 
-async def ran(loaded: LoadedConfig, output: Path, *, resume: bool = False) -> Executed:
-    return await execute(make_plan(loaded, Selection()), Execution(Store(output), Counted(), resume=resume))
+async def ran(loaded: LoadedConfig, output: Path, *, resume: bool = False, redaction: Redaction = NOTHING) -> Executed:
+    store = Store(output, redaction)
+    return await execute(make_plan(loaded, Selection()), Execution(store, Counted(), resume=resume))
 
 
 def by_target(done: Executed) -> Mapping[str, Run]:
@@ -212,8 +213,7 @@ async def test_secrets_are_taken_out_of_artifacts(bench: Bench) -> None:
     secret = "hunter2-hunter2"
     output = bench.root / "out"
     steps = [f"printf '\\377{secret}' > tasks.txt", f"echo {secret}"]
-    await ran(bench.write([bench.script("s", *steps)]), output)
-    (output / "report.json").write_text("{}", "utf-8")
-    assert redact_files(output, redaction_of({"MY_TOKEN": secret}))
-    left = [path for path in output.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
-    assert left == []
+    await ran(bench.write([bench.script("s", *steps)]), output, redaction=Redaction({"MY_TOKEN": secret}))
+    files = [path for path in output.rglob("*") if path.is_file()]
+    assert any(b"\xff[redacted]" in path.read_bytes() for path in files)
+    assert [path for path in files if secret.encode() in path.read_bytes()] == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.pipeline import dump_report
-from evalward.commands.secrets import Redaction
+from evalward.redaction import Redaction
 from support.outcomes import measured
 from support.results import report, result, run
 

@@ -11,13 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.commands.record import record
-from evalward.commands.secrets import REDACTED, Redaction
 from evalward.engine.store import Store
+from evalward.keeper.outputs import OutputFolder
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.result import Trial
 from evalward.records.trace import Message, Text, Trace
+from evalward.redaction import REDACTED, Redaction
 from evalward.targets.replay import load_recording
+from evalward.writing import Folder
 from support.results import report, result, run
 
 SECRET = "hunter2-hunter2"
@@ -115,9 +117,13 @@ def kept(folder: Path, target: str, *cases: tuple[str, str]) -> Report:
     return report(run(results, suite="s", target=target))
 
 
+def output(folder: Path) -> OutputFolder:
+    return OutputFolder(Folder(folder))
+
+
 def test_a_recording_holds_the_valid_trials_in_order_and_can_be_read(tmp_path: Path) -> None:
     made = kept(tmp_path / "out", "openai/m", ("b", "failed"), ("a", "passed"), ("c", "error"))
-    (path,) = record(made, tmp_path / "out", tmp_path / "rec", {"A_KEY": SECRET})
+    (path,) = record(made, output(tmp_path / "out"), Folder(tmp_path / "rec"), Redaction({"A_KEY": SECRET}))
     text = path.read_text("utf-8")
     assert (path.parent, path.suffix) == (tmp_path / "rec", ".jsonl")
     assert [json.loads(line)["result"]["id"] for line in text.splitlines()] == ["a", "b"]
@@ -132,15 +138,15 @@ def test_each_target_has_its_file_and_one_without_a_valid_trial_none(tmp_path: P
         *kept(tmp_path, "openai/n", ("a", "error")).runs,
         *kept(tmp_path, "anthropic/m", ("a", "passed")).runs,
     ]
-    paths = record(report(*runs), tmp_path, tmp_path / "rec", {})
+    paths = record(report(*runs), output(tmp_path), Folder(tmp_path / "rec"), Redaction({}))
     assert [path.name.split(".")[1].rpartition("-")[0] for path in paths] == ["openai-m", "anthropic-m"]
 
 
 def test_the_same_run_gives_the_same_file(tmp_path: Path) -> None:
     made = kept(tmp_path, "openai/m", ("a", "passed"), ("b", "passed"))
-    (path,) = record(made, tmp_path, tmp_path / "rec", {})
+    (path,) = record(made, output(tmp_path), Folder(tmp_path / "rec"), Redaction({}))
     first = path.read_bytes()
-    record(made, tmp_path, tmp_path / "rec", {})
+    record(made, output(tmp_path), Folder(tmp_path / "rec"), Redaction({}))
     assert path.read_bytes() == first
 
 
@@ -148,4 +154,4 @@ def test_a_trial_that_has_gone_is_told(tmp_path: Path) -> None:
     made = kept(tmp_path, "openai/m", ("a", "passed"))
     (tmp_path / str(made.runs[0].cases[0].trace)).unlink()
     with pytest.raises(InputError, match="there is no such trial"):
-        record(made, tmp_path, tmp_path / "rec", {})
+        record(made, output(tmp_path), Folder(tmp_path / "rec"), Redaction({}))

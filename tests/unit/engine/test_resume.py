@@ -67,9 +67,9 @@ def test_another_case_or_subject_is_told(store: Store, wanted: Wanted) -> None:
     "other", [trial(case="b"), trial(number=2), trial(target="openai/n"), trial().model_copy(update={"suite": "t"})]
 )
 def test_a_foreign_trial_is_told(store: Store, other: Trial) -> None:
-    there = store.folder / store.keep(other)
-    (store.folder / PATH).parent.mkdir(parents=True, exist_ok=True)
-    there.rename(store.folder / PATH)
+    there = store.folder.path / store.keep(other)
+    (store.folder.path / PATH).parent.mkdir(parents=True, exist_ok=True)
+    there.rename(store.folder.path / PATH)
     found = store.find(WANTED)
     assert (found.result, found.note) == (None, f"{PATH}: it is the trial of something else. It is done again.")
 
@@ -79,7 +79,7 @@ def test_a_foreign_trial_is_told(store: Store, other: Trial) -> None:
 )
 def test_a_file_that_is_no_trial_is_told(store: Store, text: str) -> None:
     store.keep(trial())
-    (store.folder / PATH).write_bytes(text.encode("utf-8", "surrogatepass"))
+    (store.folder.path / PATH).write_bytes(text.encode("utf-8", "surrogatepass"))
     found = store.find(WANTED)
     assert found.result is None
     assert found.note.startswith(f"{PATH}: ")
@@ -88,7 +88,7 @@ def test_a_file_that_is_no_trial_is_told(store: Store, text: str) -> None:
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
 def test_a_truncated_trial_is_told(store: Store, share: float) -> None:
-    path = store.folder / store.keep(trial())
+    path = store.folder.path / store.keep(trial())
     whole = path.read_bytes()
     path.write_bytes(whole[: int(len(whole) * share)])
     found = store.find(WANTED)
@@ -97,5 +97,5 @@ def test_a_truncated_trial_is_told(store: Store, share: float) -> None:
 
 
 def test_a_folder_in_its_place_is_nothing(store: Store) -> None:
-    (store.folder / PATH).mkdir(parents=True)
+    (store.folder.path / PATH).mkdir(parents=True)
     assert store.find(WANTED) == Found()

@@ -18,6 +18,7 @@ from evalward.github.runner_files import (
     mask_commands,
     write_outputs,
 )
+from evalward.writing import Folder
 
 
 def read_outputs(text: str) -> dict[str, str]:
@@ -146,7 +147,7 @@ def test_give_to_owner__gives_all_but_what_links_lead_to(tmp_path: Path) -> None
     (workspace / "out" / "link").symlink_to(outside)
     os.chown(workspace, 1001, 1002)
 
-    assert give_to_owner([workspace / "out"], workspace) == []
+    assert give_to_owner([Folder(workspace / "out")], workspace) == []
 
     given = [workspace / "out", *(workspace / "out").rglob("*")]
     assert len(given) == 4
@@ -155,8 +156,8 @@ def test_give_to_owner__gives_all_but_what_links_lead_to(tmp_path: Path) -> None
 
 
 def test_give_to_owner__needs_root(tmp_path: Path) -> None:
-    assert give_to_owner([tmp_path / "missing"], tmp_path, is_root=False) == []
+    assert give_to_owner([Folder(tmp_path / "missing")], tmp_path, is_root=False) == []
 
 
 def test_give_to_owner__tells_what_refused(tmp_path: Path) -> None:
-    assert give_to_owner([tmp_path / "missing"], tmp_path, is_root=True) == [tmp_path / "missing"]
+    assert give_to_owner([Folder(tmp_path / "missing")], tmp_path, is_root=True) == [tmp_path / "missing"]

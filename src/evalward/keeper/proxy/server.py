@@ -17,10 +17,10 @@ from datetime import UTC, datetime
 from socket import socket
 from typing import TYPE_CHECKING, Any
 
-from evalward.records.trace import Message, Turn
 from evalward.keeper.proxy.account import Account
 from evalward.keeper.proxy.exchange import ClientGoneError
 from evalward.keeper.proxy.wire import LIMITS, WIRES, Wire, error_body, models_body
+from evalward.records.trace import Message, Turn
 from evalward.targets.base import Reply
 from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot

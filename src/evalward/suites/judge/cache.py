@@ -8,13 +8,14 @@ from the checkout that it judges.
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from evalward.records.base import Json, digest
+from evalward.records.problem import InputError
+from evalward.redaction import NOTHING, Redaction
+from evalward.writing import Folder
 
 SCHEMA = "evalward.judge-answer/1"
 MOST_BYTES = 1_000_000
@@ -24,8 +25,9 @@ _KEY = re.compile(r"sha256:[0-9a-f]{64}")
 class JudgeCache:
     """A folder with one file per answer."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, redaction: Redaction = NOTHING) -> None:
         self.folder = folder
+        self._redaction = redaction
 
     @staticmethod
     def key(*parts: Json) -> str:
@@ -55,24 +57,11 @@ class JudgeCache:
     def put(self, key: str, answer: str) -> None:
         """Keep an answer. A folder that can't be written keeps nothing, which is no reason to lose a verdict."""
         path = self._path(key)
-        text = json.dumps({"schema": SCHEMA, "key": key, "answer": answer})
+        text = self._redaction.json(json.dumps({"schema": SCHEMA, "key": key, "answer": answer}))
         if len(text) > MOST_BYTES:
             return
-        with suppress(OSError):
-            self._begin()
-            path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-            try:
-                with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                    stream.write(text)
-                Path(name).replace(path)
-            except OSError:
-                Path(name).unlink(missing_ok=True)
-                raise
-
-    def _begin(self) -> None:
-        """The folder keeps itself out of commits: a committed answer would be a forged one some day."""
-        ignored = self.folder / ".gitignore"
-        if not ignored.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            ignored.write_text("*\n", "utf-8")
+        with suppress(OSError, InputError):
+            folder = Folder(self.folder)
+            if not folder.has(".gitignore"):  # a committed answer would be a forged one some day
+                folder.write(".gitignore", b"*\n")
+            folder.write(path.relative_to(self.folder).as_posix(), text.encode())

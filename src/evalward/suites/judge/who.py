@@ -15,12 +15,13 @@ from pathlib import Path
 from evalward.config import DEFAULT_CACHE, RECORDED, JudgeConfig, LoadedConfig
 from evalward.config.judge_checks import judge_name_problem
 from evalward.records.problem import wrong
+from evalward.redaction import Redaction
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.judge import Judge
 from evalward.suites.judge.recorded import load_recorded
 from evalward.targets import make_target
-from evalward.targets.base import Target
 from evalward.targets.asking import Asker
+from evalward.targets.base import Target
 
 VARIABLES = ("EVALWARD_JUDGE", "LLM_TOOL_TEST_JUDGE")
 CACHE_VARIABLE = "EVALWARD_JUDGE_CACHE"
@@ -158,15 +159,16 @@ def make_cache(loaded: LoadedConfig, env: Mapping[str, str]) -> JudgeCache | Non
     """The cache of answers. Where a base judges, nothing of the checkout may answer for a judge: only a folder that
     the environment names outside of it.
     """
+    redaction = Redaction(env, loaded.config.providers.key_names)
     outside = env.get(CACHE_VARIABLE, "").strip()
     if outside:
         folder = Path(outside)
         below = folder.resolve().is_relative_to(loaded.root.resolve())
-        return JudgeCache(folder) if folder.is_absolute() and not (below and loaded.base_file) else None
+        return JudgeCache(folder, redaction) if folder.is_absolute() and not (below and loaded.base_file) else None
     path = (loaded.config.judge or JudgeConfig(cache=DEFAULT_CACHE)).cache
     if path == "off" or loaded.base_file is not None:
         return None
-    return JudgeCache(loaded.root / path)
+    return JudgeCache(loaded.root / path, redaction)
 
 
 def unchanged_in_base(loaded: LoadedConfig, path: str) -> bool:

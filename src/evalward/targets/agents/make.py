@@ -73,9 +73,7 @@ def _driven(name: str, module: Any, loaded: LoadedConfig, env: Mapping[str, str]
     return DrivenAgent(name, executable, module.DIALECT, access, about=about)
 
 
-def _program(
-    name: str, program: AgentProgram, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker
-) -> Agent:
+def _program(name: str, program: AgentProgram, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker) -> Agent:
     from evalward.targets.agents.driver import DrivenAgent, found  # noqa: PLC0415
     from evalward.targets.agents.model_access import ModelAccess  # noqa: PLC0415
     from evalward.targets.agents.program import dialect_of  # noqa: PLC0415

@@ -1,0 +1,88 @@
+"""Ordering the runner's work from a command: which runner, what it may ask, and what is left of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from evalward.commands.world import World
+from evalward.config import LoadedConfig
+from evalward.edge import harmless
+from evalward.engine.plan import Selection
+from evalward.keeper.outputs import OutputFolder
+from evalward.keeper.services import BaseFiles, Retry, Services
+from evalward.keeper.session import Runner, opened_runner
+from evalward.records.report import Report
+from evalward.wire import messages as m
+
+
+@contextmanager
+def runner_of(world: World, folder: Path | None = None) -> Iterator[Runner]:
+    """A runner that knows of our variables what is harmless, and of all others that they are set.
+
+    It works in `folder`, else where we were called.
+    """
+    env, cwd = world.env, (folder or world.cwd).absolute()
+    keys = sorted(name for name in env.keys() - harmless(env).keys() if env[name].strip())
+    with opened_runner(env, cwd, keys=keys, terminal=world.err.isatty()) as runner:
+        yield runner
+
+
+def loaded_of(head: m.Head) -> LoadedConfig:
+    """The configuration that the runner read."""
+    return LoadedConfig(head.config, head.file, Path(head.root), head.sha256)
+
+
+def load(runner: Runner, config: str, shown: str | None = None) -> tuple[LoadedConfig, m.Head]:
+    """Have the runner read a configuration. Raises `InputError`."""
+    head = runner.load(config, shown)
+    if head is None:
+        raise RuntimeError("a configuration that must be there was not read")
+    return loaded_of(head), head
+
+
+def chosen_of(selection: Selection) -> m.Chosen:
+    """What of a configuration is run, for the runner."""
+    return m.Chosen(
+        suites=list(selection.suites),
+        targets=list(selection.targets),
+        cases=list(selection.cases),
+        trials=selection.trials,
+    )
+
+
+Retries = Callable[[Report], Sequence[Retry]]
+
+
+def services_of(
+    world: World,
+    loaded: LoadedConfig,
+    output: Path,
+    *,
+    clear: tuple[str, ...] | None = None,
+    retries: Retries = lambda report: (),  # noqa: ARG005
+    base: BaseFiles | None = None,
+) -> Services:
+    """What we do for the runner. The output folder is opened when there is something to write: before that everything
+    else has been found right. `clear` is what of an earlier run is removed then, `None` for nothing.
+    """
+
+    def opened() -> OutputFolder:
+        folder = OutputFolder.open(
+            output, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
+        )
+        if clear is not None:
+            folder.clear(*([clear] if clear else []))
+        return folder
+
+    return Services(loaded.config, world.env, opened, world.tell, world.redaction, retries, base)
+
+
+def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Report:
+    """Have the runner measure; the report without secrets, which is also in the output folder. Raises `InputError`."""
+    runner.measure(order, services.handlers())
+    if services.report is None:
+        raise RuntimeError("the runner measured and reported nothing")
+    return services.report

@@ -1,0 +1,149 @@
+"""The output folder: new, empty, or left by an earlier run; never a link or committed; no secret goes into it.
+
+What lies in it is uploaded by workflows and shown to people as ours, and is written with the rights of whoever runs us.
+So nothing in it may be somebody else's, and nothing that we write may end up elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from evalward.engine.store import Store
+from evalward.github.base import run_git
+from evalward.records.problem import InputError, wrong
+from evalward.redaction import NOTHING, Redaction
+from evalward.writing import Folder
+
+TRIALS, ARTIFACTS, GUIDANCE = "trials", "artifacts", "guidance"
+FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE)
+FILES = (
+    "report.json",
+    "judgement.json",
+    "comment.md",
+    "junit.xml",
+    "badge.json",
+    "release-report.json",
+    "release-report.md",
+    "guidance.json",
+    "guidance.md",
+    "cases.jsonl",
+)
+REMEDY = "Choose another folder with --output, or with the action's input output-dir."
+NO_GIT = 127
+_TEMPORARY = re.compile(r"[.].+[.][0-9a-f]{16}")  # what a run that was killed may leave of a file
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """An output folder that is ours to write to. Its path is for people; everything goes through its descriptor."""
+
+    folder: Folder
+    redaction: Redaction = field(default=NOTHING, repr=False)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        redaction: Redaction = NOTHING,
+        *,
+        anchor: Path | None = None,
+        search_path: str = os.defpath,
+    ) -> OutputFolder:
+        """Open or make the folder. `anchor` is what a relative path counts from, else where we run.
+
+        Raises `InputError` when it can't be written, is a link, or holds a link, a file with a second name, what is
+        no file, what git tracks, or a file that no run of ours leaves.
+        """
+        folder = Folder(path, anchor)
+        try:
+            folder.handle()
+            _refuse_foreign(folder)
+            _refuse_tracked((anchor or Path.cwd()) / path, str(path), search_path)
+        except InputError as error:
+            problems = [one.model_copy(update={"remedy": one.remedy or REMEDY}) for one in error.problems]
+            raise InputError(problems) from None
+        except OSError as error:
+            raise _unusable(str(path), str(error.strerror or error)) from error
+        return cls(folder, redaction)
+
+    @property
+    def path(self) -> Path:
+        """Where it is, for people."""
+        return self.folder.path
+
+    @property
+    def store(self) -> Store:
+        """Where its trials and artifacts are kept."""
+        return Store(self.folder, self.redaction)
+
+    def hiding(self, redaction: Redaction) -> OutputFolder:
+        """The same folder; what is written from here on is without these secrets."""
+        return replace(self, redaction=redaction)
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a text without secrets; the file's path, for people. Raises `InputError` when that is not possible."""
+        clean = self.redaction.json(text) if name.endswith(".json") else self.redaction.known(text)
+        try:
+            self.folder.write(name, clean.encode())
+        except OSError as error:
+            raise wrong(str(self.path / name), f"can't be written: {error.strerror}", REMEDY) from error
+        return self.path / name
+
+    def read(self, name: str, what: str, remedy: str) -> bytes:
+        """What a file of ours holds. Raises `InputError`."""
+        try:
+            return self.folder.read(name)
+        except FileNotFoundError:
+            raise wrong(str(self.path / name), f"there is no such {what}", remedy) from None
+        except OSError as error:
+            message = f"the {what} can't be read: {error.strerror or error}"
+            raise wrong(str(self.path / name), message, remedy) from error
+
+    def clear(self, names: tuple[str, ...] = (*FILES, *FOLDERS)) -> None:
+        """Remove what an earlier run left: nobody shall take it for this one's. Raises `InputError`."""
+        try:
+            broken = [name for name in self.folder.names() if _TEMPORARY.fullmatch(name)]
+            for name in (*names, *broken):
+                self.folder.remove(name)
+        except OSError as error:
+            raise _unusable(str(self.path), f"what an earlier run left can't be removed: {error.strerror}") from error
+
+
+def _unusable(path: str, why: str) -> InputError:
+    return wrong(path, f"can't be the output folder: {why}", REMEDY)
+
+
+def _refuse_foreign(folder: Folder) -> None:
+    shown = str(folder.path)
+    for entry in folder.entries():
+        if entry.strange:
+            raise _unusable(shown, f"{entry.path!r} in it is {entry.strange}")
+        if "/" not in entry.path and not _is_ours(entry.path, folder=entry.is_folder):
+            raise _unusable(shown, f"it holds {entry.path!r}, which is nothing that an earlier run left")
+    names = set(folder.names())
+    if names & {ARTIFACTS, GUIDANCE} and not names & {TRIALS, *FILES}:
+        raise _unusable(shown, "it holds a folder 'artifacts' or 'guidance' that no run left there")
+
+
+def _is_ours(name: str, *, folder: bool) -> bool:
+    """Other folders are left alone: they may be other gates' output folders."""
+    return name not in FILES if folder else name in FILES or _TEMPORARY.fullmatch(name) is not None
+
+
+def _refuse_tracked(path: Path, shown: str, search_path: str) -> None:
+    """Committed files are somebody's: they would be uploaded as ours. Asked of the repository that the folder is in."""
+    place = Path(os.path.realpath(path.absolute()))
+    top = next((above for above in place.parents if os.path.lexists(above / ".git")), None)
+    if top is None:
+        return
+    name = place.relative_to(top).as_posix()
+    code, output = run_git(top, search_path, ["--literal-pathspecs", "ls-files", "-z", "--", name])
+    if code not in {0, NO_GIT}:
+        raise _unusable(shown, "git can't tell whether it holds committed files")
+    committed = [one for one in output.decode("utf-8", "replace").split("\0") if one] if code == 0 else []
+    if committed:
+        more = f" and {len(committed) - 1} more" if len(committed) > 1 else ""
+        raise _unusable(shown, f"it holds committed files: {committed[0]}{more}")

@@ -1,0 +1,271 @@
+"""Writing below a folder that is opened once, name by name: no link in it is followed, whoever put it there.
+
+A path is looked up anew each time that it is used, and a folder in a checkout may have been committed by a stranger or
+be changed by a program that runs beside us. A descriptor stays what it was when it was opened.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from evalward.records.problem import wrong
+
+REMEDY = "Name a folder of its own."
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What lies below a folder: its path with forward slashes, and what it is itself, not what it leads to."""
+
+    path: str
+    stat: os.stat_result
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, and no link to one."""
+        return stat.S_ISDIR(self.stat.st_mode)
+
+    @property
+    def strange(self) -> str:
+        """What makes it nothing that a run of ours leaves, `""` for a folder and a file with one name."""
+        mode = self.stat.st_mode
+        if stat.S_ISLNK(mode):
+            return "a symbolic link"
+        if stat.S_ISDIR(mode):
+            return ""
+        if not stat.S_ISREG(mode):
+            return "no regular file"
+        return "a file with another name elsewhere (a hard link)" if self.stat.st_nlink > 1 else ""
+
+
+class Folder:
+    """A folder, opened when it is first used; `parent` and a name below it, or a path.
+
+    A relative path counts from `anchor`, else from where we run. Every method raises `InputError` where a link is in
+    the way, `OSError` where the system refuses.
+    """
+
+    def __init__(self, path: Path, anchor: Path | None = None, *, strict: bool = True) -> None:
+        self.path = path
+        self._open: Callable[[bool], int] = lambda make: _open_path(path, anchor, strict=strict, make=make)
+        self._handle: int | None = None
+
+    def below(self, name: str) -> Folder:
+        """A folder below this one, found through it."""
+        found = Folder(self.path / name)
+        found._open = lambda make: self._opened(_parts(name), make=make)
+        return found
+
+    def handle(self, *, make: bool = True) -> int:
+        """The descriptor, kept until nobody has this object any more."""
+        if self._handle is None:
+            self._handle = self._open(make)
+            weakref.finalize(self, os.close, self._handle)
+        return self._handle
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file whole or not at all; its folders are made. What has the name is replaced, never followed."""
+        *folders, last = _parts(name)
+        with self._within(folders) as here:
+            temporary = _temporary(last)
+            try:
+                with os.fdopen(os.open(temporary, _NEW, 0o666, dir_fd=here), "wb") as file:
+                    file.write(data)
+                os.rename(temporary, last, src_dir_fd=here, dst_dir_fd=here)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary, dir_fd=here)
+                raise
+
+    def read(self, name: str) -> bytes:
+        """The content of a regular file."""
+        *folders, last = _parts(name)
+        with self._within(folders, make=False) as here:
+            handle = os.open(last, _READ, dir_fd=here)
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise OSError(f"{name} is no regular file")
+            return file.read()
+
+    def has(self, name: str) -> bool:
+        """Whether anything has this name, be it a link to nothing."""
+        *folders, last = _parts(name)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError), self._within(folders, make=False) as here:
+            os.stat(last, dir_fd=here, follow_symlinks=False)
+            return True
+        return False
+
+    def remove(self, name: str) -> None:
+        """Remove a file, a link itself or a folder with all that is in it; nothing where there is none."""
+        *folders, last = _parts(name)
+        with contextlib.suppress(FileNotFoundError), self._within(folders, make=False) as here:
+            if stat.S_ISDIR(os.stat(last, dir_fd=here, follow_symlinks=False).st_mode):
+                shutil.rmtree(last, dir_fd=here)
+            else:
+                os.unlink(last, dir_fd=here)
+
+    def put(self, source: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+        """Copy a folder to a name that nothing has, whole or not at all.
+
+        Only folders and regular files are copied. `change` is applied to what is in the files, and to names.
+        """
+        *folders, last = _parts(name)
+        with self._within(folders) as here:
+            temporary = _temporary(last)
+            try:
+                os.mkdir(temporary, dir_fd=here)
+                with _entered(here, temporary) as target, _closing(os.open(source, _FOLDER | os.O_NOFOLLOW)) as origin:
+                    _copy(origin, target, change)
+                os.rename(temporary, last, src_dir_fd=here, dst_dir_fd=here)
+            except BaseException:
+                shutil.rmtree(temporary, ignore_errors=True, dir_fd=here)
+                raise
+
+    def names(self) -> list[str]:
+        """What lies in it, in order."""
+        return sorted(os.listdir(self.handle()))  # noqa: PTH208 - of a descriptor
+
+    def entries(self) -> Iterator[Entry]:
+        """Everything below it."""
+        for place, folders, files, here in os.fwalk(".", dir_fd=self.handle()):
+            for name in sorted([*folders, *files]):
+                path = str(PurePosixPath(place, name))
+                yield Entry(path, os.stat(name, dir_fd=here, follow_symlinks=False))
+
+    def give(self, user: int, group: int) -> list[str]:
+        """Give it and all that is below to a user; the paths that refused. Links are given, not what they lead to."""
+        refused = []
+        try:
+            top = self.handle(make=False)
+            os.fchown(top, user, group)
+        except OSError:
+            return ["."]
+        for place, folders, files, here in os.fwalk(".", dir_fd=top):
+            for name in (*folders, *files):
+                try:
+                    os.chown(name, user, group, dir_fd=here, follow_symlinks=False)
+                except OSError:
+                    refused.append(str(PurePosixPath(place, name)))
+        return refused
+
+    def _opened(self, names: list[str], *, make: bool) -> int:
+        with self._within(names, make=make) as here:
+            return os.dup(here)
+
+    @contextlib.contextmanager
+    def _within(self, names: list[str], *, make: bool = True) -> Iterator[int]:
+        """The descriptor of a folder below, which is made where it is missing."""
+        here = os.dup(self.handle(make=make))
+        try:
+            seen = self.path
+            for name in names:
+                seen /= name
+                here = _step(here, name, seen, strict=True, make=make)
+            yield here
+        finally:
+            os.close(here)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file that a user names, whole or not at all: no link below where we run, or in a repository, is followed.
+
+    Raises `InputError` where a link is in the way, `OSError` where the system refuses.
+    """
+    Folder(path.parent, strict=False).write(path.name, data)
+
+
+def _parts(name: str) -> list[str]:
+    parts = name.split("/")
+    if any(part in {"", ".", ".."} for part in parts):
+        raise ValueError(f"{name!r} is no path below a folder")
+    return parts
+
+
+def _temporary(name: str) -> str:
+    return f".{name[:200]}.{os.urandom(8).hex()}"
+
+
+def _open_path(path: Path, anchor: Path | None, *, strict: bool, make: bool) -> int:
+    """The descriptor of a folder.
+
+    Links that lead to where we run, and to a repository, are the user's; below those they may be anybody's and are
+    refused. `strict`: the folder itself is never a link, wherever it lies.
+    """
+    anchor = anchor or Path.cwd()
+    absolute = path.is_absolute()
+    parts = path.parts[1:] if absolute else path.parts
+    top, seen = anchor.stat(), Path("/") if absolute else Path()
+    here, inside = os.open("/" if absolute else anchor, _FOLDER), not absolute
+    try:
+        for number, part in enumerate(parts, 1):
+            seen /= part
+            inside = inside or os.path.samestat(os.fstat(here), top) or _is_repository(here)
+            itself = strict and number == len(parts)
+            here = _step(here, part, seen, strict=inside or itself, make=make)
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _is_repository(here: int) -> bool:
+    with contextlib.suppress(OSError):
+        os.stat(".git", dir_fd=here, follow_symlinks=False)
+        return True
+    return False
+
+
+def _step(here: int, name: str, seen: Path, *, strict: bool, make: bool) -> int:
+    """The descriptor of a folder in another one, whose descriptor is closed when that went well."""
+    flags = _FOLDER | (os.O_NOFOLLOW if strict else 0)
+    try:
+        there = os.open(name, flags, dir_fd=here)
+    except FileNotFoundError:
+        if not make:
+            raise
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(name, dir_fd=here)
+        there = os.open(name, flags, dir_fd=here)
+    except OSError:
+        if strict and stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
+            raise wrong(str(seen), "is a symbolic link, which is not followed to write there", REMEDY) from None
+        raise
+    os.close(here)
+    return there
+
+
+@contextlib.contextmanager
+def _closing(handle: int) -> Iterator[int]:
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _entered(here: int, name: str) -> contextlib.AbstractContextManager[int]:
+    return _closing(os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here))
+
+
+def _copy(origin: int, target: int, change: Callable[[bytes], bytes]) -> None:
+    for name in sorted(os.listdir(origin)):
+        new = os.fsdecode(change(os.fsencode(name)))
+        mode = os.stat(name, dir_fd=origin, follow_symlinks=False).st_mode
+        if stat.S_ISDIR(mode):
+            os.mkdir(new, dir_fd=target)
+            with _entered(origin, name) as inner, _entered(target, new) as made:
+                _copy(inner, made, change)
+        elif stat.S_ISREG(mode):
+            with os.fdopen(os.open(name, _READ, dir_fd=origin), "rb") as file:
+                data = file.read()
+            with os.fdopen(os.open(new, _NEW, 0o666 & mode | 0o600, dir_fd=target), "wb") as file:
+                file.write(change(data))
