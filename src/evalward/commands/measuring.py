@@ -10,9 +10,10 @@ from pathlib import Path
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
+from evalward.engine.keeping import Retry
 from evalward.engine.plan import Selection
 from evalward.keeper.outputs import OutputFolder
-from evalward.keeper.services import BaseFiles, Retry, Services
+from evalward.keeper.services import BaseFiles, Services
 from evalward.keeper.session import Runner, opened_runner
 from evalward.records.report import Report
 from evalward.wire import messages as m

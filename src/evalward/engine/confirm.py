@@ -4,34 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from evalward.engine.control import STOPPED
+from evalward.engine.keeping import Retry
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.report import Report, Run
 
 
-class Wanted(Protocol):
-    """What is to be tried again of one run: how many fresh trials of which case."""
-
-    @property
-    def suite(self) -> str:
-        """The suite's name."""
-        ...
-
-    @property
-    def target(self) -> str:
-        """The target's id."""
-        ...
-
-    @property
-    def trials(self) -> Mapping[str, int]:
-        """Fresh trials by case id."""
-        ...
-
-
-def confirm_plan(plan: Plan, wanted: Sequence[Wanted]) -> Plan:
+def confirm_plan(plan: Plan, wanted: Sequence[Retry]) -> Plan:
     """The fresh trials, numbered on from the planned ones."""
     asked = {(each.suite, each.target): each.trials for each in wanted}
     runs = [
@@ -48,7 +29,7 @@ def _again(run: PlannedRun, trials: Mapping[str, int]) -> PlannedRun:
     return replace(run, cases=[case for case in run.cases if case.id in trials], numbers=numbers)
 
 
-def with_confirmation(report: Report, wanted: Sequence[Wanted], done: Executed) -> Report:
+def with_confirmation(report: Report, wanted: Sequence[Retry], done: Executed) -> Report:
     """The report with the fresh trials beside the planned ones.
 
     A stage that ended early (a spent budget) ends no report: what was planned has been measured. One that somebody

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from evalward.engine.confirm import Wanted as Retried
 from evalward.engine.store import Found, Wanted
 from evalward.records.report import Report
 from evalward.records.result import Trial
+
+
+class Retry(Protocol):
+    """What is to be tried again of one run: how many fresh trials of which case."""
+
+    @property
+    def suite(self) -> str:
+        """The suite's name."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """The target's id."""
+        ...
+
+    @property
+    def trials(self) -> Mapping[str, int]:
+        """Fresh trials by case id."""
+        ...
 
 
 class Keeping(Protocol):
@@ -43,7 +61,7 @@ class Records(Keeping, Protocol):
         """Make ready to write. Raises `InputError` when nothing could be written: before anything is run."""
         ...
 
-    def checkpoint(self, report: Report) -> Sequence[Retried]:
+    def checkpoint(self, report: Report) -> Sequence[Retry]:
         """Write down what is measured so far. What of it is to be tried again before a drop is believed."""
         ...
 

@@ -141,7 +141,9 @@ def read_sides(
     return Sides(judging, head_side, unprotected=False, base=base)
 
 
-def _mends(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, files: HeadFiles) -> bool:
+def _mends(
+    settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
+) -> bool:
     """The head has another config or another baseline than the base."""
     paths = [settings.config, _beside(settings, _baseline_name(settings, plan.branch, head))]
     return any(_base_bytes(tree, sha, _path(tree, settings, path)) != files(path) for path in paths)

@@ -12,6 +12,7 @@ from socket import socket
 from typing import Protocol
 
 from evalward.config.model import Config
+from evalward.engine.keeping import Retry
 from evalward.engine.store import Found, Store, Wanted, safe_name
 from evalward.keeper.models import ModelKeeper
 from evalward.keeper.outputs import GUIDANCE, OutputFolder
@@ -23,25 +24,6 @@ from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
 
 REPORT_FILE = "report.json"
-
-
-class Retry(Protocol):
-    """What is to be tried again of one run."""
-
-    @property
-    def suite(self) -> str:
-        """The suite's name."""
-        ...
-
-    @property
-    def target(self) -> str:
-        """The target's id."""
-        ...
-
-    @property
-    def trials(self) -> Mapping[str, int]:
-        """Fresh trials by case id."""
-        ...
 
 
 class BaseFiles(Protocol):

@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 
 from evalward import __version__
 from evalward.config import LoadedConfig
-from evalward.engine.confirm import Wanted as Retried
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
-from evalward.engine.keeping import Keeping, Records
+from evalward.engine.keeping import Keeping, Records, Retry
 from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.github.base import GitTree
@@ -113,7 +112,7 @@ class _Stage:
         return replace(self, store=self.records.apart(name)).run(plan)
 
 
-def _announced(retries: Sequence[Retried]) -> str:
+def _announced(retries: Sequence[Retry]) -> str:
     cases = sum(len(retry.trials) for retry in retries)
     trials = sum(sum(retry.trials.values()) for retry in retries)
     failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
