@@ -11,6 +11,7 @@ import yaml
 
 from evalward.config import parse_config
 from evalward.config.agents import AgentProgram
+from evalward.keeper.models import ModelKeeper
 from evalward.records.case import Case
 from evalward.records.problem import Place as Written
 from evalward.targets.agents.base import Agent, AgentJob
@@ -43,4 +44,4 @@ def agent(
     text = yaml.safe_dump({"version": 1, "suites": [suite], "providers": providers})
     loaded = parse_config(text, "evalward.yml", Path("/"))
     env = {KEY_NAME: KEY, **({"PATH": path} if path else {})}
-    return make_agent(name, loaded, env, agents=programs)
+    return make_agent(name, loaded, env, ModelKeeper(loaded.config, env), agents=programs)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from evalward.config import LoadedConfig, parse_config
+from evalward.keeper.models import live_target as live
 from evalward.records.trace import Trace
 from evalward.suites.loop import converse
 from evalward.suites.tool import load_prompting
-from evalward.targets import make_target
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import Behaviour, LiveTarget
 from evalward.targets.retry import RetryPolicy, Timing
@@ -69,8 +69,7 @@ def live_target(
     given = {"base_url": url, "key_env": VARIABLE, "prices": {name: PRICE}, "timeout_s": 20, **settings}
     asked = {key: value for key, value in given.items() if value is not None}
     loaded = live_config([f"{provider}/{name}"], {provider: asked})
-    target = make_target(f"{provider}/{name}", loaded, {VARIABLE: KEY} if env is None else env, limiters)
-    assert isinstance(target, LiveTarget)
+    target = live(provider, name, loaded.config, {VARIABLE: KEY} if env is None else env, limiters)
     target.behaviour = Behaviour(policy or RetryPolicy(), (time or FakeTime()).timing())
     return target
 

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from evalward.config import LoadedConfig, parse_config
+from evalward.keeper.models import ModelKeeper
 from evalward.records.scenario import ScenarioDetails
 from evalward.suites.base import Prepared, TrialOutcome
 from evalward.suites.scenario import SCENARIO
@@ -93,7 +94,8 @@ class Bench:
     def prepared(self, loaded: LoadedConfig) -> tuple[Prepared, list[Evaluated]]:
         """The suite and its targets."""
         spec = loaded.config.suites[0]
-        made = [make_evaluated("scenario", name, loaded, self.env) for name in spec.targets]
+        asker = ModelKeeper(loaded.config, self.env)
+        made = [make_evaluated("scenario", name, loaded, self.env, asker) for name in spec.targets]
         return SCENARIO.prepare(spec, loaded), made
 
 

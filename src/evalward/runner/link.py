@@ -88,6 +88,9 @@ class Keeper:
         finally:
             await self.ask_for("shut_door", number)
 
+    async def close(self) -> None:
+        """Nothing is open here: the keeper ends its connections itself."""
+
     # --- records ----------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:

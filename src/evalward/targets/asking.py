@@ -90,6 +90,10 @@ class Asker(Protocol):
         """
         ...
 
+    async def close(self) -> None:
+        """Give back connections, at the end of a run; all can be opened again."""
+        ...
+
 
 class NoAsker:
     """Nobody: for whoever only wants to know what would be asked."""
@@ -111,6 +115,9 @@ class NoAsker:
     ) -> AbstractAsyncContextManager[Door]:
         """Raises `TargetError`."""
         raise _no_key(target, provider, model, "")
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 class AskedTarget:
@@ -157,7 +164,8 @@ class AskedTarget:
             self._asker.prepare([self.id])
 
     async def close(self) -> None:
-        """Nothing is open here."""
+        """Give back connections."""
+        await self._asker.close()
 
 
 class AskedChat:

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from evalward.action import run_action
-from evalward.commands.guidance_base import OtherCommit, against_base
-from evalward.commands.pipeline import prepare
 from evalward.commands.world import World
 from evalward.config import load_config
 from evalward.engine.plan import Plan, Selection
 from evalward.engine.scheduler import Executed
-from evalward.github.errors import GitHubError
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Report, Tool
+from evalward.runner.guidance_base import OtherCommit, against_base
+from evalward.runner.measure import prepare
+from evalward.wire.faults import RemoteFilesError
 from support.git_repo import pull_request_repo, shallow_clone, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request
@@ -189,7 +189,7 @@ def test_a_run_that_ended_early_says_why_there_is_no_comparison(tmp_path: Path) 
 
 def test_a_base_that_can_not_be_read_changes_no_verdict(tmp_path: Path) -> None:
     def read(path: str) -> bytes | None:
-        raise GitHubError(503, f"{path} could not be read.", "Run it again.")
+        raise RemoteFilesError(f"{path} could not be read.")
 
     (found,) = beside(tmp_path, read, REPORT)
     assert "evals/add_task.yaml could not be read" in (found.not_measured or "")

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import prepare, refuse_missing_keys
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.control import Account, Budget
 from evalward.engine.plan import Plan, Selection, make_plan, without_missing_keys
@@ -19,6 +18,7 @@ from evalward.engine.store import Store
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.problem import InputError
 from evalward.records.result import BashDetails, Result, Status
+from evalward.runner.measure import prepare, refuse_missing_keys
 from support.cases import Silent, task
 from support.model_server import KEY, Answer, ModelServer, Script, Tokens
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import prepare, unfed_rules
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import make_baseline
 from evalward.decide.compare import compare
@@ -22,6 +21,8 @@ from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
 from evalward.redaction import NOTHING, Redaction
+from evalward.runner.measure import prepare
+from evalward.suites.across import unfed_rules
 from evalward.suites.scenario import SCENARIO
 from support.results import report
 from support.scenario_runs import Bench, scenario

@@ -4,14 +4,14 @@ from io import StringIO
 
 import pytest
 
-from evalward.commands.progress import ProgressLine
+from evalward.runner.progress import ProgressLine
 from support.results import result
 
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     now = [100.0]
-    monkeypatch.setattr("evalward.commands.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("evalward.runner.progress.time.monotonic", lambda: now[0])
     return now
 
 

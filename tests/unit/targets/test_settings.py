@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from evalward.keeper.models import WIRES, live_target
 from evalward.records.problem import InputError
-from evalward.targets import WIRES, make_target
+from evalward.targets import make_target
 from evalward.targets.base import Target
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import LiveTarget
@@ -21,10 +22,8 @@ def settings(provider: str = "openai", model: str = "gpt-5", **given: Any) -> Se
 
 
 def live(name: str, given: dict[str, Any], env: dict[str, str], limiters: Limiters | None = None) -> LiveTarget:
-    provider = name.partition("/")[0]
-    target = make_target(name, live_config([name], {provider: given}), env, limiters)
-    assert isinstance(target, LiveTarget)
-    return target
+    provider, _, model = name.partition("/")
+    return live_target(provider, model, live_config([name], {provider: given}).config, env, limiters)
 
 
 def test_without_settings_a_provider_is_asked_at_home() -> None:

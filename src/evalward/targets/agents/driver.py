@@ -91,7 +91,9 @@ class DrivenAgent:
         """Nothing to load: the door opens with the first trial."""
 
     async def close(self) -> None:
-        """Nothing is open here."""
+        """Give back connections."""
+        if self._access is not None:
+            await self._access.close()
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - it sees the job alone
         """Start the program in the job's place and wait for it. Raises `TargetError` for a provider's fault."""

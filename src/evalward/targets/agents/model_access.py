@@ -57,6 +57,10 @@ class ModelAccess:
         """The variable that should hold the key and is not set."""
         return None if self._there else self.settings.key_env
 
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._asker.close()
+
     @asynccontextmanager
     async def opened(self, job: AgentJob) -> AsyncIterator[Visit]:
         """A visit for one trial; at its end its last requests are counted. Raises `TargetError` without a key."""
