@@ -22,7 +22,7 @@ from evalward.keeper.outputs import FILES, OutputFolder
 from evalward.records.problem import InputError
 from evalward.suites.judge.cache import JudgeCache
 from evalward.writing import Folder, write_file
-from support.git_repo import pull_request_repo, write_files
+from support.git_repo import git, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request
 
@@ -93,12 +93,15 @@ def foreign_artifacts(folder: Path, outside: Path) -> None:
     write_files(folder, {f"{OUT}/artifacts/build.bin": "somebody's own build"})
 
 
+FOREIGN: dict[str, Plant] = {
+    "a file of another program": text(f"{OUT}/notes.txt"),
+    "artifacts of another program": foreign_artifacts,
+}
 LEFT: dict[str, Plant] = {
     "the report is a pipe": fifo,
     "the comment is a hard link": hard_link,
     "the report is a folder": report_folder,
-    "a file of another program": text(f"{OUT}/notes.txt"),
-    "artifacts of another program": foreign_artifacts,
+    **FOREIGN,
 }
 
 
@@ -183,8 +186,25 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("name", [*COMMITTED, *LEFT])
+REFUSED = [
+    (name, command)
+    for name in (*COMMITTED, *LEFT)
+    for command in COMMANDS
+    if (name in FOREIGN) <= (command != "release")  # which measures nothing, and removes nothing
+]
+
+
+def test_a_release_check_shares_the_folder_with_its_report_and_others(checkout: Path) -> None:
+    write_files(checkout, {"r/notes.txt": "mine"})
+    pull_request_repo(checkout, {".gitignore": "r/\n"}, {"README.md": "new\n"})
+    git(checkout, "rm", "-r", "--quiet", "--cached", "r")
+    options = ReleaseOptions(Path("r/report.json"), Path("evalward.yml"), Path("r"))
+    assert release(world(), options) in {0, 1}
+    assert (checkout / "r" / "notes.txt").read_text() == "mine"
+    assert (checkout / "r" / "release-report.md").exists()
+
+
+@pytest.mark.parametrize(("name", "command"), REFUSED)
 def test_a_command_refuses_it_before_it_runs_anything(name: str, command: str, checkout: Path, outside: Path) -> None:
     if name in COMMITTED:
         COMMITTED[name](checkout, outside)

@@ -84,8 +84,13 @@ class Surfaces:
     def opened(self) -> Surfaces:
         """With the output folder open. No link of the checkout is followed to it. Raises `InputError`."""
         path = Path(self.settings.working_directory, self.settings.output_dir)
-        runner = self.runner
-        found = OutputFolder.open(path, self.redaction, anchor=runner.workspace, search_path=runner.search_path)
+        found = OutputFolder.open(
+            path,
+            self.redaction,
+            anchor=self.runner.workspace,
+            shared=self.settings.report is not None or self.settings.publish is not None,
+            search_path=self.runner.search_path,
+        )
         return replace(self, outputs=found)
 
     def shown(self, path: Path) -> str:
