@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from evalward.commands.pipeline import REPORT_FILE, Judging, judge_report, remea
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.stored_history import history_of
-from evalward.commands.surfaces import Page, Surfaces, annotated
+from evalward.commands.surfaces import Page, Surfaces, annotated, wrong_inputs
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
@@ -34,7 +33,7 @@ from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan, plan_event, read_payload
 from evalward.github.protect import protected_changes
 from evalward.github.repository import Repository
-from evalward.github.runner_files import Annotation, Level, Outputs, append_summary, write_outputs
+from evalward.github.runner_files import Annotation, Level, Outputs
 from evalward.github.settings import Runner, Settings, read_runner, read_settings
 from evalward.github.sides import Sides, read_sides
 from evalward.github.status import status_state
@@ -43,14 +42,13 @@ from evalward.keeper.services import Services
 from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
-from evalward.records.problem import InputError, Problem, wrong
+from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
 from evalward.render.context import Context
 from evalward.render.escape import log_text, md_prose
-from evalward.render.problems import problems_markdown
 from evalward.wire.messages import Head, MeasureOrder
 
 
@@ -121,7 +119,7 @@ def run_action(world: World) -> int:
             return accept_comment(world, settings)
         plan = plan_event(world.env, read_payload(runner.event_path))
     except InputError as error:
-        return _wrong_inputs(world, runner, error.problems)
+        return wrong_inputs(world, runner, error.problems)
     job = Job(world, settings, runner, plan, world.redaction)
     job.surfaces.mask()
     if plan.run_head:
@@ -131,19 +129,6 @@ def run_action(world: World) -> int:
     code = EXIT_OK if plan.nothing_to_do else EXIT_INPUT
     job.surfaces.write(Outputs(verdict="" if plan.nothing_to_do else "error", exit_code=code))
     return code
-
-
-def _wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
-    """The action's own inputs are wrong: nothing could start, and the check says why."""
-    for command in annotated(problems):
-        world.out.write(world.redaction.text(command) + "\n")
-    text = problems_markdown("the action's inputs are wrong", problems, run_url=runner.run_url)
-    if runner.summary is not None:
-        with contextlib.suppress(OSError):
-            append_summary(runner.summary, world.redaction.text(text))
-    if runner.output is not None:
-        write_outputs(runner.output, Outputs(verdict="error", exit_code=EXIT_INPUT).values())
-    return EXIT_INPUT
 
 
 def _evaluate(job: Job) -> int:
@@ -295,6 +280,7 @@ def _new_report(work: _Work, tree: GitTree) -> tuple[Report, str]:
         job.world.env,
         lambda: job.left,
         job.world.tell,
+        job.world.now,
         job.redaction,
         lambda report: retries_of(report, judging),
         base,

@@ -78,7 +78,7 @@ def services_of(
             folder.clear(*([clear] if clear else []))
         return folder
 
-    return Services(loaded.config, world.env, opened, world.tell, world.redaction, retries, base)
+    return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries, base)
 
 
 def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Report:

@@ -57,7 +57,7 @@ def release(world: World, options: ReleaseOptions) -> int:
     search_path = world.env.get("PATH", "")
     branch = options.branch or branch_of(world.env) or GitTree(loaded.root, search_path=search_path).branch()
     found = judge_release(loaded, report, replace(options, branch=branch), reading(loaded.root), search_path)
-    output = OutputFolder.open(options.output, world.redaction, search_path=search_path or os.defpath)
+    output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
     leave_release(found, output, f"evalward release --report {options.report} --config {options.config}")
     _say(world, found)
     world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")

@@ -32,7 +32,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError, Problem
 from evalward.records.report import Report
-from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
+from evalward.records.verdict import EXIT_INPUT, Judgement, Outcome, Reason, Verdict
 from evalward.redaction import NOTHING, Redaction
 from evalward.render.badge import badge
 from evalward.render.context import Context
@@ -84,8 +84,13 @@ class Surfaces:
     def opened(self) -> Surfaces:
         """With the output folder open. No link of the checkout is followed to it. Raises `InputError`."""
         path = Path(self.settings.working_directory, self.settings.output_dir)
-        runner = self.runner
-        found = OutputFolder.open(path, self.redaction, anchor=runner.workspace, search_path=runner.search_path)
+        found = OutputFolder.open(
+            path,
+            self.redaction,
+            anchor=self.runner.workspace,
+            shared=self.settings.report is not None or self.settings.publish is not None,
+            search_path=self.runner.search_path,
+        )
         return replace(self, outputs=found)
 
     def shown(self, path: Path) -> str:
@@ -264,6 +269,19 @@ def annotated(problems: Sequence[Problem]) -> list[str]:
         Annotation("error", f"{p.field + ': ' if p.field else ''}{p.message}. {p.remedy}", p.place.file, p.place.line)
         for p in problems
     )
+
+
+def wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
+    """The action's own inputs are wrong: nothing could start, and the check says why. The exit code."""
+    for command in annotated(problems):
+        world.out.write(world.redaction.text(command) + "\n")
+    text = problems_markdown("the action's inputs are wrong", problems, run_url=runner.run_url)
+    if runner.summary is not None:
+        with contextlib.suppress(OSError):
+            append_summary(runner.summary, world.redaction.text(text))
+    if runner.output is not None:
+        write_outputs(runner.output, Outputs(verdict="error", exit_code=EXIT_INPUT).values())
+    return EXIT_INPUT
 
 
 def _no_verdict(headline: str, problems: Sequence[Problem]) -> Verdict:

@@ -50,17 +50,19 @@ class OutputFolder:
         redaction: Redaction = NOTHING,
         *,
         anchor: Path | None = None,
+        shared: bool = False,
         search_path: str = os.defpath,
     ) -> OutputFolder:
         """Open or make the folder. `anchor` is what a relative path counts from, else where we run.
 
         Raises `InputError` when it can't be written, is a link, or holds a link, a file with a second name, what is
-        no file, what git tracks, or a file that no run of ours leaves.
+        no file, what git tracks, or a file that no run of ours leaves. `shared`: nothing is measured, and an earlier
+        step has left a report there, maybe with other files; those are no reason.
         """
         folder = Folder(path, anchor)
         try:
             folder.handle()
-            _refuse_foreign(folder)
+            _refuse_foreign(folder, shared=shared)
             _refuse_tracked((anchor or Path.cwd()) / path, str(path), search_path)
         except InputError as error:
             problems = [one.model_copy(update={"remedy": one.remedy or REMEDY}) for one in error.problems]
@@ -116,21 +118,23 @@ def _unusable(path: str, why: str) -> InputError:
     return wrong(path, f"can't be the output folder: {why}", REMEDY)
 
 
-def _refuse_foreign(folder: Folder) -> None:
+def _refuse_foreign(folder: Folder, *, shared: bool) -> None:
     shown = str(folder.path)
     for entry in folder.entries():
         if entry.strange:
             raise _unusable(shown, f"{entry.path!r} in it is {entry.strange}")
-        if "/" not in entry.path and not _is_ours(entry.path, folder=entry.is_folder):
+        if "/" not in entry.path and not _is_ours(entry.path, folder=entry.is_folder, shared=shared):
             raise _unusable(shown, f"it holds {entry.path!r}, which is nothing that an earlier run left")
     names = set(folder.names())
-    if names & {ARTIFACTS, GUIDANCE} and not names & {TRIALS, *FILES}:
+    if not shared and names & {ARTIFACTS, GUIDANCE} and not names & {TRIALS, *FILES}:
         raise _unusable(shown, "it holds a folder 'artifacts' or 'guidance' that no run left there")
 
 
-def _is_ours(name: str, *, folder: bool) -> bool:
+def _is_ours(name: str, *, folder: bool, shared: bool) -> bool:
     """Other folders are left alone: they may be other gates' output folders."""
-    return name not in FILES if folder else name in FILES or _TEMPORARY.fullmatch(name) is not None
+    if folder:
+        return name not in FILES
+    return shared or name in FILES or _TEMPORARY.fullmatch(name) is not None
 
 
 def _refuse_tracked(path: Path, shown: str, search_path: str) -> None:

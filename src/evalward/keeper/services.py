@@ -43,13 +43,14 @@ class Services:
     """The keeper's half of one invocation.
 
     `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
-    something to write; `retries` says what of a report is tried again. `report` is the newest that was handed over.
+    something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a report is tried again. `report` is the newest that was handed over.
     """
 
     config: Config
     env: Mapping[str, str] = field(repr=False)
     open_output: Callable[[], OutputFolder]
     say: Callable[[str], None]
+    now: Callable[[], str]
     redaction: Redaction = NOTHING
     retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
     base: BaseFiles | None = None
@@ -158,6 +159,8 @@ class Services:
 
     def _checkpoint(self, asked: Incoming) -> bytes:
         report = self.output.redaction.record(m.read(Report, asked.data))
+        made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
+        report = report.model_copy(update={"created_at": made})
         self.report = report
         self.output.write(REPORT_FILE, report.model_dump_json(by_alias=True, indent=1) + "\n")
         again = [m.Again(suite=one.suite, target=one.target, trials=dict(one.trials)) for one in self.retries(report)]

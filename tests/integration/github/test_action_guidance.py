@@ -174,7 +174,7 @@ def beside(folder: Path, read: Callable[[str], bytes | None], report: Report) ->
     def run(plan: Plan, name: str) -> Executed:
         raise AssertionError(f"{name} was run: {plan.size} trials")
 
-    return against_base(other, "0" * 40)(plan, report, run)
+    return against_base(other, "why")(plan, report, run)
 
 
 REPORT = Report(tool=Tool(version="1"), created_at="2026-11-21T08:00:00Z")

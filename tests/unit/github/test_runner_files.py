@@ -161,3 +161,13 @@ def test_give_to_owner__needs_root(tmp_path: Path) -> None:
 
 def test_give_to_owner__tells_what_refused(tmp_path: Path) -> None:
     assert give_to_owner([Folder(tmp_path / "missing")], tmp_path, is_root=True) == [tmp_path / "missing"]
+
+
+def test_the_runners_files_are_no_links(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    (tmp_path / "link").symlink_to(tmp_path / "victim")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_outputs(tmp_path / "link", {"name": "value"})
+    with pytest.raises(OSError, match="symbolic links"):
+        append_summary(tmp_path / "link", "text")
+    assert (tmp_path / "victim").read_text() == "precious"
