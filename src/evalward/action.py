@@ -14,7 +14,7 @@ from evalward.commands.ci_history import Keeping, keep_history, read_branch_hist
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.files import REPORT_HINT
-from evalward.commands.measuring import chosen_of, load, measured, runner_of
+from evalward.commands.measuring import chosen_of, load, measured, report_bytes, runner_of
 from evalward.commands.pipeline import REPORT_FILE, Judging, judge_report, remeasured, retries_of
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
@@ -262,9 +262,7 @@ def _given_report(work: _Work, read: Head) -> tuple[Report, str]:
     if read.unfed:
         raise InputError(read.unfed)
     name = work.job.settings.report or ""
-    data = work.head.read(name, anywhere=True)
-    if data is None:
-        raise wrong(name, "there is no such report", REPORT_HINT)
+    data = report_bytes(work.head, name)
     report = remeasured(parse_record(data, name, Report, "a report", REPORT_HINT), name)
     # What is partial, only the job says.
     return work.job.redaction.record(report.model_copy(update={"partial": work.selection.partial})), digest_of(data)

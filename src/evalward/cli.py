@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
@@ -345,7 +346,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # in a container we are process 1, which nothing else ends
-    raise SystemExit(guarded(make_world(), lambda world: args.handler(world, args)))
+    world = make_world()
+    if argv is None and getattr(args, "keys", False):
+        os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
+    raise SystemExit(guarded(world, lambda world: args.handler(world, args)))
 
 
 def make_world() -> World:

@@ -114,17 +114,18 @@ class Folder:
             else:
                 os.unlink(last, dir_fd=here)
 
-    def put(self, source: Path, name: str, change: Callable[[bytes], bytes]) -> None:
+    def put(self, source: Path | int, name: str, change: Callable[[bytes], bytes]) -> None:
         """Copy a folder to a name that nothing has, whole or not at all.
 
-        Only folders and regular files are copied. `change` is applied to what is in the files, and to names.
+        `source` may be an open folder's descriptor. Only folders and regular files are copied. `change` is applied to
+        what is in the files, and to names.
         """
         *folders, last = _parts(name)
         with self._within(folders) as here:
             temporary = _temporary(last)
             try:
                 os.mkdir(temporary, dir_fd=here)
-                with _entered(here, temporary) as target, _closing(os.open(source, _FOLDER | os.O_NOFOLLOW)) as origin:
+                with _entered(here, temporary) as target, _closing(_opened(source)) as origin:
                     _copy(origin, target, change)
                 os.rename(temporary, last, src_dir_fd=here, dst_dir_fd=here)
             except BaseException:
@@ -254,6 +255,13 @@ def _closing(handle: int) -> Iterator[int]:
 
 def _entered(here: int, name: str) -> contextlib.AbstractContextManager[int]:
     return _closing(os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here))
+
+
+def _opened(folder: Path | int) -> int:
+    """A descriptor of our own of a folder that is no link."""
+    if isinstance(folder, int):
+        return os.open(".", _FOLDER, dir_fd=folder)
+    return os.open(folder, _FOLDER | os.O_NOFOLLOW)
 
 
 def _copy(origin: int, target: int, change: Callable[[bytes], bytes]) -> None:

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from evalward.commands.accept import accept_comment
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
-from evalward.commands.files import read_report
+from evalward.commands.measuring import load, read_report_of, runner_of
 from evalward.commands.pipeline import remeasured
 from evalward.commands.release import branch_of
 from evalward.commands.world import World
-from evalward.config import load_config
 from evalward.github.base import GitTree
 from evalward.github.client import API_URL, GitHub
 from evalward.github.errors import GitHubError
@@ -45,11 +44,13 @@ def commit_report(world: World, options: CommitOptions) -> int:
         raise wrong("environment", "GITHUB_REPOSITORY is not set", "Set it to owner/name.")
     if not BRANCH.fullmatch(options.pull_branch):
         raise wrong("--pull-branch", "can't be a branch's name", "Use letters, digits and single . _ / or -.")
-    loaded = load_config(options.config)
+    with runner_of(world) as runner:
+        loaded, _ = load(runner, str(options.config))
+        report = read_report_of(runner, str(options.report))
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", ""))
     path = loaded.config.baseline_for(branch, options.profile)
     update = Update(
-        report=remeasured(read_report(options.report), str(options.report)),
+        report=remeasured(report, str(options.report)),
         policy=loaded.config.policy_for(branch, options.profile, file=loaded.file),
         branch=branch,
         path=repository_baseline(Settings(config="evalward.yml"), tree, path),

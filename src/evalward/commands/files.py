@@ -48,7 +48,7 @@ def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
 def emit(world: World, text: str, output: Path | None) -> None:
     """Machine output: to the file if one was named, else to standard output."""
     if output is not None:
-        write_text(output, text, world.redaction)
+        write_text(world.cwd / output, text, world.redaction)
         return
     text = world.redaction.known(text)
     world.out.write(text if text.endswith("\n") else text + "\n")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from evalward.commands.files import REPORT_HINT
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
@@ -15,6 +16,8 @@ from evalward.engine.plan import Selection
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import BaseFiles, Services
 from evalward.keeper.session import Runner, opened_runner
+from evalward.records.problem import wrong
+from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.wire import messages as m
 
@@ -87,3 +90,16 @@ def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Repor
     if services.report is None:
         raise RuntimeError("the runner measured and reported nothing")
     return services.report
+
+
+def read_report_of(runner: Runner, path: str) -> Report:
+    """The report in a file that the runner reads. Raises `InputError`."""
+    return parse_record(report_bytes(runner, path), path, Report, "a report", REPORT_HINT)
+
+
+def report_bytes(runner: Runner, path: str) -> bytes:
+    """What is in a report's file. Raises `InputError`, also where there is none."""
+    data = runner.read(path, anywhere=True)
+    if data is None:
+        raise wrong(path, "there is no such report", REPORT_HINT)
+    return data

@@ -16,12 +16,14 @@ from evalward.writing import Folder
 REMEDY = "Choose another one with --record."
 
 
-def open_recordings(path: Path) -> Folder:
+def open_recordings(path: Path, anchor: Path | None = None) -> Folder:
     """The folder for recordings, opened before anything is run, and paid for. Committed recordings may be in it.
+
+    A relative path counts from `anchor`.
 
     Raises `InputError` when no recording could be written there, it is a link, or holds one in place of a recording.
     """
-    folder = Folder(path)
+    folder = Folder(path, anchor)
     try:
         folder.handle()
         for entry in folder.entries():

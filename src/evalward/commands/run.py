@@ -29,7 +29,7 @@ class RunOptions:
 
 def run(world: World, options: RunOptions) -> int:
     """Exit code 0, or 3 when no trial is valid or the run ended early."""
-    recordings = open_recordings(options.record) if options.record is not None else None
+    recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
         world = world.hiding(loaded.config.providers.key_names)

@@ -70,8 +70,8 @@ class Store:
         self.folder.write(path, text.encode())
         return path
 
-    def keep_folder(self, source: Path, path: str) -> None:
-        """Put a folder at a path of the output where nothing is, whole or not at all."""
+    def keep_folder(self, source: Path | int, path: str) -> None:
+        """Put a folder (its path, or a descriptor) at a path of the output where nothing is, whole or not at all."""
         self.folder.put(source, path, self.redaction.data)
 
     def has(self, path: str) -> bool:

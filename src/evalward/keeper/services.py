@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from socket import socket
 from typing import Protocol
 
@@ -43,7 +42,8 @@ class Services:
     """The keeper's half of one invocation.
 
     `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
-    something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a report is tried again. `report` is the newest that was handed over.
+    something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
+    report is tried again. `report` is the newest that was handed over.
     """
 
     config: Config
@@ -176,8 +176,7 @@ class Services:
 
     def _keep_folder(self, asked: Incoming) -> bytes:
         order = m.read(m.Stored, asked.data)
-        source = Path(f"/proc/self/fd/{asked.descriptors[0]}/.")  # the folder itself, whatever its name leads to now
-        self._store(order.apart).keep_folder(source, order.path)
+        self._store(order.apart).keep_folder(asked.descriptors[0], order.path)
         return b"null"
 
     def _has(self, asked: Incoming) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import Literal
 
 from pydantic import ValidationError
@@ -10,7 +11,7 @@ from evalward.records.base import Record, clean_text
 from evalward.records.problem import InputError, Problem
 from evalward.targets.failures import Cause, TargetError
 
-MESSAGE_LIMIT = 4000
+MESSAGE_LIMIT, TRACEBACK_LIMIT = 4000, 20_000  # characters
 
 
 class WireFault(Record):
@@ -55,7 +56,8 @@ def fault_of_error(error: BaseException) -> WireFault:
         return WireFault(kind="interrupted")
     if isinstance(error, RemoteFilesError):
         return WireFault(kind="remote", message=message)
-    return WireFault(message=f"{type(error).__name__}: {message}")
+    text = clean_text("".join(traceback.format_exception(error)))  # for a log file, never for a page
+    return WireFault(message=text[-TRACEBACK_LIMIT:])
 
 
 def error_of(data: bytes) -> Exception:

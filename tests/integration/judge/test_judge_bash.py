@@ -15,6 +15,7 @@ from evalward.engine.control import Account, Budget
 from evalward.engine.plan import Plan, Selection, make_plan, without_missing_keys
 from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.store import Store
+from evalward.keeper.models import ModelKeeper
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.problem import InputError
 from evalward.records.result import BashDetails, Result, Status
@@ -49,7 +50,7 @@ def write(folder: Path, answers: Mapping[str, Any] | None, tasks: Any = TASKS, *
 
 
 def planned(loaded: LoadedConfig, env: Mapping[str, str] | None = None) -> Plan:
-    return make_plan(loaded, Selection(), env)
+    return make_plan(loaded, Selection(), env, ModelKeeper(loaded.config, env or {}))
 
 
 def run(plan: Plan, store: Path | None = None, budget: Budget | None = None) -> Executed:

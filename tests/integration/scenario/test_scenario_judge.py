@@ -15,6 +15,7 @@ from evalward.config import LoadedConfig
 from evalward.engine.plan import Selection, make_plan
 from evalward.engine.scheduler import Execution, execute
 from evalward.engine.store import Store
+from evalward.keeper.models import ModelKeeper
 from evalward.records.report import Run
 from evalward.records.result import Result, Status
 from evalward.records.scenario import ScenarioDetails
@@ -70,7 +71,7 @@ async def run_of(bench: Bench, *steps: Any, item: Mapping[str, Any] | None = Non
 
 
 async def ran(bench: Bench, loaded: LoadedConfig, judge: Judge | None = None) -> Run:
-    plan = make_plan(loaded, Selection(), bench.env)
+    plan = make_plan(loaded, Selection(), bench.env, ModelKeeper(loaded.config, bench.env))
     if judge is not None:
         one = plan.runs[0]
         assert one.suite.judges is not None
