@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evalward.records.trace import Usage
+from evalward.targets.purse import Purse
 
 
 class Control:
@@ -49,15 +50,22 @@ class Budget:
 
 
 class Account:
-    """What has been used so far, against the budget."""
+    """What has been used so far, against the budget.
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
+    With a `purse` all that costs has passed through it already, what broke off and has no price included: then it
+    alone says what is spent.
+    """
+
+    def __init__(self, budget: Budget, purse: Purse | None = None) -> None:
+        self._budget, self._purse = budget, purse
         self.usd = 0.0
         self.tokens = 0
 
     def charge(self, usage: Usage) -> str | None:
         """Add a trial's usage. Why nothing more may start, if the budget is spent or can't be watched any more."""
+        if self._purse is not None:
+            self.usd, self.tokens = self._purse.used_usd, self._purse.used_tokens
+            return self._purse.spent or self._purse.refused
         read, written = usage.total_input_tokens, usage.output_tokens
         if self._budget.usd is not None and usage.cost_usd is None:
             return "budget: the cost of a trial is unknown, so `budget_usd` can't be watched"

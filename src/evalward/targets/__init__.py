@@ -9,6 +9,7 @@ from evalward.config import LoadedConfig
 from evalward.records.problem import wrong
 from evalward.targets.base import Evaluated, Target
 from evalward.targets.limiter import Limiters
+from evalward.targets.purse import Purse
 
 REPLAY = "replay:"
 PROGRAM = "program:"
@@ -24,11 +25,19 @@ WIRES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None) -> Target:
+def make_target(
+    name: str,
+    loaded: LoadedConfig,
+    env: Mapping[str, str],
+    limiters: Limiters | None = None,
+    *,
+    purse: Purse | None = None,
+) -> Target:
     """The target of this id. Raises `InputError` when there is none, or when its recording can't be read.
 
     `env` is where keys are looked up, and nowhere else. A key that is missing is no error yet: see
     `Target.missing_key`. `limiters` are shared by all targets of a run; without them the target has its own.
+    `purse` is what all of them may spend together.
     """
     if name == "oracle":
         from evalward.targets.scripted import Oracle  # noqa: PLC0415 - each target costs only who uses it
@@ -53,7 +62,7 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
         return _files(form, left, loaded)
     provider, _, model = name.partition("/")
     if provider in WIRES and model:
-        return _live(provider, model, loaded, env, limiters or Limiters())
+        return _live(provider, model, loaded, env, limiters or Limiters(), purse=purse)
     known = ", ".join(
         [
             "oracle",
@@ -68,20 +77,26 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], limiter
 
 
 def make_evaluated(
-    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters | None = None
+    kind: str,
+    name: str,
+    loaded: LoadedConfig,
+    env: Mapping[str, str],
+    limiters: Limiters | None = None,
+    *,
+    purse: Purse | None = None,
 ) -> Evaluated:
     """Who is evaluated by a suite of this kind: as `make_target`, and where agents work these, too.
 
     `oracle` and `nop` work by themselves in scenarios.
     """
     if kind not in AGENTS_WORK or name.startswith(REPLAY) or name.partition("/")[0] in WIRES:
-        return make_target(name, loaded, env, limiters)
+        return make_target(name, loaded, env, limiters, purse=purse)
     if kind == "speedup" and (name in {"oracle", "nop"} or name.partition(":")[0] in PER_TASK):
         return make_target(name, loaded, env, limiters)
     from evalward.targets.agents.make import make_agent  # noqa: PLC0415
 
     config = loaded.config
-    return make_agent(name, loaded, env, limiters, agents=config.agents, scripts=config.scripts)
+    return make_agent(name, loaded, env, limiters, agents=config.agents, scripts=config.scripts, purse=purse)
 
 
 def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
@@ -92,11 +107,18 @@ def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
     return FileTarget("log", name, loaded.config.logs[name], loaded.root)
 
 
-def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Target:
+def _live(
+    provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters, *, purse: Purse | None
+) -> Target:
     from evalward.targets.models.common import LiveTarget  # noqa: PLC0415
     from evalward.targets.models.settings import settings_of  # noqa: PLC0415
 
     settings = settings_of(loaded.config, provider, model)
     module, wire = WIRES[provider]
     limiter = limiters.of(provider, settings.concurrency)
-    return LiveTarget(settings, env, limiter, getattr(import_module(module), wire))
+    target = LiveTarget(settings, env, limiter, getattr(import_module(module), wire))
+    if purse is None:
+        return target
+    from evalward.targets.pursed import PursedTarget  # noqa: PLC0415
+
+    return PursedTarget(target, settings, purse)

@@ -110,6 +110,8 @@ class DrivenAgent:
                 stdin=launch.stdin,
             )
         self._refuse_unstarted(ended)
+        if self._access is not None and account is not None and account.starved is not None:
+            raise self._access.starved(account.starved)
         if self._access is not None and account is not None and account.ended_by is not None and account.limit is None:
             raise self._access.error(account.ended_by)
         return run_of(job, ended, self._dialect.read(ended.stdout), account)

@@ -13,6 +13,7 @@ from evalward.records.base import digest
 from evalward.records.problem import wrong
 from evalward.targets.agents.base import Agent
 from evalward.targets.limiter import Limiters
+from evalward.targets.purse import Purse
 
 PROGRAM, SCRIPTED = "agent:", "scripted:"
 # One line per agent: the module with PROGRAM, PACKAGE, PROVIDERS and DIALECT.
@@ -31,11 +32,12 @@ def make_agent(
     *,
     agents: Mapping[str, AgentProgram] | None = None,
     scripts: Mapping[str, str] | None = None,
+    purse: Purse | None = None,
 ) -> Agent:
     """The agent of this id. Raises `InputError` when there is none, or when its program or script isn't there.
 
     `agents` and `scripts` are the configuration's, by name; a script's path counts from the configuration's folder.
-    `env` is where keys and programs are looked up.
+    `env` is where keys and programs are looked up. `purse` is what the invocation may spend.
     """
     if name in ("oracle", "nop"):
         from evalward.targets.agents.scripted import NopAgent, OracleAgent  # noqa: PLC0415
@@ -47,14 +49,18 @@ def make_agent(
         path = (scripts or {})[name.removeprefix(SCRIPTED)]
         return load_scripts(name.removeprefix(SCRIPTED), loaded.root / path, path)
     if name.startswith(PROGRAM) and name.removeprefix(PROGRAM) in (agents or {}):
-        return _program(name, (agents or {})[name.removeprefix(PROGRAM)], loaded, env, limiters or Limiters())
+        return _program(
+            name, (agents or {})[name.removeprefix(PROGRAM)], loaded, env, limiters or Limiters(), purse=purse
+        )
     kind, _, model = name.partition("/")
     if kind in DRIVERS and model:
-        return _driven(name, import_module(DRIVERS[kind]), loaded, env, limiters or Limiters())
+        return _driven(name, import_module(DRIVERS[kind]), loaded, env, limiters or Limiters(), purse=purse)
     raise wrong(loaded.file, f"there is no agent {name!r}", f"Known: {', '.join(AGENT_FORMS)}.", field="targets")
 
 
-def _driven(name: str, module: Any, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters) -> Agent:
+def _driven(
+    name: str, module: Any, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters, *, purse: Purse | None
+) -> Agent:
     from evalward.targets.agents.driver import DrivenAgent, found, version_of  # noqa: PLC0415
     from evalward.targets.agents.model_access import ModelAccess  # noqa: PLC0415
 
@@ -68,13 +74,19 @@ def _driven(name: str, module: Any, loaded: LoadedConfig, env: Mapping[str, str]
     if executable is None:
         remedy = f"Install it where the workflow runs: npm install --global {module.PACKAGE}."
         raise wrong(loaded.file, f"{name!r} needs the program {module.PROGRAM}, which is not on the PATH", remedy)
-    access = ModelAccess(name, loaded.config, env, limiters, (provider, model), pinned=False)
+    access = ModelAccess(name, loaded.config, env, limiters, (provider, model), pinned=False, purse=purse)
     about = {"agent": module.PROGRAM, "agent_version": version_of(executable)}
     return DrivenAgent(name, executable, module.DIALECT, access, about=about)
 
 
 def _program(
-    name: str, program: AgentProgram, loaded: LoadedConfig, env: Mapping[str, str], limiters: Limiters
+    name: str,
+    program: AgentProgram,
+    loaded: LoadedConfig,
+    env: Mapping[str, str],
+    limiters: Limiters,
+    *,
+    purse: Purse | None,
 ) -> Agent:
     from evalward.targets.agents.driver import DrivenAgent, found  # noqa: PLC0415
     from evalward.targets.agents.model_access import ModelAccess  # noqa: PLC0415
@@ -90,7 +102,8 @@ def _program(
     access = None
     if program.model is not None:
         provider, _, model = program.model.partition("/")
-        access = ModelAccess(name, loaded.config, env, limiters, (provider, model), pinned=program.pinned)
+        names, pinned = (provider, model), program.pinned
+        access = ModelAccess(name, loaded.config, env, limiters, names, pinned=pinned, purse=purse)
     about = {"program": digest(program.model_dump(mode="json"))}
     return DrivenAgent(
         name, str(Path(executable)), dialect_of(program), access, about=about, timeout_s=program.timeout_s

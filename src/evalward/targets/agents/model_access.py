@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from evalward.config import Config
 from evalward.targets.agents.base import AgentJob
 from evalward.targets.agents.proxy import Account, Allowance, Proxy
+from evalward.targets.base import TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import told
 from evalward.targets.models.faults import Fault
 from evalward.targets.models.settings import Secret, Settings, settings_of
 from evalward.targets.prices import Price
+from evalward.targets.purse import Purse
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Link:
 
 
 class ModelAccess:
-    """One model for all trials of an agent. `target` is the agent's id, for messages."""
+    """One model for all trials of an agent. `target` is the agent's id, for messages; `purse` the invocation's."""
 
     def __init__(
         self,
@@ -44,11 +46,12 @@ class ModelAccess:
         name: tuple[str, str],
         *,
         pinned: bool,
+        purse: Purse | None = None,
     ) -> None:
         self.settings: Settings = settings_of(config, *name)
         self.key = Secret(env.get(self.settings.key_env, "") if self.settings.key_env else "")
         self.limiter = limiters.of(self.settings.provider, self.settings.concurrency)
-        self._target, self._config, self._pinned = target, config, pinned
+        self._target, self._config, self._pinned, self._purse = target, config, pinned, purse
         self._proxy = Proxy(self.limiter)
 
     @property
@@ -64,16 +67,25 @@ class ModelAccess:
         """A fault in words for people."""
         return told(fault, self.settings, self.key, self._target)
 
+    def starved(self, message: str) -> TargetError:
+        """That the invocation's purse could not pay the agent's request."""
+        return TargetError(Cause.BUDGET, message, target=self._target)
+
     @asynccontextmanager
     async def opened(self, job: AgentJob) -> AsyncIterator[tuple[Link, Account]]:
-        """An account for one trial; at the end its last requests are counted. Raises `TargetError` without a key."""
+        """An account for one trial; at the end its last requests are counted.
+
+        Raises `TargetError` without a key, `TrialSkippedError` when a dollar budget has no price to be kept by.
+        """
         if self.missing_key:
             raise self.error(Fault(Cause.KEY, f"{self.missing_key} is not set"))
         if not self.key.usable:
             raise self.error(Fault(Cause.KEY, f"{self.settings.key_env} holds characters that no key has"))
+        if job.budget_usd is not None and self.settings.price is None:
+            raise TrialSkippedError("budget", f"the price of {self._target} is unknown, so cost.max_usd can't be kept")
         await self._proxy.start()
         allowance = Allowance(job.max_turns, job.budget_tokens, job.budget_usd)
-        account = Account(self.settings, self.key, self.price, allowance, self._pinned)
+        account = Account(self.settings, self.key, self.price, allowance, self._pinned, self._purse)
         self._proxy.open(account)
         try:
             async with AsyncExitStack() as stack:

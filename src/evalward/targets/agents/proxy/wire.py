@@ -8,9 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalward.targets.agents.base import Limit
+from evalward.targets.agents.proxy.exchange import Refusal
 from evalward.targets.base import Reply
 from evalward.targets.models import anthropic, openai_chat, openai_responses
 from evalward.targets.models.reading import Json, MalformedError
+from evalward.targets.prices import Price
+from evalward.targets.purse import UNBOUNDED, Estimate, read_estimate
+
+NO_BUDGET = "the budget of this run is spent"
+NO_PRICE = "the price of this model is unknown, so the dollar budget can't be kept"
+NO_COUNTS = "tokens were counted often enough in this trial"
+LEAST = 16  # tokens that an answer is bounded to at least: the Responses API takes no fewer
+MOST = 1_000_000  # tokens that no answer has
+_TIERS = {"auto", "default", "flex", "standard", "standard_only"}
 
 LIMITS: Mapping[Limit, str] = {
     "turns": "the turn limit of this trial is reached",
@@ -33,6 +43,7 @@ class Wire:
     reply_of: Callable[..., Reply]
     limit_status: int
     limit_type: str
+    bounds: tuple[str, ...]
 
     def reply(self, body: bytes, *, stream: bool) -> Reply:
         """An answer of status 200. Raises `MalformedError` or `ProviderError` when it is none, or not complete."""
@@ -42,17 +53,62 @@ class Wire:
         """The path that counts tokens, which costs nothing and is no turn."""
         return f"{self.path}/count_tokens" if self.path == "/messages" else None
 
+    def estimate(self, body: Json, size: int, price: Price | None) -> Estimate:
+        """The most that a request of this body, of so many bytes, is believed to use."""
+        asked = [body[name] for name in self.bounds if _counts(body.get(name))]
+        thinking = body.get("thinking")
+        reserved = thinking.get("budget_tokens") if isinstance(thinking, dict) else None
+        least = max(LEAST, reserved + 1 if isinstance(reserved, int) and _counts(reserved) else 0)
+        written = min(max(asked, default=UNBOUNDED), MOST)
+        return Estimate(read_estimate(size), written, price, min(least, written))
+
+    def bound(self, body: dict[str, Any], written: int, *, newer: bool) -> None:
+        """Bound the request's answer to so many tokens. `newer`: by the first of the protocol's names for it."""
+        asked = [name for name in self.bounds if _counts(body.get(name))]
+        for name in asked or ([self.bounds[0]] if newer else [self.bounds[-1]]):
+            body[name] = written
+
 
 # claude-code and opencode end at a 402. codex retries that, opencode a 429; both end at a 400.
 WIRES: Mapping[str, Wire] = {
-    "anthropic": Wire("/messages", "/v1/messages", anthropic.folded, anthropic.reply_of, 402, "billing_error"),
+    "anthropic": Wire(
+        "/messages", "/v1/messages", anthropic.folded, anthropic.reply_of, 402, "billing_error", ("max_tokens",)
+    ),
     "openai": Wire(
-        "/chat/completions", "/chat/completions", openai_chat.folded, openai_chat.reply_of, 402, "insufficient_quota"
+        "/chat/completions",
+        "/chat/completions",
+        openai_chat.folded,
+        openai_chat.reply_of,
+        402,
+        "insufficient_quota",
+        ("max_completion_tokens", "max_tokens"),
     ),
     "openai-responses": Wire(
-        "/responses", "/responses", openai_responses.folded, openai_responses.reply_of, 400, "insufficient_quota"
+        "/responses",
+        "/responses",
+        openai_responses.folded,
+        openai_responses.reply_of,
+        400,
+        "insufficient_quota",
+        ("max_output_tokens",),
     ),
 }
+
+
+def untold(body: Json) -> str | None:
+    """The field that makes a request cost what it doesn't tell: more answers, dearer tiers, texts that are stored."""
+    several = body.get("n")
+    if several is not None and (several != 1 or isinstance(several, bool)):
+        return "n"
+    if body.get("service_tier") not in {None, *_TIERS} or body.get("background"):
+        return "service_tier" if not body.get("background") else "background"
+    if body.get("speed") not in {None, "standard"}:
+        return "speed"
+    return next((name for name in ("previous_response_id", "conversation", "prompt") if body.get(name)), None)
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
 
 def events(body: bytes) -> list[Json]:
@@ -87,3 +143,7 @@ def models_body(model: str) -> bytes:
     """The list of models, which has one."""
     entry = {"id": model, "type": "model", "object": "model", "display_name": model, "owned_by": "evalward"}
     return json.dumps({"object": "list", "data": [entry], "has_more": False}).encode()
+
+
+TOO_LONG = Refusal(413, error_body("request_too_large", "the request is too long"))
+NO_ROOM = Refusal(503, error_body("overloaded_error", "too many long requests are under way"))
