@@ -177,7 +177,7 @@ class _Held:
         self._rooms = tuple(rooms)
 
     def add(self, data: bytes) -> bool:
-        taken = []
+        taken: list[Room] = []
         for room in self._rooms:
             if not room.take(len(data)):
                 for earlier in taken:
