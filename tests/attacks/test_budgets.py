@@ -113,6 +113,18 @@ async def test_a_request_that_asks_for_more_than_is_left_gets_an_answer_of_what_
     assert provider.got[0].body["max_tokens"] < 600
 
 
+async def test_thinking_is_bounded_with_the_answer() -> None:
+    thinking = {"type": "enabled", "budget_tokens": 64_000}
+    async with Provider() as provider, running() as proxy:
+        known = account(provider, allowance=Allowance(usd=0.01))
+        async with client(proxy, known) as asking:
+            got = await statuses(asking, 1, max_tokens=128_000, thinking=thinking)
+    assert got == [200]
+    most = provider.got[0].body["max_tokens"]
+    assert most < 5_000
+    assert provider.got[0].body["thinking"] == {"type": "enabled", "budget_tokens": most - 1024}
+
+
 async def test_thinking_that_would_cost_more_than_is_left_is_refused() -> None:
     thinking = {"type": "enabled", "budget_tokens": 64_000}
     async with Provider() as provider, running() as proxy:
@@ -226,6 +238,10 @@ async def test_the_model_that_is_asked_is_the_one_that_was_judged() -> None:
 UNTOLD: list[dict[str, Any]] = [
     {"n": 100},
     {"n": True},
+    {"max_tokens": 1e9},
+    {"max_output_tokens": "1000000"},
+    {"service_tier": ["priority"]},
+    {"speed": {}},
     {"service_tier": "priority"},
     {"speed": "fast"},
     {"background": True},

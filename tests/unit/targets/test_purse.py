@@ -20,6 +20,10 @@ def guess(read: int = 100, written: int = 100, price: Price | None = PRICE, leas
     return Estimate(read, written, price, least)
 
 
+def used(purse: Purse) -> list[float]:
+    return [purse.used_usd, float(purse.used_tokens)]
+
+
 @pytest.mark.parametrize(
     ("price", "usd"),
     [
@@ -45,7 +49,7 @@ def test_what_is_put_aside_counts_as_spent_until_it_is_settled() -> None:
     with pytest.raises(SpentError, match=r"budget: \$0.0000 of \$0.002 are spent, and the next request may cost"):
         purse.reserve(guess())
     first.settle(USED)
-    assert (purse.used_usd, purse.used_tokens) == (pytest.approx(0.0002), 110)
+    assert used(purse) == pytest.approx([0.0002, 110])
     purse.reserve(guess())
 
 
@@ -79,7 +83,7 @@ async def test_a_purse_that_is_spent_pays_nothing(purse: Purse, words: str) -> N
 def test_what_is_charged(usage: Usage, usd: float, tokens: int) -> None:
     purse = Purse()
     purse.reserve(guess()).settle(usage)
-    assert (purse.used_usd, purse.used_tokens) == (pytest.approx(usd), tokens)
+    assert used(purse) == pytest.approx([usd, tokens])
 
 
 def test_forfeited_is_charged_released_is_not_and_only_the_first_word_counts() -> None:
@@ -89,7 +93,7 @@ def test_forfeited_is_charged_released_is_not_and_only_the_first_word_counts() -
     reservation.release()
     reservation.settle(USED)
     purse.reserve(guess()).release()
-    assert (purse.used_usd, purse.used_tokens) == (pytest.approx(0.0011), 200)
+    assert used(purse) == pytest.approx([0.0011, 200])
 
 
 def test_dollars_need_a_price_and_tokens_none() -> None:

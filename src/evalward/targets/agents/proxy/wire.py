@@ -19,6 +19,7 @@ NO_BUDGET = "the budget of this run is spent"
 NO_PRICE = "the price of this model is unknown, so the dollar budget can't be kept"
 NO_COUNTS = "tokens were counted often enough in this trial"
 LEAST = 16  # tokens that an answer is bounded to at least: the Responses API takes no fewer
+THINKING = 1024  # tokens that a model may think at least, where it is told how many
 MOST = 1_000_000  # tokens that no answer has
 _TIERS = {"auto", "default", "flex", "standard", "standard_only"}
 
@@ -56,9 +57,7 @@ class Wire:
     def estimate(self, body: Json, size: int, price: Price | None) -> Estimate:
         """The most that a request of this body, of so many bytes, is believed to use."""
         asked = [body[name] for name in self.bounds if _counts(body.get(name))]
-        thinking = body.get("thinking")
-        reserved = thinking.get("budget_tokens") if isinstance(thinking, dict) else None
-        least = max(LEAST, reserved + 1 if isinstance(reserved, int) and _counts(reserved) else 0)
+        least = LEAST if _thinking(body) is None else 2 * THINKING
         written = min(max(asked, default=UNBOUNDED), MOST)
         return Estimate(read_estimate(size), written, price, min(least, written))
 
@@ -67,6 +66,9 @@ class Wire:
         asked = [name for name in self.bounds if _counts(body.get(name))]
         for name in asked or ([self.bounds[0]] if newer else [self.bounds[-1]]):
             body[name] = written
+        thinking = _thinking(body)
+        if thinking is not None:  # part of the answer, and refused when it is no less than that
+            body["thinking"] = {**body["thinking"], "budget_tokens": min(thinking, written - THINKING)}
 
 
 # claude-code and opencode end at a 402. codex retries that, opencode a 429; both end at a 400.
@@ -100,11 +102,25 @@ def untold(body: Json) -> str | None:
     several = body.get("n")
     if several is not None and (several != 1 or isinstance(several, bool)):
         return "n"
-    if body.get("service_tier") not in {None, *_TIERS} or body.get("background"):
-        return "service_tier" if not body.get("background") else "background"
-    if body.get("speed") not in {None, "standard"}:
+    if body.get("background"):
+        return "background"
+    tier = body.get("service_tier")
+    if tier is not None and (not isinstance(tier, str) or tier not in _TIERS):
+        return "service_tier"
+    if body.get("speed") not in (None, "standard"):
         return "speed"
+    bounds = {name for wire in WIRES.values() for name in wire.bounds}
+    odd = sorted(name for name in bounds if body.get(name) is not None and not _counts(body[name]))
+    if odd:  # no number by which the answer is bounded
+        return odd[0]
     return next((name for name in ("previous_response_id", "conversation", "prompt") if body.get(name)), None)
+
+
+def _thinking(body: Json) -> int | None:
+    """How many tokens of its answer a model may think."""
+    thinking = body.get("thinking")
+    tokens = thinking.get("budget_tokens") if isinstance(thinking, dict) else None
+    return tokens if isinstance(tokens, int) and _counts(tokens) else None
 
 
 def _counts(value: object) -> bool:
