@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from evalward.records.trace import Message, Turn
-from evalward.targets.agents.base import Limit
-from evalward.targets.agents.proxy.exchange import Bounds, Room
+from evalward.targets.agents.proxy.exchange import Bounds, Limit, Room
 from evalward.targets.failures import Cause
 from evalward.targets.models.faults import STOPS, Fault
 from evalward.targets.models.settings import Secret, Settings

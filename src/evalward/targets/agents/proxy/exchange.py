@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
+
+Limit = Literal["turns", "tokens", "usd"]
+"""What of an allowance can be used up."""
 
 
 class ClientGoneError(Exception):

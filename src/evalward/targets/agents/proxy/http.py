@@ -118,7 +118,7 @@ class Conversation:
             if refusal is not None:
                 await self._refuse(refusal)
                 return False
-            await self._handler.handle(Asked(head, bytes(held.data)), self._exchange())
+            await self._handler.handle(Asked(head, held.out()), self._exchange())
         finally:
             held.free()
         return self._connection.our_state is h11.DONE and self._connection.their_state is h11.DONE
@@ -175,6 +175,7 @@ class _Held:
     def __init__(self, rooms: Iterable[Room]) -> None:
         self.data = bytearray()
         self._rooms = tuple(rooms)
+        self._size = 0
 
     def add(self, data: bytes) -> bool:
         taken: list[Room] = []
@@ -185,12 +186,18 @@ class _Held:
                 return False
             taken.append(room)
         self.data += data
+        self._size += len(data)
         return True
+
+    def out(self) -> bytes:
+        """The whole body, once; its room stays taken."""
+        whole = bytes(self.data)
+        self.data = bytearray()
+        return whole
 
     def free(self) -> None:
         for room in self._rooms:
-            room.give(len(self.data))
-        self.data = bytearray()
+            room.give(self._size)
 
 
 def _head(event: h11.Request) -> Head:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evalward.targets.agents.base import Limit
-from evalward.targets.agents.proxy.exchange import Refusal
+from evalward.targets.agents.proxy.exchange import Limit, Refusal
 from evalward.targets.base import Reply
 from evalward.targets.models import anthropic, openai_chat, openai_responses
 from evalward.targets.models.reading import Json, MalformedError
