@@ -49,7 +49,10 @@ class AgentProgram(StrictRecord):
         default="text", description="What it prints: text, our events, or as another agent does"
     )
     model: ModelText | None = Field(default=None, description="The model that it may ask, like anthropic/NAME")
-    pinned: bool = Field(default=False, description="Refuse requests for other models of the provider")
+    pinned: bool = Field(
+        default=True,
+        description="Refuse requests for other models; else those of the provider pass that cost no more",
+    )
     env: dict[VariableText, str] = Field(
         default={}, description="Further environment variables; keys have no place here"
     )

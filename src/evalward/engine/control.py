@@ -49,7 +49,10 @@ class Budget:
 
 
 class Account:
-    """What has been used so far, against the budget."""
+    """What the trials have used so far, against the budget.
+
+    Whoever asks the models keeps to the same budget while requests are under way.
+    """
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget

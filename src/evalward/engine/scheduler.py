@@ -228,18 +228,25 @@ async def _run_trial(job: Job, state: _State) -> TrialOutcome:
     except TrialSkippedError as skipped:
         return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
     except TrialBrokenError as broken:
-        target = job.run.target.id
-        if broken.stops_run and target in state.dead and not broken.trace.turns:
-            return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
-        if broken.stops_run:
-            state.dead.setdefault(target, f"{target}: {broken.message}")
-        return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace)
+        return _broken(job, broken, state)
     except asyncio.CancelledError:
         if state.control.reason is None:
             raise
         return _nothing(job, Status.SKIPPED, NOT_RUN)
     except Exception as error:  # whatever else breaks is no fault of the target, and ends no other trial
         return _nothing(job, Status.ERROR, Cause.OURS, clean_text(f"{type(error).__name__}: {error}"))
+
+
+def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
+    target = job.run.target.id
+    if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
+        state.control.stop(broken.message)
+        return _nothing(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
+    if broken.stops_run and target in state.dead and not broken.trace.turns:
+        return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
+    if broken.stops_run:
+        state.dead.setdefault(target, f"{target}: {broken.message}")
+    return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace)
 
 
 def _nothing(

@@ -20,6 +20,8 @@ from evalward.targets.models.common import LiveTarget, told
 from evalward.targets.models.faults import Fault
 from evalward.targets.models.settings import Secret, settings_of
 from evalward.targets.prices import Price
+from evalward.targets.purse import Purse
+from evalward.targets.pursed import PursedTarget
 
 # One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
 WIRES: Mapping[str, tuple[str, str]] = {
@@ -48,9 +50,10 @@ class ModelKeeper:
     Belongs to one event loop between two calls of `close`.
     """
 
-    def __init__(self, config: Config, env: Mapping[str, str]) -> None:
+    def __init__(self, config: Config, env: Mapping[str, str], purse: Purse | None = None) -> None:
         self._config, self._env = config, env
         self._limiters = Limiters()
+        self._purse = purse or Purse(config.budget_usd, config.budget_tokens)  # one for all that the invocation asks
         self._targets: dict[tuple[str, str], LiveTarget] = {}
         self._proxies: dict[str, Proxy] = {}
 
@@ -64,7 +67,8 @@ class ModelKeeper:
     async def ask(self, provider: str, model: str, request: Request) -> Reply:
         """One answer. Raises `TargetError` after the retries."""
         self._refuse_unknown(f"{provider}/{model}", provider)
-        return await self._target(provider, model).open(_NO_CASE, 1).send(request)
+        target = self._target(provider, model)
+        return await PursedTarget(target, target.settings, self._purse).open(_NO_CASE, 1).send(request)
 
     @asynccontextmanager
     async def door(
@@ -81,7 +85,7 @@ class ModelKeeper:
         proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
         await proxy.start()
         allowance = Allowance(bounds.turns, bounds.tokens, bounds.usd)
-        account = Account(settings, key, self._price_of(provider), allowance, bounds.pinned)
+        account = Account(settings, key, self._price_of(provider), allowance, bounds.pinned, self._purse)
         proxy.open(account)
         try:
             async with AsyncExitStack() as stack:
@@ -136,8 +140,10 @@ class _Opened:
         """Wait until what is under way is counted; then the door is shut."""
         account = self.account
         await self.proxy.settled(account)
-        fault = account.ended_by
+        fault = account.ended_by if account.limit is None else None
         ended_by = None if fault is None else told(fault, account.settings, account.key, self.target)
+        if account.starved is not None:
+            ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
         answers = [Answered(answer.turn, answer.message, answer.main) for answer in account.answers]
         return Asked(answers, account.limit, ended_by)
 

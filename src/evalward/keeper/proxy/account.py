@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from evalward.records.trace import Message, Turn, Usage, add_usage
-from evalward.targets.agents.base import Limit
+from evalward.keeper.proxy.exchange import Bounds, Limit, Room
+from evalward.records.trace import Message, Turn
 from evalward.targets.failures import Cause
 from evalward.targets.models.faults import STOPS, Fault
 from evalward.targets.models.settings import Secret, Settings
 from evalward.targets.prices import Price, cost
+from evalward.targets.purse import Estimate, Purse, Reservation, SpentError, admitted
 
 OWN_DOING = {Cause.REJECTED}  # an agent makes its requests itself: once one has been answered, a bad one is its own
+COUNTS = 200  # requests that only count tokens, of one trial
+REFUSED = 500  # requests of one trial that the provider may refuse, retries of its busy hours included
 
 
 @dataclass(frozen=True)
@@ -39,20 +44,32 @@ class Account:
     """One trial at the proxy.
 
     `price` tells a model's price by its name. `pinned`: requests for another model than the target's are refused;
-    otherwise they pass, and are counted by their own name and price.
+    otherwise those pass whose price is known and no higher, and are counted by their own name and price.
+    `shared` is the invocation's purse, which has to pay each request, too.
     """
 
     settings: Settings
     key: Secret
     price: Callable[[str], Price | None]
     allowance: Allowance = Allowance()
-    pinned: bool = False
+    pinned: bool = True
+    shared: Purse | None = None
     token: str = field(default_factory=lambda: f"evalward-{secrets.token_urlsafe(24)}", repr=False)
     answers: list[Answered] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     last_fault: Fault | None = None
     limit: Limit | None = None
-    under_way: int = 0  # requests of the evaluated model that have no answer yet
+    starved: str | None = None  # what the invocation's purse said when it could not pay a request
+    closed: bool = False
+    room: Room = field(default_factory=lambda: Room(Bounds().account), repr=False)
+
+    def __post_init__(self) -> None:
+        self.own = Purse(self.allowance.usd, self.allowance.tokens)
+        self.tasks: set[asyncio.Task[object]] = set()  # requests that have no answer yet, of all models
+        self.quiet = asyncio.Event()  # set while there are none
+        self.quiet.set()
+        self._under_way = {True: 0, False: 0}  # of the evaluated model; of others
+        self._counted = 0
 
     @property
     def turns(self) -> list[Turn]:
@@ -63,27 +80,68 @@ class Account:
         """Whether this is the model that is evaluated."""
         return model == self.settings.model
 
-    def refusal(self, model: str) -> Limit | None:
-        """The limit that forbids a further request, which is noted as what ended the trial."""
-        reached = self._reached(model)
-        self.limit = self.limit or reached
-        return reached
-
-    def _reached(self, model: str) -> Limit | None:
-        allowed, usage = self.allowance, add_usage(self._usages())
-        mains = sum(answer.main for answer in self.answers) + self.under_way
-        if allowed.turns is not None and self.main(model) and mains >= allowed.turns:
-            return "turns"
-        spent = (usage.total_input_tokens or 0) + (usage.output_tokens or 0)
-        if allowed.tokens is not None and self.answers and spent >= allowed.tokens:
-            return "tokens"
-        if allowed.usd is not None and (usage.cost_usd or 0.0) >= allowed.usd:
-            return "usd"
+    def why_not(self, model: str) -> str | None:
+        """Why this model is not there for the trial, if so."""
+        if self.main(model):
+            return None
+        if self.pinned:
+            return f"only {self.settings.model} is there"
+        other, own = self.price(model), self.price(self.settings.model)
+        if other is None or own is None:
+            return f"only models with a known price are there beside {self.settings.model}"
+        if other.input > own.input or other.output > own.output:
+            return f"only models that cost no more are there beside {self.settings.model}"
         return None
 
-    def _usages(self) -> list[Usage]:
-        """What is known: an answer that told nothing can't be counted against a limit."""
-        return [_known(turn.usage) for turn in self.turns]
+    def may_count(self) -> bool:
+        """Whether one more request may count tokens. They are free, and no turns; but not without end."""
+        self._counted += 1
+        return self._counted <= COUNTS and len(self.faults) < REFUSED
+
+    def refusal(self, model: str) -> Limit | None:
+        """The limit of turns, when it forbids a further request; it is noted as what ended the trial.
+
+        Other models than the evaluated one have as many turns again, together.
+        """
+        main = self.main(model)
+        asked = sum(answer.main == main for answer in self.answers) + self._under_way[main]
+        most = self.allowance.turns
+        if (most is None or asked < most) and len(self.faults) < REFUSED:
+            return None
+        self.limit = self.limit or "turns"
+        return "turns"
+
+    @contextmanager
+    def asking(self, model: str) -> Iterator[None]:
+        """Around a request that is under way: it counts as a turn already."""
+        main, task = self.main(model), asyncio.current_task()
+        self._under_way[main] += 1
+        if task is not None:
+            self.tasks.add(task)
+            self.quiet.clear()
+        try:
+            yield
+        finally:
+            self._under_way[main] -= 1
+            if task is not None:
+                self.tasks.discard(task)
+            if not self.tasks:
+                self.quiet.set()
+
+    async def reserve(self, estimate: Estimate) -> Reservation:
+        """Put the estimate aside, in the trial's allowance and in the invocation's purse.
+
+        Raises `SpentError`, which is noted as what ended the trial: of the trial, or of the whole invocation.
+        """
+        purses = (self.own,) if self.shared is None else (self.own, self.shared)
+        try:
+            return await admitted(purses, estimate)
+        except SpentError as error:
+            if error.purse is self.shared:
+                self.starved = self.starved or error.message
+            else:
+                self.limit = self.limit or ("tokens" if error.kind == "tokens" else "usd")
+            raise
 
     def answered(self, turn: Turn, message: Message, asked: str) -> None:
         """Note an answer. It is priced by the name that was asked for: a provider answers with a snapshot's."""
@@ -108,8 +166,3 @@ class Account:
         if fault is None or (fault.cause in OWN_DOING and self.answers):
             return None
         return fault
-
-
-def _known(usage: Usage) -> Usage:
-    told = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}
-    return usage.model_copy(update={**told, "cost_usd": usage.cost_usd or 0.0})

@@ -1,8 +1,9 @@
 """The proxy itself: who may ask what, and the way to the provider and back.
 
 It listens on 127.0.0.1 only. A request needs a token of an open account, an own Host header (against pages that bind
-a name of theirs to this address), and one of the paths of the account's protocol; it goes to the provider's `base_url`
-and nowhere else, redirects are not followed. The key is put in where the token stood, and is in no answer.
+a name of theirs to this address), and one of the paths of the account's protocol; all that is looked at before its body
+is read. It goes to the provider's `base_url` and nowhere else, redirects are not followed. The key is put in where the
+token stood, and is in no answer.
 """
 
 from __future__ import annotations
@@ -18,53 +19,76 @@ from socket import socket
 from typing import TYPE_CHECKING, Any
 
 from evalward.keeper.proxy.account import Account
-from evalward.keeper.proxy.exchange import ClientGoneError
-from evalward.keeper.proxy.wire import LIMITS, WIRES, Wire, error_body, models_body
-from evalward.records.trace import Message, Turn
-from evalward.targets.base import Reply
+from evalward.keeper.proxy.exchange import Asked, Bounds, ClientGoneError, Head, Refusal, Room, Welcome
+from evalward.keeper.proxy.question import Question, back
+from evalward.keeper.proxy.wire import (
+    LIMITS,
+    NO_BUDGET,
+    NO_COUNTS,
+    NO_PRICE,
+    TOO_LONG,
+    WIRES,
+    Wire,
+    error_body,
+    models_body,
+    untold,
+)
 from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot
+from evalward.targets.models.bounded import bounded
 from evalward.targets.models.faults import Fault, fault_of, reported, retry_after
+from evalward.targets.models.openai_client import newer
+from evalward.targets.purse import SpentError
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
-    from evalward.keeper.proxy.http import Asked, Exchange
+    from evalward.keeper.proxy.door import Door
+    from evalward.keeper.proxy.http import Exchange
 
 ERROR_LIMIT = 1_000_000  # bytes of a provider's error that are read
 TOO_MUCH = {Cause.RATE_LIMIT, Cause.OVERLOAD}
-_NOT_SENT = {
-    *("host", "content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer", "upgrade", "expect"),
-    *("cookie", "accept-encoding", "proxy-authorization", "proxy-connection", "authorization", "x-api-key"),
-    *("forwarded", "x-forwarded-for", "x-forwarded-host"),
-}
-_SENT_BACK = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", "request-id", "x-request-id")
+READING = {"GET", "HEAD"}
+_UNKNOWN = (401, "authentication_error", "this token is not known")
+_NO_BODY = (400, "invalid_request_error", "this request has no body")
+_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout"}
 
 
 class Proxy:
     """One proxy for all trials of an agent: each opens an account. Belongs to the event loop that started it."""
 
-    def __init__(self, limiter: Limiter, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, limiter: Limiter, clock: Callable[[], float] = time.monotonic, bounds: Bounds | None = None
+    ) -> None:
         self.url = ""
         self._limiter, self._clock = limiter, clock
+        self._bounds = bounds or Bounds()
+        self._bodies = Room(self._bounds.bodies)
         self._accounts: list[Account] = []
         self._hosts: list[str] = []
         self._server: asyncio.Server | None = None
         self._client: AsyncClient | None = None
-        self._connections: set[asyncio.Task[None]] = set()
+        self._door: Door | None = None
 
     async def start(self) -> None:
         """Listen on a free port of 127.0.0.1; `url` is then its address without a path. Again does nothing."""
         if self._server is None:
-            self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+            self._door = self._new_door()
+            self._server = await asyncio.start_server(self._door.enter, "127.0.0.1", 0)
             host = f"127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
             self.url = f"http://{host}"
             self._hosts.append(host)
 
+    def _new_door(self) -> Door:
+        from evalward.keeper.proxy.door import Door  # noqa: PLC0415 - h11 costs only who starts a proxy
+
+        return Door(self, self._bounds)
+
     @asynccontextmanager
     async def also_on(self, listener: socket) -> AsyncIterator[str]:
-        """Listen on this socket, too, which is closed at the end; its address without a path."""
-        server = await asyncio.start_server(self._connected, sock=listener)
+        """Listen on this socket, too, which is closed at the end with its connections; its address without a path."""
+        door = self._new_door()
+        server = await asyncio.start_server(door.enter, sock=listener)
         host = f"127.0.0.1:{listener.getsockname()[1]}"
         self._hosts.append(host)
         try:
@@ -72,162 +96,220 @@ class Proxy:
         finally:
             self._hosts.remove(host)
             server.close()
+            await door.close()
 
     def open(self, account: Account) -> None:
         """From now on its token is good."""
         self._accounts.append(account)
 
     def end(self, account: Account) -> None:
-        """From now on its token is worth nothing."""
+        """From now on its token is worth nothing, and what it has under way ends."""
+        account.closed = True
         self._accounts.remove(account)
+        for task in account.tasks:
+            task.cancel()
 
     async def settled(self, account: Account, patience_s: float = 2.0) -> None:
-        """Wait until what the account's agent still has under way is counted: an agent ends faster than a stream.
+        """Take no further request, and wait until what is under way is counted: an agent ends faster than a stream.
 
-        What isn't answered in that time stays unknown, and is noted so.
+        What isn't answered in that time is ended, and noted as unknown; it is charged what was put aside for it.
         """
-        waited = asyncio.get_running_loop().time() + patience_s
-        while account.under_way and asyncio.get_running_loop().time() < waited:
-            await asyncio.sleep(0.01)
-        for _ in range(account.under_way):
-            unknown = Reply(Message(role="assistant", content=[]), Turn(stop="other"))
-            account.answered(unknown.turn, unknown.message, account.settings.model)
+        account.closed = True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience_s):
+                await account.quiet.wait()
+        tasks = list(account.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def close(self) -> None:
         """End all connections, and listen no more."""
         server, self._server = self._server, None
-        self._hosts.clear()
+        door, self._door = self._door, None
         client, self._client = self._client, None
+        self._hosts.clear()
         if server is not None:
             server.close()
-        for task in list(self._connections):
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        if door is not None:
+            await door.close()
         if server is not None:
             await server.wait_closed()
         if client is not None:
             await client.aclose()
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        from evalward.keeper.proxy.http import converse  # noqa: PLC0415 - h11 costs only who starts a proxy
-
-        task = asyncio.current_task()
-        if task is None:  # a coroutine always runs in one
-            return
-        self._connections.add(task)
-        try:
-            await converse(reader, writer, self._handle)
-        except asyncio.CancelledError:
-            pass  # we close; the server's own task would report the cancelling as an error
-        finally:
-            self._connections.discard(task)
-
     # ----------------------------------------------------------------------------------------- who may ask what
 
-    async def _handle(self, asked: Asked, exchange: Exchange) -> None:
-        if asked.headers.get("host", "") not in self._hosts:
-            await exchange.answer(421, error_body("invalid_request_error", "this is not the host that you look for"))
+    def judge(self, head: Head) -> Refusal | Welcome:
+        """Whether a request's body is to be read: by its Host, its token, its path and its length."""
+        if head.headers.get("host", "") not in self._hosts:
+            return _refused(421, "invalid_request_error", "this is not the host that you look for")
+        if head.path == "/" and head.method in READING:
+            return Welcome() if not head.holds else _refused(*_NO_BODY)
+        account = self._account(head.headers)
+        if account is None or account.closed:
+            return _refused(*_UNKNOWN)
+        if not _served(WIRES[account.settings.provider], head):
+            return _refused(404, "not_found_error", f"there is no {head.method} {head.path}")
+        if head.method in READING and head.holds:
+            return _refused(*_NO_BODY)
+        return TOO_LONG if head.length > self._bounds.body else Welcome((account.room, self._bodies))
+
+    async def handle(self, asked: Asked, exchange: Exchange) -> None:
+        """Answer a request that `judge` has welcomed."""
+        head = asked.head
+        silent = head.method == "HEAD"
+        if head.path == "/":
+            await exchange.answer(200, b"" if silent else b"{}")
             return
-        if asked.path == "/" and asked.method in {"GET", "HEAD"}:
-            await exchange.answer(200, b"" if asked.method == "HEAD" else b"{}")
-            return
-        account = self._account(asked.headers)
-        if account is None:
-            await exchange.answer(401, error_body("authentication_error", "this token is not known"))
-            return
-        await self._route(account, asked, exchange)
+        account = self._account(head.headers)
+        if account is None or account.closed:  # its trial ended while the body was read
+            await exchange.answer(_UNKNOWN[0], error_body(*_UNKNOWN[1:]))
+        elif head.method in READING:
+            await exchange.answer(200, b"" if silent else models_body(account.settings.model))
+        else:
+            await self._ask(account, asked, exchange)
 
     def _account(self, headers: Mapping[str, str]) -> Account | None:
         given = _token(headers).encode("utf-8", "replace")
         known = [one for one in self._accounts if secrets.compare_digest(one.token.encode(), given)]
         return known[0] if known else None
 
-    async def _route(self, account: Account, asked: Asked, exchange: Exchange) -> None:
+    async def _ask(self, account: Account, asked: Asked, exchange: Exchange) -> None:
         wire = WIRES[account.settings.provider]
-        path = asked.path.removeprefix("/v1")
-        if path == "/models" and asked.method in {"GET", "HEAD"}:
-            await exchange.answer(200, b"" if asked.method == "HEAD" else models_body(account.settings.model))
-        elif path not in {wire.path, wire.count_path()} or asked.method != "POST":
-            await exchange.answer(404, error_body("not_found_error", f"there is no {asked.method} {asked.path}"))
-        else:
-            await self._ask(account, wire, asked, exchange, counting=path != wire.path)
-
-    async def _ask(self, account: Account, wire: Wire, asked: Asked, exchange: Exchange, *, counting: bool) -> None:
-        body = _body(asked.body)
+        body = self._body(asked.body)
         model = body.get("model") if body is not None else None
         if body is None or not isinstance(model, str):
-            size = "is too long" if asked.body is None else "is no JSON object with a model"
-            await exchange.answer(413 if asked.body is None else 400, error_body("invalid_request_error", size))
+            await exchange.answer(400, error_body("invalid_request_error", "this is no JSON object with a model"))
             return
-        if account.pinned and not account.main(model):
-            await exchange.answer(404, error_body("not_found_error", f"only {account.settings.model} is there"))
+        why_not = account.why_not(model)
+        if why_not is not None:
+            await exchange.answer(404, error_body("not_found_error", why_not))
             return
-        limit = None if counting else account.refusal(model)
+        field = untold(body)
+        if field is not None:
+            await exchange.answer(400, error_body("invalid_request_error", f"{field!r} can't be asked for here"))
+            return
+        if _path(asked.head) != wire.path:
+            await self._count(account, asked, body, model, exchange)
+            return
+        limit = account.refusal(model)
         if limit is not None:
             await exchange.answer(wire.limit_status, error_body(wire.limit_type, LIMITS[limit]))
             return
+        with account.asking(model):
+            await self._buy(account, asked, body, model, exchange)
+
+    async def _count(
+        self, account: Account, asked: Asked, body: dict[str, Any], model: str, exchange: Exchange
+    ) -> None:
+        wire = WIRES[account.settings.provider]
+        if not account.may_count():
+            await exchange.answer(wire.limit_status, error_body(wire.limit_type, NO_COUNTS))
+            return
+        await self._forward(self._question(account, asked, body, model), exchange)
+
+    async def _buy(self, account: Account, asked: Asked, body: dict[str, Any], model: str, exchange: Exchange) -> None:
+        wire = WIRES[account.settings.provider]
         if account.settings.provider == "openai" and body.get("stream"):
             options = body.get("stream_options")
             body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
-        question = _Question(account, wire, asked, body=body, model=model, counting=counting)
-        counted = int(account.main(model) and not counting)
-        account.under_way += counted
+        estimate = wire.estimate(body, len(asked.body), account.price(model))
         try:
+            reservation = await account.reserve(estimate)
+        except SpentError as error:
+            words = NO_PRICE if error.kind == "price" else LIMITS[error.kind]
+            told = NO_BUDGET if error.purse is account.shared and error.kind != "price" else words
+            await exchange.answer(wire.limit_status, error_body(wire.limit_type, told))
+            return
+        try:
+            if reservation.written < estimate.written:  # what is left pays a shorter answer than was asked for
+                wire.bound(body, reservation.written, newer=newer(model))
+            question = self._question(account, asked, body, model)
+            question.reservation = reservation
             await self._forward(question, exchange)
         finally:
-            account.under_way -= counted
+            reservation.forfeit()  # does nothing where it is settled
+
+    def _question(self, account: Account, asked: Asked, body: dict[str, Any], model: str) -> Question:
+        content = json.dumps(body).encode("utf-8", "surrogatepass")
+        wire, head = WIRES[account.settings.provider], asked.head
+        return Question(account, wire, model, head.headers, head.query, content, stream=bool(body.get("stream")))
+
+    def _body(self, body: bytes) -> dict[str, Any] | None:
+        """The body as JSON; `None` when it is no object, or holds so many values that reading it would be dear."""
+        if body.count(b",") + body.count(b"[") + body.count(b"{") > self._bounds.values:
+            return None
+        with suppress(ValueError, RecursionError):
+            value = json.loads(body)
+            return value if isinstance(value, dict) else None
+        return None
 
     # ----------------------------------------------------------------------------------------- there and back
 
-    async def _forward(self, question: _Question, exchange: Exchange) -> None:
+    async def _forward(self, question: Question, exchange: Exchange) -> None:
         started = self._clock()
-        async with self._limiter.slot() as slot:
-            try:
-                answer = await self._send(question)
-            except Exception as error:
-                # Whatever the HTTP library raises; its words may hold the request, and with it the key.
-                await self._broken(question, exchange, fault_of(error))
-                return
-            try:
-                if answer.status_code == 200:
-                    await self._pass_on(question, answer, exchange, started, slot)
-                else:
-                    await self._pass_error(question, answer, exchange, slot)
-            except ClientGoneError:
-                raise
-            except Exception as error:
-                question.failed(fault_of(error))
-                raise ClientGoneError from None  # the agent sees what we saw: an answer that breaks off
-            finally:
-                await answer.aclose()
+        try:
+            async with self._limiter.slot() as slot:
+                answer = await self._sent(question, exchange)
+                if answer is not None:
+                    await self._answer(question, answer, exchange, started, slot)
+        finally:
+            question.dropped(self._clock() - started)
 
-    async def _send(self, question: _Question) -> Response:
+    async def _sent(self, question: Question, exchange: Exchange) -> Response | None:
+        """The beginning of the provider's answer; `None` when none came, which the agent is told."""
+        try:
+            return await self._send(question)
+        except Exception as error:
+            # Whatever the HTTP library raises; its words may hold the request, and with it the key.
+            fault = fault_of(error)
+            question.failed(fault, charged=type(error).__name__ not in _NEVER_SENT)
+        # As a gateway does, so that the agent tries again.
+        status = 504 if fault.cause == Cause.TIMEOUT else 502
+        await exchange.answer(status, error_body("api_error", "the provider could not be reached"))
+        return None
+
+    async def _answer(
+        self, question: Question, answer: Response, exchange: Exchange, started: float, slot: Slot
+    ) -> None:
+        try:
+            if answer.status_code == 200:
+                await self._pass_on(question, answer, exchange, started, slot)
+            else:
+                await self._pass_error(question, answer, exchange, slot)
+        except ClientGoneError:
+            raise
+        except Exception as error:
+            question.failed(fault_of(error), charged=answer.status_code == 200)
+            raise ClientGoneError from None  # the agent sees what we saw: an answer that breaks off
+        finally:
+            await answer.aclose()
+
+    async def _send(self, question: Question) -> Response:
         import httpx2  # noqa: PLC0415 - costs only who asks
 
         settings = question.account.settings
         if self._client is None:
-            self._client = httpx2.AsyncClient(follow_redirects=False, timeout=settings.timeout_s)
+            hooks: dict[str, list[Any]] = {"response": [bounded]}
+            self._client = httpx2.AsyncClient(follow_redirects=False, timeout=settings.timeout_s, event_hooks=hooks)
+        self._client.cookies.clear()  # one trial's would go to the next
         request = self._client.build_request(
             "POST",
             settings.base_url.rstrip("/") + question.forward,
-            headers=question.headers(),
-            content=json.dumps(question.body).encode("utf-8", "surrogatepass"),
+            headers=question.sent_headers(),
+            content=question.content,
             timeout=settings.timeout_s,
         )
+        question.sent = True
         return await self._client.send(request, stream=True)
 
-    async def _broken(self, question: _Question, exchange: Exchange, fault: Fault) -> None:
-        """No answer came: told as a gateway does, so that the agent tries again."""
-        question.failed(fault)
-        status = 504 if fault.cause == Cause.TIMEOUT else 502
-        await exchange.answer(status, error_body("api_error", "the provider could not be reached"))
-
     async def _pass_on(
-        self, question: _Question, answer: Response, exchange: Exchange, started: float, slot: Slot
+        self, question: Question, answer: Response, exchange: Exchange, started: float, slot: Slot
     ) -> None:
-        await exchange.begin(200, _back(answer.headers))
         kept = bytearray()
         try:
+            await exchange.begin(200, back(answer.headers))
             async for chunk in answer.aiter_bytes():
                 kept += chunk
                 await exchange.send(chunk)
@@ -240,12 +322,14 @@ class Proxy:
         slot.succeeded()
         await exchange.end()
 
-    async def _pass_error(self, question: _Question, answer: Response, exchange: Exchange, slot: Slot) -> None:
+    async def _pass_error(self, question: Question, answer: Response, exchange: Exchange, slot: Slot) -> None:
         body = bytearray()
         async for chunk in answer.aiter_bytes():
             body += chunk[: ERROR_LIMIT - len(body)]
+            if len(body) >= ERROR_LIMIT:
+                break
         fault = _fault(answer, bytes(body))
-        question.failed(fault)
+        question.failed(fault, charged=False)
         if fault.cause in TOO_MUCH:
             slot.too_much()
         if 300 <= answer.status_code < 400:  # never the agent's to follow
@@ -254,76 +338,27 @@ class Proxy:
         shown = question.account.key.hide(body.decode("utf-8", "replace")).encode()
         # What every further request would meet has to end the agent: some of them try a 401 again for minutes.
         final = FAILURES[fault.cause].stops_run
-        await exchange.answer(question.final_status if final else answer.status_code, shown, _back(answer.headers))
+        await exchange.answer(question.wire.limit_status if final else answer.status_code, shown, back(answer.headers))
 
 
-class _Question:
-    """One request on its way to the provider."""
+def _refused(status: int, kind: str, message: str) -> Refusal:
+    return Refusal(status, error_body(kind, message))
 
-    def __init__(
-        self, account: Account, wire: Wire, asked: Asked, *, body: dict[str, Any], model: str, counting: bool
-    ) -> None:
-        self.account, self.body, self._asked, self._model = account, body, asked, model
-        self._wire, self._counting = wire, counting
-        self.final_status = wire.limit_status
-        suffix = "/count_tokens" if counting else ""
-        self.forward = wire.forward + suffix + (f"?{asked.query}" if asked.query else "")
 
-    def headers(self) -> dict[str, str]:
-        """The agent's own, with the key where the token stood, and those that the configuration adds."""
-        given = {name: value for name, value in self._asked.headers.items() if name not in _NOT_SENT}
-        key = self.account.key.reveal()
-        if key and "x-api-key" in self._asked.headers:
-            given["x-api-key"] = key
-        elif key:
-            given["authorization"] = f"Bearer {key}"
-        return {**given, "accept-encoding": "identity", **dict(self.account.settings.headers)}
+def _path(head: Head) -> str:
+    return head.path.removeprefix("/v1")
 
-    def read(self, body: bytes, wall_s: float, working_s: float) -> None:
-        """Count what was answered. One that broke off, or is none, is the provider's fault."""
-        if self._counting:
-            return
-        try:
-            reply = self._wire.reply(body, stream=bool(self.body.get("stream")))
-        except Exception as error:
-            self.failed(fault_of(error))
-            return
-        self._answered(reply, wall_s, working_s)
 
-    def left(self, body: bytes, wall_s: float, working_s: float) -> None:
-        """Count an answer that the agent didn't wait for: what it cost is not known, unless it was whole already."""
-        if self._counting:
-            return
-        try:
-            reply = self._wire.reply(body, stream=bool(self.body.get("stream")))
-        except Exception:
-            reply = Reply(Message(role="assistant", content=[]), Turn(stop="other"))
-        self._answered(reply, wall_s, working_s)
-
-    def _answered(self, reply: Reply, wall_s: float, working_s: float) -> None:
-        times = {"wall_ms": round(wall_s * 1000), "working_ms": round(max(0.0, working_s) * 1000)}
-        self.account.answered(reply.turn.model_copy(update=times), reply.message, self._model)
-
-    def failed(self, fault: Fault) -> None:
-        """Count a fault; what only counts tokens can't end a trial."""
-        if not self._counting:
-            self.account.failed(fault, self._model)
+def _served(wire: Wire, head: Head) -> bool:
+    """Whether there is such a path."""
+    if head.method in READING:
+        return _path(head) == "/models"
+    return head.method == "POST" and _path(head) in {wire.path, wire.count_path()}
 
 
 def _token(headers: Mapping[str, str]) -> str:
     scheme, _, bearer = headers.get("authorization", "").partition(" ")
     return headers.get("x-api-key") or (bearer if scheme.lower() == "bearer" else "")
-
-
-def _body(body: bytes | None) -> dict[str, Any] | None:
-    with suppress(ValueError, RecursionError):
-        value = json.loads(body or b"")
-        return value if isinstance(value, dict) else None
-    return None
-
-
-def _back(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [(name, headers[name]) for name in _SENT_BACK if name in headers]
 
 
 def _fault(answer: Response, body: bytes) -> Fault:

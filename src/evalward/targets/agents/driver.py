@@ -110,7 +110,7 @@ class DrivenAgent:
             )
         self._refuse_unstarted(ended)
         asked = visit.asked if visit else None
-        if asked is not None and asked.ended_by is not None and asked.limit is None:
+        if asked is not None and asked.ended_by is not None:
             raise asked.ended_by
         return run_of(job, ended, self._dialect.read(ended.stdout), asked)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from evalward.config import Config
 from evalward.targets.agents.base import AgentJob
 from evalward.targets.asking import Asked, Asker, Bounds
+from evalward.targets.base import TrialSkippedError
 from evalward.targets.models.settings import Settings, settings_of
 
 
@@ -63,7 +64,12 @@ class ModelAccess:
 
     @asynccontextmanager
     async def opened(self, job: AgentJob) -> AsyncIterator[Visit]:
-        """A visit for one trial; at its end its last requests are counted. Raises `TargetError` without a key."""
+        """A visit for one trial; at its end its last requests are counted.
+
+        Raises `TargetError` without a key, `TrialSkippedError` when a dollar budget has no price to be kept by.
+        """
+        if job.budget_usd is not None and self.settings.price is None:
+            raise TrialSkippedError("budget", f"the price of {self._target} is unknown, so cost.max_usd can't be kept")
         bounds = Bounds(job.max_turns, job.budget_tokens, job.budget_usd, self._pinned)
         provider, model = self.settings.provider, self.settings.model
         listener = None if job.listener is None else await job.listener()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
+from evalward.targets.models.bounded import UNCOMPRESSED, bounded
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -232,7 +233,12 @@ def make_client(settings: Settings, key: Secret) -> AsyncAnthropic:
         max_retries=0,
         timeout=settings.timeout_s,
         open_telemetry=False,
-        http_client=anthropic.DefaultAsyncHttpxClient(follow_redirects=False, timeout=settings.timeout_s),
+        http_client=anthropic.DefaultAsyncHttpxClient(
+            follow_redirects=False,
+            timeout=settings.timeout_s,
+            headers=UNCOMPRESSED,
+            event_hooks={"response": [bounded]},
+        ),
     )
     client._custom_headers = headers  # without ANTHROPIC_CUSTOM_HEADERS, which no report would show
     return client

@@ -80,8 +80,9 @@ _NO_MODEL = re.compile(r"\bmodel\b.{0,120}\b(not found|does not exist|doesn't ex
 
 def fault_of(error: Exception) -> Fault:
     """The cause of an exception that came out of an SDK, or out of reading its answer."""
-    if isinstance(error, MalformedError):
-        return Fault(Cause.MALFORMED, str(error))
+    malformed = _malformed(error)
+    if malformed is not None:
+        return Fault(Cause.MALFORMED, str(malformed))
     if isinstance(error, ProviderError):
         return reported(error.body)
     names = {base.__name__ for base in type(error).__mro__}
@@ -111,6 +112,15 @@ _EXCEPTIONS = (
     ("StreamError", Cause.NETWORK),
     ("OSError", Cause.NETWORK),
 )
+
+
+def _malformed(error: BaseException | None) -> MalformedError | None:
+    """The error itself, or what an SDK made a broken connection of: it can't tell where reading has failed."""
+    for _ in range(10):
+        if isinstance(error, MalformedError):
+            return error
+        error = error.__cause__ if error is not None else None
+    return None
 
 
 def _why(error: Exception) -> str:

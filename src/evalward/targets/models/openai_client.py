@@ -6,6 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evalward.targets.models.bounded import UNCOMPRESSED, bounded
 from evalward.targets.models.reading import Json, MalformedError, as_json, plain
 from evalward.targets.models.settings import Secret, Settings
 
@@ -40,7 +41,12 @@ def make_client(settings: Settings, key: Secret) -> AsyncOpenAI:
         default_headers=headers,
         max_retries=0,
         timeout=settings.timeout_s,
-        http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False, timeout=settings.timeout_s),
+        http_client=openai.DefaultAsyncHttpxClient(
+            follow_redirects=False,
+            timeout=settings.timeout_s,
+            headers=UNCOMPRESSED,
+            event_hooks={"response": [bounded]},
+        ),
     )
     # Without OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID and OPENAI_PROJECT_ID, which no report would show.
     client._custom_headers = headers

@@ -1,0 +1,64 @@
+"""How long a provider's answer may be, unpacked: it is read by the process that holds the keys."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from evalward.targets.models.reading import MalformedError
+
+if TYPE_CHECKING:
+    from httpx2 import Response
+
+ANSWER_LIMIT = 32_000_000  # bytes; a stream of 100,000 tokens has about 20 MB
+PIECE = 65_536  # bytes that are unpacked at once
+UNCOMPRESSED = {"accept-encoding": "identity"}
+"""What a client asks for. Some servers pack their answers nevertheless."""
+_PACKED = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": zlib.MAX_WBITS}
+
+
+async def bounded(response: Response) -> None:
+    """A hook of the HTTP library's client: reading the answer raises `MalformedError` beyond the limit.
+
+    The library unpacks as much as a packed piece holds, which can be a thousand times its size: here it is done
+    piece by piece.
+    """
+    from httpx2 import AsyncByteStream  # noqa: PLC0415 - costs only who asks
+
+    class Bounded(AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for piece in _within_limit(stream, packing):
+                yield piece
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    packing = response.headers.pop("content-encoding", "").strip().lower()
+    stream: Any = response.stream
+    response.stream = Bounded()
+
+
+async def _within_limit(stream: AsyncIterable[bytes], packing: str) -> AsyncIterator[bytes]:
+    if packing not in {"", "identity", *_PACKED}:
+        raise MalformedError(f"the answer is packed as {packing[:20]!r}, which nobody asked for")
+    unpacker = zlib.decompressobj(_PACKED[packing]) if packing in _PACKED else None
+    length = 0
+    async for received in stream:
+        for piece in (received,) if unpacker is None else _unpacked(unpacker, received):
+            length += len(piece)
+            if length > ANSWER_LIMIT:
+                raise MalformedError(f"the answer is longer than {ANSWER_LIMIT:,} bytes")
+            yield piece
+    if unpacker is not None and not unpacker.eof:
+        raise MalformedError("the answer's packing breaks off")
+
+
+def _unpacked(unpacker: zlib._Decompress, received: bytes) -> Iterator[bytes]:
+    try:
+        while received:
+            if piece := unpacker.decompress(received, PIECE):
+                yield piece
+            received = unpacker.unconsumed_tail
+    except zlib.error:
+        raise MalformedError("the answer can't be unpacked") from None

@@ -1,0 +1,109 @@
+"""A model that is asked as long as the purse can pay it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from evalward.records.case import Case
+from evalward.records.trace import Trace
+from evalward.targets.base import Chat, Reply, Request, Target
+from evalward.targets.failures import Cause, TargetError
+from evalward.targets.models.anthropic import MAX_TOKENS, PROVIDER
+from evalward.targets.models.settings import Settings
+from evalward.targets.purse import UNBOUNDED, Estimate, Purse, SpentError, admitted, read_estimate
+
+CHARGED = {Cause.TIMEOUT, Cause.NETWORK, Cause.MALFORMED, Cause.OURS}
+"""Failures after which nobody knows what the provider has read and written."""
+
+
+class PursedTarget:
+    """A target whose chats put aside what a question may cost. `settings` are how it is asked."""
+
+    def __init__(self, target: Target, settings: Settings, purse: Purse) -> None:
+        self._target, self._settings, self._purse = target, settings, purse
+
+    @property
+    def id(self) -> str:
+        """The target's."""
+        return self._target.id
+
+    @property
+    def random(self) -> bool:
+        """As the target."""
+        return self._target.random
+
+    @property
+    def subject(self) -> Mapping[str, str]:
+        """The target's."""
+        return self._target.subject
+
+    @property
+    def priced(self) -> bool:
+        """As the target."""
+        return self._target.priced
+
+    @property
+    def missing_key(self) -> str | None:
+        """As the target."""
+        return self._target.missing_key
+
+    @property
+    def at_once(self) -> int | None:
+        """As the target."""
+        return self._target.at_once
+
+    def prepare(self) -> None:
+        """As the target."""
+        self._target.prepare()
+
+    async def close(self) -> None:
+        """As the target."""
+        await self._target.close()
+
+    def open(self, case: Case, trial: int) -> Chat:
+        """The target's chat, with the purse before it."""
+        return PursedChat(self._target.open(case, trial), self._settings, self._purse)
+
+
+class PursedChat:
+    """A chat that asks nothing which the purse can't pay."""
+
+    def __init__(self, chat: Chat, settings: Settings, purse: Purse) -> None:
+        self._chat, self._settings, self._purse = chat, settings, purse
+
+    @property
+    def recording(self) -> Trace | None:
+        """The chat's."""
+        return self._chat.recording
+
+    async def send(self, request: Request) -> Reply:
+        """The chat's answer. Raises `TargetError`; its cause is `budget` when the purse is empty."""
+        most = self._settings.max_tokens or (MAX_TOKENS if self._settings.provider == PROVIDER else UNBOUNDED)
+        estimate = Estimate(read_estimate(size_of(request)), most, self._settings.price)
+        try:
+            reservation = await admitted((self._purse,), estimate)
+        except SpentError as error:
+            raise TargetError(Cause.BUDGET, error.message, target=self._settings.id) from None
+        try:
+            reply = await self._chat.send(request)
+        except TargetError as error:
+            if error.cause not in CHARGED:
+                reservation.release()
+            raise
+        else:
+            reservation.settle(reply.turn.usage)
+            return reply
+        finally:
+            reservation.forfeit()  # does nothing where it is settled: who stopped waiting for the answer pays it
+
+
+def size_of(request: Request) -> int:
+    """About how many bytes the request is, as JSON."""
+    messages = sum(len(message.model_dump_json()) for message in request.messages)
+    tools = sum(len(tool.name) + len(tool.description) + _size(tool.input_schema) for tool in request.tools)
+    return len(request.system.encode("utf-8", "replace")) + messages + tools + _size(request.output_schema)
+
+
+def _size(schema: Mapping[str, object] | None) -> int:
+    return len(json.dumps(schema)) if schema else 0
