@@ -13,6 +13,7 @@ from evalward.commands.baseline_ci import (
     new_baseline_text,
     repository_baseline,
 )
+from evalward.commands.faults import internal_error
 from evalward.commands.files import read_bytes
 from evalward.commands.pipeline import judge_report
 from evalward.commands.secrets import Redaction
@@ -48,7 +49,10 @@ from evalward.records.report import Report
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
 from evalward.render.escape import md_code, md_prose, one_line
 
-NO_REQUEST = "This event accepts nothing: it is no new comment with `/evalward accept REASON` on a pull request."
+NO_REQUEST = (
+    "This event accepts nothing: it is no new comment on a pull request with a line `/evalward accept REASON`. In code, "
+    "quotes, HTML comments and behind other HTML it doesn't count."
+)
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,11 @@ def _decided(case: Case, measured: Measured | None) -> tuple[int, str]:
     except GitHubError as error:
         case.surfaces.tell(Annotation("error", str(error), title="Evalward").command())
         _answer(case, "-1", f"Not accepted, as GitHub could not be asked or refused: {md_prose(str(error))}")
+        return EXIT_UNJUDGED, ""
+    except Exception as error:  # whatever an artifact makes of us: who asked gets an answer
+        told = internal_error(error)
+        case.surfaces.tell(Annotation("error", told, title="Evalward").command())
+        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(told)}")
         return EXIT_UNJUDGED, ""
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, read_artifact
+from evalward.commands.faults import internal_error
 from evalward.commands.pipeline import REPORT_FILE, judge_report
 from evalward.commands.secrets import Redaction
 from evalward.commands.surfaces import Page, Surfaces, annotated
@@ -85,6 +86,10 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
         page = surfaces.unjudged("the fork's run can't be judged", error.problems, EXIT_INPUT)
     except GitHubError as error:
         page = _unreadable(surfaces, error)
+    except Exception as error:  # an artifact may be anything: an older run's "passed" must not be left standing
+        told = internal_error(error)
+        surfaces.tell(Annotation("error", told, title="Evalward").command())
+        page = surfaces.unjudged(f"the run could not be judged: {told}", (), EXIT_UNJUDGED)
     return surfaces.publish(client, page).exit_code
 
 
