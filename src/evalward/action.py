@@ -31,6 +31,7 @@ from evalward.commands.stored_history import history_of
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
+from evalward.decide.proposal import as_proposed
 from evalward.engine.plan import Selection, without_missing_keys
 from evalward.github.accept import digest_of
 from evalward.github.base import GitTree, repository_path, resolve_base
@@ -177,6 +178,13 @@ def _page(job: Job, client: GitHub) -> Page:
     report = job.redaction.record(report)
     history = _history(job, client, tree, sides, loaded.root)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
+    if job.plan.proposed:
+        judgement = as_proposed(
+            judgement,
+            sides.judging.policy,
+            unjudged=sides.unprotected and not job.settings.bootstrap,
+            asked=job.settings.fail_on,
+        )
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     context = _context(job, sides, edits)
@@ -260,6 +268,7 @@ def _context(job: Job, sides: Sides, edits: Edits) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
+        base_ref=job.plan.base_ref,
         base_sha=sides.base.sha,
         run_url=job.runner.run_url,
         report_path=_report_path(job),

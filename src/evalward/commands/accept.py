@@ -47,6 +47,7 @@ from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
+from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line
 
 NO_REQUEST = (
@@ -218,7 +219,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         _summarise(case, f"**Dry run.** {text}")
         return EXIT_OK, ""
     _answer(case, "+1", text)
-    _status(case, done.sha or "", acceptance, verdict)
+    _status(case, done.sha or "", pull, acceptance, verdict)
     return EXIT_OK, done.url
 
 
@@ -243,13 +244,14 @@ def _short(digest: str | None) -> str:
     return md_code((digest or "unknown").removeprefix("sha256:")[:12])
 
 
-def _status(case: Case, sha: str, acceptance: Acceptance, verdict: Verdict) -> None:
+def _status(case: Case, sha: str, pull: OpenPull, acceptance: Acceptance, verdict: Verdict) -> None:
     """The commit status of the new head: its verdict with what was accepted, where a status is wanted."""
     settings = case.surfaces.settings
     if not settings.status:
         return
     said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
-    status = CommitStatus(settings.status, status_state(verdict.exit_code), said, case.surfaces.runner.run_url)
+    state, base = status_state(verdict.exit_code), Context(base_ref=pull.base.ref, base_sha=pull.base.sha).base
+    status = CommitStatus(settings.status, state, said, case.surfaces.runner.run_url, base)
     notice = post_status(case.repository.client, case.repository.name, sha, status)
     if notice:
         case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())

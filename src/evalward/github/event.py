@@ -64,6 +64,11 @@ class EventPlan:
     nothing_to_do: bool = False
     reason_not: str | None = None
 
+    @property
+    def proposed(self) -> bool:
+        """The event is about a change that somebody wants to merge: its check decides whether that may be."""
+        return self.kind in {"pull_request", "merge_group"}
+
 
 class _Environment(Record):
     GITHUB_EVENT_NAME: str = Field(min_length=1)

@@ -74,6 +74,7 @@ def act(folder: Path, event_name: str, event: Mapping[str, Any], env: Mapping[st
     (folder / "event.json").write_text(json.dumps(event))
     log = StringIO()
     variables = {
+        "GITHUB_ACTIONS": "true",
         "GITHUB_WORKSPACE": str(folder / "workspace"),
         "GITHUB_EVENT_PATH": str(folder / "event.json"),
         "GITHUB_EVENT_NAME": event_name,
