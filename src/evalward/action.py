@@ -13,14 +13,13 @@ from evalward.commands.baseline_ci import BlockedError, Update, needs_token, rep
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
-from evalward.commands.files import read_report
+from evalward.commands.given import given_report
 from evalward.commands.guidance_base import guidance_of_pull
 from evalward.commands.pipeline import (
     REPORT_FILE,
     Judging,
     judge_report,
     prepare,
-    remeasured,
     run_plan,
     unfed_rules,
 )
@@ -253,7 +252,7 @@ def _report(job: Job, sides: Sides, tree: GitTree, loaded: LoadedConfig, *, spar
         problems = unfed_rules(loaded)
         if problems:
             raise InputError(problems)
-        report = remeasured(read_report(job.folder / settings.report), settings.report)
+        report = given_report(job.folder / settings.report, settings.report, job.runner.workspace, job.plan, tree)
         return report.model_copy(update={"partial": selection.partial})  # what is partial, only the job says
     with job.surfaces.guarded_log():
         plan = prepare(loaded, selection, job.world.env)

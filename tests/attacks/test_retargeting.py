@@ -17,7 +17,10 @@ from evalward.action import run_action
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
-from support.git_repo import commit, git, init, write_files
+from evalward.github.base import GitTree, resolve_base
+from evalward.github.errors import GitHubError
+from evalward.github.event import plan_event
+from support.git_repo import commit, git, init, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import merge_group, pull_request
 
@@ -36,7 +39,12 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "workflows"
 def cases(broken: tuple[str, ...] = (), redefined: tuple[str, ...] = ()) -> str:
     def line(name: str) -> str:
         prompt = f"Print {name}, please." if name in redefined else f"Print {name}."
-        task = {"id": name, "category": "echo", "prompt": prompt, "expectations": [{"check": f"stdout_contains:{name}"}]}
+        task = {
+            "id": name,
+            "category": "echo",
+            "prompt": prompt,
+            "expectations": [{"check": f"stdout_contains:{name}"}],
+        }
         return json.dumps({**task, "solution": "echo wrong" if name in broken else f"echo {name}"}) + "\n"
 
     return "".join(map(line, NAMES))
@@ -133,6 +141,20 @@ def test_status_and_comment__name_the_base(act: Act, api: FakeGitHub) -> None:
     assert "judged against `main@" in api.bodies()[0]
     act("docs", {"README.md": "new\n"}, bootstrap="true")
     assert "(against docs@" in api.statuses[-1][1]["description"]
+
+
+def test_a_merge_commit_of_the_old_base__is_not_judged(tmp_path: Path) -> None:
+    """GitHub makes the merge commit anew some time after the base changed: until then, it is the old base's."""
+    repo = pull_request_repo(tmp_path / "workspace", {"README.md": "old\n"}, {"evalward.yml": CONFIG})
+    tree = GitTree(repo.folder)
+    edited = pull_request("edited", head=repo.head, base="c" * 40)
+    env = {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_REPOSITORY": REPOSITORY, "GITHUB_SHA": repo.merge}
+    plan = plan_event(env, {**edited, "changes": {"base": {"ref": {"from": "docs"}}}})
+    with pytest.raises(GitHubError, match="has a new base"):
+        resolve_base(plan, tree)
+    assert resolve_base(plan_event(env, {**edited, "changes": {"title": {"from": "x"}}}), tree).sha == repo.base
+    ours = pull_request("edited", head=repo.head, base=repo.base)
+    assert resolve_base(plan_event(env, {**ours, "changes": {"base": {}}}), tree).sha == repo.base
 
 
 # --- cases that the change asks anew ----------------------------------------------------------------------------------

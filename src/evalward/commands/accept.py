@@ -22,7 +22,6 @@ from evalward.commands.world import World
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import (
     LABEL,
-    MAX_REASON,
     RefusedError,
     Request,
     digest_of,
@@ -42,6 +41,7 @@ from evalward.github.repository import Repository
 from evalward.github.runner_files import Annotation, Outputs, append_summary
 from evalward.github.settings import Settings, read_runner
 from evalward.github.sides import Side, base_side
+from evalward.github.spoken import MAX_REASON
 from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
@@ -51,8 +51,8 @@ from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line
 
 NO_REQUEST = (
-    "This event accepts nothing: it is no new comment on a pull request with a line `/evalward accept REASON`. In code, "
-    "quotes, HTML comments and behind other HTML it doesn't count."
+    "This event accepts nothing: it is no new comment on a pull request with a line `/evalward accept REASON`. "
+    "In code, quotes, HTML comments and behind other HTML it doesn't count."
 )
 
 

@@ -111,6 +111,8 @@ def test_report__commands_no_runner(text: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         evil = fill(report(), clean_text(text)).model_copy(update={"schema_": "evalward.report/1"})
+        measured = evil.provenance.model_copy(update={"commit": "d" * 40})
+        evil = evil.model_copy(update={"provenance": measured})
         write_files(
             folder / "workspace",
             {
