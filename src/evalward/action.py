@@ -255,7 +255,8 @@ def _report(job: Job, sides: Sides, tree: GitTree, loaded: LoadedConfig, *, spar
         report = given_report(job.folder / settings.report, settings.report, job.runner.workspace, job.plan, tree)
         return report.model_copy(update={"partial": selection.partial})  # what is partial, only the job says
     with job.surfaces.guarded_log():
-        plan = prepare(loaded, selection, job.world.env)
+        # Who nothing judges has no budget either: no model is asked at our expense.
+        plan = prepare(loaded, selection, {} if sides.unprotected and not settings.bootstrap else job.world.env)
         if spare_keyless:
             plan = without_missing_keys(plan)
         judging = Judging(sides.judging.baseline, sides.judging.policy)

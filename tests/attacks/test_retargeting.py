@@ -23,6 +23,7 @@ from evalward.github.event import plan_event
 from support.git_repo import commit, git, init, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import merge_group, pull_request
+from support.model_server import KEY, ModelServer, oracle_like
 
 CONFIG = """\
 version: 1
@@ -80,7 +81,7 @@ def act(tmp_path: Path, api: FakeGitHub, baseline: str) -> Act:
     git(folder, "branch", "docs", empty)
     main = commit(folder, {"evalward.yml": CONFIG, "evals/a.jsonl": cases(), ".evalward/baseline.json": baseline})
 
-    def call(base: str, head: Mapping[str, str], event_name: str = "pull_request", **inputs: str) -> int:
+    def call(base: str, head: Mapping[str, str], event_name: str = "pull_request", key: str = "", **inputs: str) -> int:
         shutil.rmtree(folder / "evalward-out", ignore_errors=True)
         git(folder, "checkout", "--quiet", "-B", "topic", main)
         sha = commit(folder, head)
@@ -102,6 +103,7 @@ def act(tmp_path: Path, api: FakeGitHub, baseline: str) -> Act:
             "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
             "INPUT_GITHUB-TOKEN": TOKEN,
             "INPUT_STATUS": "evalward",
+            "OPENAI_API_KEY": key,
             **{f"INPUT_{name.upper().replace('_', '-')}": value for name, value in inputs.items()},
         }
         return run_action(world(env))
@@ -128,6 +130,16 @@ def test_bootstrap__is_the_workflows_word_alone(act: Act) -> None:
     assert act("docs", {"evalward.yml": CONFIG + "bootstrap: true\n"}) == 2  # no key of the configuration
     assert act("docs", {"evalward.yml": CONFIG}, bootstrap="true") == 0
     assert act("docs", {"evalward.yml": CONFIG}, fail_on="never") == 0
+
+
+def test_a_branch_without_a_gate__asks_no_model_at_our_expense(act: Act, api: FakeGitHub) -> None:
+    """Nor would a budget of the head's own choice bind anybody."""
+    config = CONFIG.replace("[oracle]", "[oracle, openai/gpt-5]") + "budget_usd: 1000000\n"
+    with ModelServer(oracle_like({})) as server:
+        live = config + f"providers: {{openai: {{base_url: '{server.openai_url}'}}}}\n"
+        assert act("docs", {"evalward.yml": live}, key=KEY) == 1
+        assert server.requests == []
+    assert "was not measured" in api.bodies()[0]
 
 
 def test_bootstrap__changes_nothing_where_the_base_has_rules(act: Act) -> None:
