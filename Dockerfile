@@ -27,11 +27,12 @@ RUN pip install --no-compile --no-deps --no-build-isolation --prefix=/install . 
        /install/lib/python3*/site-packages/evalward
 
 FROM python:3.12-slim
-ENV PYTHONUNBUFFERED=1 PYTHONUTF8=1
 # git's Perl scripts (send-email, svn, interactive add) are never called: half of what git brings is Perl.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates git \
     && rm -rf /var/lib/apt/lists/* /usr/share/perl /usr/share/perl5 /usr/lib/*/perl /usr/lib/*/libperl.so* \
     && git --version
 COPY --from=builder /install /usr/local
-ENTRYPOINT ["/usr/local/bin/evalward", "action"]
+# -I: no module of the working directory, of PYTHON* variables or of the user's folder, which earlier steps can write to,
+# ever runs beside the keys. It also ignores PYTHONUNBUFFERED and PYTHONUTF8, so they are options here.
+ENTRYPOINT ["/usr/local/bin/python3", "-I", "-u", "-X", "utf8", "-m", "evalward", "action"]

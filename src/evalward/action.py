@@ -13,9 +13,9 @@ from evalward.commands.baseline_ci import BlockedError, Update, needs_token, rep
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
-from evalward.commands.files import REPORT_HINT
+from evalward.commands.given import given_report
 from evalward.commands.measuring import chosen_of, load, measured, report_bytes, runner_of
-from evalward.commands.pipeline import REPORT_FILE, Judging, judge_report, remeasured, retries_of
+from evalward.commands.pipeline import REPORT_FILE, Judging, judge_report, retries_of
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.stored_history import history_of
@@ -23,6 +23,7 @@ from evalward.commands.surfaces import Page, Surfaces, annotated, wrong_inputs
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
+from evalward.decide.proposal import as_proposed
 from evalward.engine.plan import Selection
 from evalward.github.accept import digest_of
 from evalward.github.base import GitTree, repository_path, resolve_base
@@ -43,7 +44,6 @@ from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
-from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
@@ -185,9 +185,16 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     work = _Work(job, head, sides, sides.applied(loaded), spare_keyless=spare)
-    report, digest = _given_report(work, read) if job.settings.report is not None else _new_report(work, tree)
+    report, digest = _given_report(work, read, tree) if job.settings.report is not None else _new_report(work, tree)
     history = _history(job, client, tree, sides, head)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
+    if job.plan.proposed:
+        judgement = as_proposed(
+            judgement,
+            sides.judging.policy,
+            unjudged=sides.unprotected and not job.settings.bootstrap,
+            asked=job.settings.fail_on,
+        )
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     context = _context(job, sides, edits)
@@ -252,18 +259,24 @@ class _Work:
     spare_keyless: bool
 
     @property
+    def keyless(self) -> bool:
+        """Who nothing judges has no budget either: no model is asked at our expense."""
+        return self.sides.unprotected and not self.job.settings.bootstrap
+
+    @property
     def selection(self) -> Selection:
         settings = self.job.settings
         return Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
 
 
-def _given_report(work: _Work, read: Head) -> tuple[Report, str]:
+def _given_report(work: _Work, read: Head, tree: GitTree) -> tuple[Report, str]:
     """The report that an earlier step made, without secrets, and what tells its file from every other."""
     if read.unfed:
         raise InputError(read.unfed)
     name = work.job.settings.report or ""
     data = report_bytes(work.head, name)
-    report = remeasured(parse_record(data, name, Report, "a report", REPORT_HINT), name)
+    place = posixpath.join(work.job.settings.working_directory, name)
+    report = given_report(data, name, place, work.job.plan, tree)
     # What is partial, only the job says.
     return work.job.redaction.record(report.model_copy(update={"partial": work.selection.partial})), digest_of(data)
 
@@ -275,7 +288,7 @@ def _new_report(work: _Work, tree: GitTree) -> tuple[Report, str]:
     base = BaseOfPull.of(job.settings, sides, tree)
     services = Services(
         work.loaded.config,
-        job.world.env,
+        {} if work.keyless else job.world.env,
         lambda: job.left,
         job.world.tell,
         job.world.now,
@@ -288,6 +301,7 @@ def _new_report(work: _Work, tree: GitTree) -> tuple[Report, str]:
         chosen=chosen_of(work.selection),
         based=base is not None,
         spare_keyless=work.spare_keyless,
+        keyless=work.keyless,
         guidance=guidance_wanted(job.plan, sides),
     )
     with job.surfaces.guarded_log():
@@ -299,6 +313,7 @@ def _context(job: Job, sides: Sides, edits: Edits) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
+        base_ref=job.plan.base_ref,
         base_sha=sides.base.sha,
         run_url=job.runner.run_url,
         report_path=_report_path(job),

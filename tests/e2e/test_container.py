@@ -113,8 +113,10 @@ def test_unreadable_base__could_not_be_judged(good: Scene, tmp_path: Path) -> No
 
 def test_first_run__without_a_config_in_the_base_says_so(container: Container, api: FakeGitHub, tmp_path: Path) -> None:
     head = {"evalward.yml": CONFIG, "evals/a.jsonl": cases()}
-    run = scene(container, api, tmp_path, {"README.md": "old\n"}, head).run()
+    first = scene(container, api, tmp_path, {"README.md": "old\n"}, head)
 
+    assert first.run(run_id=1).rc == 1
+    run = first.run({"bootstrap": "true"}, run_id=2)
     assert run.rc == 0, run.log
     assert "unprotected" in api.bodies()[0].lower()
 

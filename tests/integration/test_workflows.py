@@ -20,7 +20,11 @@ EXAMPLES = sorted((ROOT / "examples" / "workflows").glob("*.yml"))
 OWN = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 BIN = Path(sys.executable).parent
 # What each may do with the token, beyond nothing.
-PERMISSIONS = {
+PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
+    "two-jobs": [
+        {"contents": "read"},
+        {"contents": "read", "pull-requests": "write", "statuses": "write"},
+    ],
     "pull-request": {"contents": "read", "pull-requests": "write"},
     "fork-pair-measure": {"contents": "read"},
     "fork-pair-publish": {"actions": "read", "contents": "read", "pull-requests": "write"},
@@ -102,7 +106,10 @@ def test_actionlint__finds_nothing(tmp_path: Path) -> None:
 def test_permissions__are_the_least(path: Path) -> None:
     workflow = yaml.safe_load(path.read_text("utf-8"))
     assert workflow["permissions"] == {}
-    assert [job["permissions"] for job in workflow["jobs"].values()] == [PERMISSIONS[path.stem]]
+    wanted = PERMISSIONS[path.stem]
+    assert [job["permissions"] for job in workflow["jobs"].values()] == (
+        wanted if isinstance(wanted, list) else [wanted]
+    )
 
 
 @by_name
@@ -119,10 +126,11 @@ def test_steps__are_pinned_and_keep_no_credentials(path: Path) -> None:
 
 @by_name
 def test_our_step__has_inputs_that_we_know_and_accept(path: Path) -> None:
-    [ours] = [step for step in steps(path) if step["uses"].startswith("evalward/")]
-    inputs = ours.get("with", {})
-    assert set(inputs) <= set(INPUT_NAMES)
-    read_settings({"GITHUB_WORKSPACE": "/w", **{f"INPUT_{name.upper()}": value for name, value in inputs.items()}})
+    for job in jobs(path):
+        [ours] = [step for step in job["steps"] if step["uses"].startswith("evalward/")]
+        inputs = ours.get("with", {})
+        assert set(inputs) <= set(INPUT_NAMES)
+        read_settings({"GITHUB_WORKSPACE": "/w", **{f"INPUT_{name.upper()}": value for name, value in inputs.items()}})
 
 
 def test_fork_pair__the_first_has_no_secret_and_the_second_no_checkout() -> None:
@@ -134,6 +142,17 @@ def test_fork_pair__the_first_has_no_secret_and_the_second_no_checkout() -> None
     [upload] = [step for step in steps(first) if "upload-artifact" in step["uses"]]
     [download] = [step for step in steps(second) if "download-artifact" in step["uses"]]
     assert upload["with"]["name"] == download["with"]["name"]
+
+
+def test_two_jobs__one_has_the_key_and_the_other_the_token_that_writes() -> None:
+    measure, tell = jobs(ROOT / "examples" / "workflows" / "two-jobs.yml")
+    assert "write" not in measure["permissions"].values()
+    assert not any("checkout" in step["uses"] or "env" in step for step in tell["steps"])
+    assert "secrets." not in yaml.safe_dump(tell)
+    [upload] = [step for step in measure["steps"] if "upload-artifact" in step["uses"]]
+    [download] = [step for step in tell["steps"] if "download-artifact" in step["uses"]]
+    assert upload["with"]["name"] == download["with"]["name"]
+    assert download["with"]["path"] == tell["steps"][-1]["with"]["publish"]
 
 
 def test_accept__checks_nothing_out_and_finds_what_the_check_left() -> None:

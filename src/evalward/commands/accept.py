@@ -13,6 +13,7 @@ from evalward.commands.baseline_ci import (
     new_baseline_text,
     repository_baseline,
 )
+from evalward.commands.faults import internal_error
 from evalward.commands.files import read_bytes
 from evalward.commands.pipeline import judge_report
 from evalward.commands.surfaces import Surfaces, annotated
@@ -20,7 +21,6 @@ from evalward.commands.world import World
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import (
     LABEL,
-    MAX_REASON,
     RefusedError,
     Request,
     digest_of,
@@ -40,14 +40,19 @@ from evalward.github.repository import Repository
 from evalward.github.runner_files import Annotation, Outputs, append_summary
 from evalward.github.settings import Settings, read_runner
 from evalward.github.sides import Side, base_side
+from evalward.github.spoken import MAX_REASON
 from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
+from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line
 
-NO_REQUEST = "This event accepts nothing: it is no new comment with `/evalward accept REASON` on a pull request."
+NO_REQUEST = (
+    "This event accepts nothing: it is no new comment on a pull request with a line `/evalward accept REASON`. "
+    "In code, quotes, HTML comments and behind other HTML it doesn't count."
+)
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,11 @@ def _decided(case: Case, measured: Measured | None) -> tuple[int, str]:
         case.surfaces.tell(Annotation("error", str(error), title="Evalward").command())
         _answer(case, "-1", f"Not accepted, as GitHub could not be asked or refused: {md_prose(str(error))}")
         return EXIT_UNJUDGED, ""
+    except Exception as error:  # whatever an artifact makes of us: who asked gets an answer
+        told = internal_error(error)
+        case.surfaces.tell(Annotation("error", told, title="Evalward").command())
+        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(told)}")
+        return EXIT_UNJUDGED, ""
 
 
 def _base(case: Case, pull: OpenPull) -> tuple[Side, str]:
@@ -208,7 +218,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         _summarise(case, f"**Dry run.** {text}")
         return EXIT_OK, ""
     _answer(case, "+1", text)
-    _status(case, done.sha or "", acceptance, verdict)
+    _status(case, done.sha or "", pull, acceptance, verdict)
     return EXIT_OK, done.url
 
 
@@ -233,13 +243,14 @@ def _short(digest: str | None) -> str:
     return md_code((digest or "unknown").removeprefix("sha256:")[:12])
 
 
-def _status(case: Case, sha: str, acceptance: Acceptance, verdict: Verdict) -> None:
+def _status(case: Case, sha: str, pull: OpenPull, acceptance: Acceptance, verdict: Verdict) -> None:
     """The commit status of the new head: its verdict with what was accepted, where a status is wanted."""
     settings = case.surfaces.settings
     if not settings.status:
         return
     said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
-    status = CommitStatus(settings.status, status_state(verdict.exit_code), said, case.surfaces.runner.run_url)
+    state, base = status_state(verdict.exit_code), Context(base_ref=pull.base.ref, base_sha=pull.base.sha).base
+    status = CommitStatus(settings.status, state, said, case.surfaces.runner.run_url, base)
     notice = post_status(case.repository.client, case.repository.name, sha, status)
     if notice:
         case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())

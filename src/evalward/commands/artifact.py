@@ -37,7 +37,7 @@ REMEDY = "The first stage has to upload its output folder, and this one to downl
 
 def read_artifact(folder: Path) -> Report:
     """The report in a downloaded artifact. Raises `InputError` when there is none, or none that could be true."""
-    return parse_report(_read(folder / REPORT_FILE))
+    return parse_report(artifact_bytes(folder))
 
 
 def parse_report(data: bytes) -> Report:
@@ -67,21 +67,31 @@ def measured_anew(report: Report) -> tuple[Report, list[str]]:
     return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": []}), told
 
 
-def _read(path: Path) -> bytes:
-    """A regular file's bytes: no link, no pipe, no device, and never more than the limit."""
+def artifact_bytes(folder: Path) -> bytes:
+    """The bytes of the report in a downloaded artifact: of a regular file, no link, pipe, device or folder, and never
+    more than the limit. Raises `InputError`.
+    """
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = os.open(folder / REPORT_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         raise wrong(REPORT_FILE, "the artifact has no report", REMEDY) from None
     except OSError as error:
         raise wrong(REPORT_FILE, f"the artifact's report can't be read: {error.strerror}", REMEDY) from None
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise wrong(REPORT_FILE, "is no regular file in the artifact", REMEDY)
-        data = file.read(MAX_REPORT_BYTES + 1)
+    try:
+        data = _regular(handle)
+    finally:
+        os.close(handle)
     if len(data) > MAX_REPORT_BYTES:
         raise wrong(REPORT_FILE, f"the artifact's report has more than {MAX_REPORT_BYTES:,} bytes", "Run fewer cases.")
     return data
+
+
+def _regular(handle: int) -> bytes:
+    """The first bytes of a regular file, at most one more than the limit."""
+    if not stat.S_ISREG(os.fstat(handle).st_mode):  # before Python opens it: that refuses folders in its own way
+        raise wrong(REPORT_FILE, "is no regular file in the artifact", REMEDY)
+    with os.fdopen(handle, "rb", closefd=False) as file:
+        return file.read(MAX_REPORT_BYTES + 1)
 
 
 def _known_schema(data: Any) -> None:

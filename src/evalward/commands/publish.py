@@ -11,9 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, read_artifact
+from evalward.commands.faults import internal_error
 from evalward.commands.pipeline import REPORT_FILE, judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
+from evalward.commands.tell import NO_CONFIG, TELLS, tell
 from evalward.commands.world import World
+from evalward.decide.proposal import as_proposed
 from evalward.github.base import GitTree
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker, PullRequest
@@ -32,7 +35,6 @@ UNVERIFIED = (
     "Measured by the pull request's own workflow run, which its author controls; the results are not verified. "
     "The metrics and the verdict are computed here from them, by the base's policy and baseline."
 )
-NO_CONFIG = "The base has no configuration: only each kind's own rules were applied, and nothing was compared."
 
 
 class AmbiguousError(GitHubError):
@@ -42,14 +44,18 @@ class AmbiguousError(GitHubError):
 def publish(world: World, settings: Settings) -> int:
     """The exit code: 0 when it was told, whatever the verdict; with `fail_on` the verdict's own.
 
-    The pull request's required check is the first stage; this one reports. 2: the artifact, the base's files or the
+    The pull request's required check is the first stage; this one reports. In the pull request's own run it is the
+    check: see `tell`. 2: the artifact, the base's files or the
     event are wrong; 3: GitHub could not be asked, or does not say which pull request it is.
     """
     runner = read_runner(world.env)
     surfaces = Surfaces(world, settings, runner, _marker(settings, None), None, world.redaction)
     surfaces.mask()
     try:
-        run = read_triggering_run(world.env, read_payload(runner.event_path))
+        payload = read_payload(runner.event_path)
+        if world.env.get("GITHUB_EVENT_NAME") in TELLS:
+            return tell(world, settings, runner, payload)
+        run = read_triggering_run(world.env, payload)
     except InputError as error:
         surfaces.tell(*annotated(error.problems))
         surfaces.write(Outputs(verdict="error", exit_code=EXIT_INPUT))
@@ -85,6 +91,10 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
         page = surfaces.unjudged("the fork's run can't be judged", error.problems, EXIT_INPUT)
     except GitHubError as error:
         page = _unreadable(surfaces, error)
+    except Exception as error:  # an artifact may be anything: an older run's "passed" must not be left standing
+        told = internal_error(error)
+        surfaces.tell(Annotation("error", told, title="Evalward").command())
+        page = surfaces.unjudged(f"the run could not be judged: {told}", (), EXIT_UNJUDGED)
     return surfaces.publish(client, page).exit_code
 
 
@@ -111,6 +121,9 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
     side = _base(surfaces, client, pull)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     judgement = judge_report(report, side.baseline if side else None, policy)
+    if settings.fail_on:
+        unjudged = side is None and not settings.bootstrap
+        judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
     notes = [UNVERIFIED, *([] if side else [NO_CONFIG])]
     if told:
         more = f" and {len(told) - 5} more" if len(told) > 5 else ""
@@ -118,6 +131,7 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
     surfaces.show(judgement, annotate_cases=False)
     context = Context(
         head_sha=run.head_sha,
+        base_ref=pull.base.ref,
         base_sha=pull.base.sha,
         run_url=runner.run_url,
         report_path=_report_path(surfaces),

@@ -45,7 +45,7 @@ from evalward.render.terminal import judgement_text
 
 @dataclass(frozen=True)
 class Page:
-    """What is published: the comment's text, the summary's, and what the outputs say."""
+    """What is published: the comment's text, the summary's, and what the outputs say; `base` is what judged."""
 
     comment: str
     summary: str
@@ -54,6 +54,7 @@ class Page:
     state: State
     changed: bool = True
     failed: bool = True
+    base: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,12 @@ class Surfaces:
         self.world.out.flush()
 
     def mask(self) -> None:
-        """Have the runner hide every secret that we know of, in whatever is logged from here on."""
+        """Have the runner hide every secret that we know of, in whatever is logged from here on.
+
+        Where no runner reads these lines they would print the secrets instead of hiding them.
+        """
+        if self.world.env.get("GITHUB_ACTIONS") != "true":
+            return
         for secret in dict.fromkeys([self.settings.github_token, *self.redaction.values]):
             for command in mask_commands(secret):
                 self.world.out.write(command + "\n")
@@ -128,6 +134,7 @@ class Surfaces:
             state=status_state(judgement.verdict.exit_code),
             changed=_changed(judgement),
             failed=judgement.verdict.outcome is not Outcome.PASS,
+            base=context.base,
         )
 
     def unjudged(self, headline: str, problems: Sequence[Problem], code: int) -> Page:
@@ -242,7 +249,7 @@ class Surfaces:
         if not self.settings.github_token:
             self.tell(Annotation("notice", "No github-token: no commit status was posted.", title="Evalward").command())
             return
-        status = CommitStatus(name, page.state, self.redaction.text(page.headline), self.runner.run_url)
+        status = CommitStatus(name, page.state, self.redaction.text(page.headline), self.runner.run_url, page.base)
         notice = post_status(client, self.runner.repository, self.marker.head, status)
         if notice:
             self.tell(Annotation("notice", notice, title="Evalward").command())

@@ -8,7 +8,9 @@ digest in our own comment. A fork's branch is never written.
 from __future__ import annotations
 
 import io
+import lzma
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -22,18 +24,28 @@ from evalward.github.client import IssueComment, OpenPull
 from evalward.github.comment import parse_marker
 from evalward.github.event import Sha
 from evalward.github.repository import Repository
+from evalward.github.spoken import COMMAND, MAX_REASON, find_command
 from evalward.records.base import Record
 from evalward.records.problem import InputError, Place, Problem
 from evalward.render.escape import one_line
 
-COMMAND = "/evalward accept"
 LABEL = "evalward: accept"
-MAX_REASON = 300
 MAX_REPORT_BYTES = 20_000_000
 REPORT_FILE = "report.json"
 
-_COMMAND = re.compile(rf"{COMMAND}(?:[ \t]+(?P<reason>.*))?")
-_FENCE = re.compile(r" *(?P<mark>`{3,}|~{3,})(?P<rest>.*)")
+_BROKEN_ZIP = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    KeyError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 _EVIDENCE = re.compile(r"<!-- evalward:report sha256=(?P<digest>[0-9a-f]{64}) -->")
 
 
@@ -141,27 +153,6 @@ def read_label(payload: Mapping[str, Any]) -> Request | None:
     pull = event.pull_request
     reason = one_line(f"label on: {pull.title}", MAX_REASON)
     return Request(pull.number, event.sender.login, reason, "label", head=pull.head.sha)
-
-
-def find_command(body: str) -> str | None:
-    """The reason behind the first command that starts a line outside of a code block; empty when none was given."""
-    fence = ""
-    for line in body.split("\n"):
-        mark = _FENCE.match(line)
-        if mark:
-            fence = _fence_after(fence, mark["mark"], mark["rest"])
-            continue
-        found = None if fence else _COMMAND.fullmatch(line.rstrip())
-        if found:
-            return one_line(found["reason"] or "", MAX_REASON).strip()
-    return None
-
-
-def _fence_after(fence: str, mark: str, rest: str) -> str:
-    """The fence that is open after a line of fence marks: only one as long, of the same kind, closes a code block."""
-    if not fence:
-        return mark
-    return "" if mark.startswith(fence) and not rest.strip() else fence
 
 
 _Model = TypeVar("_Model", bound=Record)
@@ -273,6 +264,6 @@ def unpacked(data: bytes) -> bytes | None:
             info = archive.getinfo(REPORT_FILE)
             with archive.open(info) as file:
                 found = file.read(MAX_REPORT_BYTES + 1)
-    except (zipfile.BadZipFile, KeyError, RuntimeError, NotImplementedError, EOFError, OSError, zlib.error, ValueError):
+    except _BROKEN_ZIP:
         return None
     return found if len(found) <= MAX_REPORT_BYTES else None

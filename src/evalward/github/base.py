@@ -281,6 +281,8 @@ def resolve_base(plan: EventPlan, tree: GitTree) -> Base:
 
     For a pull request: the first parent of the checked-out merge commit, which is what the head was merged with; in
     every other checkout the event's base. For merge groups and pushes: what the event says.
+
+    Raises `GitHubError` where a pull request has a new base and the merge commit is still that of another one.
     """
     if plan.base_sha is None:
         return Base(
@@ -294,6 +296,7 @@ def resolve_base(plan: EventPlan, tree: GitTree) -> Base:
     if head == plan.event_sha and plan.merge_commit:
         parents = tree.parents(head) or ()
         if len(parents) == 2 and parents[1] == plan.head_sha:
+            _refuse_stale(plan, parents[0])
             return Base(parents[0], "merge-parent", "The commit that GitHub merged the pull request with.")
     if head == plan.head_sha:
         return Base(plan.base_sha, "event", "The pull request's base; its head is checked out, not the merge commit.")
@@ -302,6 +305,13 @@ def resolve_base(plan: EventPlan, tree: GitTree) -> Base:
         "event",
         f"The pull request's base; the checkout ({head[:12]}) is neither the event's merge commit nor the head.",
     )
+
+
+def _refuse_stale(plan: EventPlan, merged_with: str) -> None:
+    """GitHub makes the merge commit some time after the base changed; until then it is that of the old base."""
+    if plan.retargeted and merged_with != plan.base_sha:
+        message = f"The pull request has a new base, {(plan.base_sha or '')[:12]}, and was merged with another commit"
+        raise GitHubError(None, f"{message}, {merged_with[:12]}.", "Push to the branch, or close and reopen it.")
 
 
 def repository_path(prefix: str | None, parts: Sequence[str]) -> str:

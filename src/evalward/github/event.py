@@ -43,7 +43,8 @@ class EventPlan:
     is true), `head_sha` the commit that the evaluation is about. `base_sha` is the event's word for what to compare
     with; `base.resolve_base` knows better for merge commits. `branch` selects the profile: a pull request's target, a
     push's branch, a merge group's base, a release's target. `comment`: the event belongs to a pull request that can
-    be commented on; `fork` and `dependabot` say why the token may not be allowed to.
+    be commented on; `fork` and `dependabot` say why the token may not be allowed to. `retargeted`: the event is that
+    the pull request has another base now.
     `head_ref` and `branch` may be chosen by a stranger: they are text, never part of a command.
     """
 
@@ -60,9 +61,15 @@ class EventPlan:
     dependabot: bool = False
     comment: bool = False
     merge_commit: bool = False
+    retargeted: bool = False
     run_head: bool = True
     nothing_to_do: bool = False
     reason_not: str | None = None
+
+    @property
+    def proposed(self) -> bool:
+        """The event is about a change that somebody wants to merge: its check decides whether that may be."""
+        return self.kind in {"pull_request", "merge_group"}
 
 
 class _Environment(Record):
@@ -92,6 +99,7 @@ class _Pull(Record):
 class _PullRequestEvent(Record):
     action: str
     pull_request: _Pull
+    changes: dict[str, Any] = {}
 
 
 class _PushEvent(Record):
@@ -169,7 +177,8 @@ def plan_event(env: Mapping[str, str], payload: Mapping[str, Any]) -> EventPlan:
 
 def _pull_request(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PullRequestEvent, payload, "pull_request")
-    plan = replace(_of_pull(plan, event.pull_request), kind="pull_request", comment=True)
+    retargeted = event.action == "edited" and "base" in event.changes
+    plan = replace(_of_pull(plan, event.pull_request), kind="pull_request", comment=True, retargeted=retargeted)
     if event.action == "closed":
         return _idle(plan, "The pull request was closed: there is nothing to evaluate.")
     return plan

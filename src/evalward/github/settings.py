@@ -47,6 +47,7 @@ class Settings:
     baseline_branch: str = "evalward/baseline"
     artifact: str = "evalward"
     dry_run: bool = False
+    bootstrap: bool = False
     fail_on: FailOn | None = None
     comment: CommentMode = "always"
     comment_id: str = "evalward"
@@ -101,6 +102,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         baseline_branch=reader.branch(),
         artifact=reader.text("artifact") or Settings.artifact,
         dry_run=reader.choice("dry-run", ("true", "false")) == "true",
+        bootstrap=reader.choice("bootstrap", ("true", "false")) == "true",
         fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
         comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
         comment_id=reader.comment_id(),

@@ -19,12 +19,16 @@ State = Literal["success", "failure", "error"]
 
 @dataclass(frozen=True, slots=True)
 class CommitStatus:
-    """What is said of a commit; `context` tells it apart from other statuses, `target_url` leads to the run."""
+    """What is said of a commit; `context` tells it apart from other statuses, `target_url` leads to the run.
+
+    `base` is what the commit was judged against: a verdict against one branch says nothing about another.
+    """
 
     context: str
     state: State
     description: str
     target_url: str
+    base: str = ""
 
 
 def status_state(exit_code: int) -> State:
@@ -36,7 +40,8 @@ def status_state(exit_code: int) -> State:
 
 def post_status(client: GitHub, repository: str, sha: str, status: CommitStatus) -> str:
     """Post it; the sentence that says why it was not possible, empty when it was. Never raises `GitHubError`."""
-    description = one_line(client.hide(status.description), MAX_DESCRIPTION)
+    against = f" (against {status.base})" if status.base else ""
+    description = one_line(client.hide(status.description), MAX_DESCRIPTION - len(against)) + against
     body = {"state": status.state, "context": status.context, "description": description}
     if status.target_url:
         body["target_url"] = status.target_url

@@ -51,8 +51,10 @@ def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> T
     """The run that the event reports on. Raises `InputError` for every other event."""
     name = env.get("GITHUB_EVENT_NAME", "")
     if name != EVENT:
-        message = f"a fork's run is published by a workflow that it starts, and this is the event {name!r}"
-        raise wrong("environment", message, "Publish in a workflow with `on: workflow_run`.")
+        message = (
+            f"an artifact is judged in its own run or by a workflow that this starts, and this is the event {name!r}"
+        )
+        raise wrong("environment", message, "Publish in the pull request's run, or in one with `on: workflow_run`.")
     remedy = "The payload is not the one that GitHub sends for this event."
     try:
         event = _Event.model_validate(dict(payload))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalward.render.escape import one_line
+
+MAX_BASE = 60  # characters of a branch's name
+
 
 @dataclass(frozen=True)
 class Context:
@@ -12,11 +16,13 @@ class Context:
     `command` reproduces the run, `accept` says in words how to accept what changed (`…` in backticks becomes
     code). `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the base has no
     configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the
-    top. `edits` says what the pull request changes in what judges it, and comes first; `edit_lines` lists it.
+    top. `base_ref` is the branch that a pull request was judged against, `base_sha` its commit. `edits` says what the
+    pull request changes in what judges it, and comes first; `edit_lines` lists it.
     """
 
     title: str = "Evalward"
     head_sha: str | None = None
+    base_ref: str | None = None
     base_sha: str | None = None
     run_url: str | None = None
     report_path: str | None = None
@@ -28,3 +34,9 @@ class Context:
     notes: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
     edit_lines: tuple[str, ...] = ()
+
+    @property
+    def base(self) -> str:
+        """The base that judged, as in `main@abc1234`; empty where no branch did."""
+        ref = one_line(self.base_ref or "", MAX_BASE)
+        return f"{ref}@{self.base_sha[:7]}" if ref and self.base_sha else ref

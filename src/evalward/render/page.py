@@ -133,7 +133,9 @@ def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[s
         commit = f" {quoted(short_hash(comparison.baseline_commit))}" if comparison.baseline_commit else ""
         date = _DATE.match(comparison.baseline_created_at or "")
         facts.append(f"baseline{commit}" + (f" of {date[0]}" if date else ""))
-    if context.base_sha and not comparison.baseline_commit:
+    if context.base:
+        facts.append(f"judged against {quoted(context.base)}")
+    elif context.base_sha and not comparison.baseline_commit:
         facts.append(f"base {quoted(short_hash(context.base_sha))}")
     if context.head_sha:
         facts.append(f"head {quoted(short_hash(context.head_sha))}")

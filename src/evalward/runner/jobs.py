@@ -102,6 +102,8 @@ def measure(session: Session, data: bytes) -> bytes:
     """Run the suites. The keeper gets the report at every stage of it."""
     order = m.read(m.MeasureOrder, data)
     loaded = _judged_by(session, order)
+    if order.keyless:
+        session.outside = _outside(session.keeper, session.begun.model_copy(update={"keys": []}))
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)

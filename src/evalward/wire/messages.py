@@ -106,13 +106,14 @@ class MeasureOrder(Record):
 
     `config` replaces it, with what only the base may say. `based`: a base judges, and its files can be asked for.
     `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
-    guidance is held against the base's, if it is.
+    guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used.
     """
 
     config: Config | None = None
     chosen: Chosen = Chosen()
     based: bool = False
     spare_keyless: bool = False
+    keyless: bool = False
     resume: bool = False
     guidance: str | None = None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evalward.commands import accept as commands_accept
 from evalward.commands.baseline_ci import acceptances
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import LABEL
@@ -282,3 +283,17 @@ def test_accept__earlier_acceptances_stay_on_record(site: Site) -> None:
     assert accept(site, "/evalward accept second").code == 0
     told = acceptances(read_baseline(site.api.text(BASELINE, "topic"), "b"))
     assert [("slower" in line, "second" in line) for line in told] == [(True, False), (False, True)]
+
+
+def test_accept__a_fault_of_ours_is_answered(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever an artifact makes of us, who asked is told."""
+    measured(site, topic(site))
+
+    def fail(_: bytes) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(commands_accept, "parse_report", fail)
+    tip = site.api.tip("topic")
+    assert accept(site).code == 3
+    assert "internal error" in answer(site)
+    assert site.api.tip("topic") == tip

@@ -143,14 +143,29 @@ def test_errors_do_not_become_a_pass_by_a_limit_of_the_heads(act: Act) -> None:
     assert "missing" in seen.comment
 
 
-def test_a_base_without_a_config_is_an_unprotected_first_run(act: Act, tmp_path: Path) -> None:
-    seen = act({"evalward.yml": CONFIG}, {"evalward.yml": "", "other.txt": "x"})
+NO_BASE = {"evalward.yml": "", "other.txt": "x"}
+
+
+def test_a_base_without_a_config_judges_nothing(act: Act) -> None:
+    seen = act({"evalward.yml": CONFIG}, NO_BASE)
+    assert (seen.code, "inconclusive\n" in seen.outputs) == (1, True)
+    assert "bootstrap: true" in seen.comment
+
+
+def test_a_base_without_a_config_is_an_unprotected_first_run_where_the_workflow_says_so(act: Act) -> None:
+    seen = act({"evalward.yml": CONFIG}, NO_BASE, INPUT_BOOTSTRAP="true")
     assert seen.code == 0
-    assert "nothing was compared" in seen.comment or "own policy" in seen.comment
+    assert "own policy" in seen.comment
 
 
-def test_a_broken_base_says_so_and_does_not_block_its_repair(act: Act) -> None:
+def test_a_broken_base_says_so_and_its_repair_needs_the_workflows_word(act: Act) -> None:
     seen = act({"evalward.yml": CONFIG}, {"evalward.yml": "version: 7\n"})
+    assert seen.code == 1
+    assert "base's own files are wrong" in seen.comment
+
+
+def test_a_broken_base_does_not_block_its_repair_where_the_workflow_says_so(act: Act) -> None:
+    seen = act({"evalward.yml": CONFIG}, {"evalward.yml": "version: 7\n"}, INPUT_BOOTSTRAP="true")
     assert seen.code == 0
     assert "base's own files are wrong" in seen.comment
 

@@ -9,6 +9,7 @@ import pytest
 
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import LABEL
+from evalward.records.report import Provenance
 from support.git_repo import git, write_files
 from support.github_api import REPOSITORY
 from support.github_events import labeled, push
@@ -81,9 +82,10 @@ def test_push__pools(site: Site) -> None:
     """Reports of an earlier step, as a target that is random would give them."""
     for milliseconds in (11, 12):
         results = [result(name, duration_ms=milliseconds) for name in NAMES]
-        made = report(run(results, suite="tools", target="anthropic/m", random=True))
-        write_files(site.workspace, {"evalward-out/made.json": made.model_dump_json(by_alias=True)})
         pair = site.push({"README.md": str(milliseconds)})
+        made = report(run(results, suite="tools", target="anthropic/m", random=True))
+        made = made.model_copy(update={"provenance": Provenance(commit=pair[1])})
+        write_files(site.workspace, {"evalward-out/made.json": made.model_dump_json(by_alias=True)})
         seen = site.update(pair, baseline_mode="pool", report="evalward-out/made.json")
         assert seen.code == 0, seen.log
     [found] = read_baseline(site.api.text(BASELINE), "b").runs

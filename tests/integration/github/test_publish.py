@@ -345,7 +345,7 @@ def test_runs_of_no_pull__have_nothing_to_publish(
 
 
 def test_other_events__are_refused(stage: Stage, honest: dict[str, Any], api: FakeGitHub) -> None:
-    seen = stage(honest, event_name="pull_request")
+    seen = stage(honest, event_name="push")
 
     assert (seen.code, api.requests) == (2, [])
     assert "on: workflow_run" in seen.log

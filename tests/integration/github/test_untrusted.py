@@ -74,6 +74,7 @@ def act(folder: Path, event_name: str, event: Mapping[str, Any], env: Mapping[st
     (folder / "event.json").write_text(json.dumps(event))
     log = StringIO()
     variables = {
+        "GITHUB_ACTIONS": "true",
         "GITHUB_WORKSPACE": str(folder / "workspace"),
         "GITHUB_EVENT_PATH": str(folder / "event.json"),
         "GITHUB_EVENT_NAME": event_name,
@@ -110,6 +111,8 @@ def test_report__commands_no_runner(text: str) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         evil = fill(report(), clean_text(text)).model_copy(update={"schema_": "evalward.report/1"})
+        measured = evil.provenance.model_copy(update={"commit": "d" * 40})
+        evil = evil.model_copy(update={"provenance": measured})
         write_files(
             folder / "workspace",
             {

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.github import accept
-from evalward.github.accept import LABEL, MAX_REASON, find_command, read_comment, read_label, unpacked
+from evalward.github.accept import LABEL, read_comment, read_label, unpacked
+from evalward.github.spoken import MAX_REASON, find_command
 from evalward.records.problem import InputError
 from support.github_events import issue_comment, labeled
 from support.github_repo import zipped

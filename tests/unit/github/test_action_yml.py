@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from dataclasses import MISSING, fields
@@ -44,7 +45,8 @@ def test_runs__the_dockerfile() -> None:
     assert ACTION["runs"] == {"using": "docker", "image": "Dockerfile"}
     dockerfile = (ROOT / "Dockerfile").read_text("utf-8").splitlines()
     words = {line.split(" ", 1)[0] for line in dockerfile[dockerfile.index("FROM python:3.12-slim") :]}
-    assert 'ENTRYPOINT ["/usr/local/bin/evalward", "action"]' in dockerfile
+    [entry] = [json.loads(line.removeprefix("ENTRYPOINT ")) for line in dockerfile if line.startswith("ENTRYPOINT ")]
+    assert entry == ["/usr/local/bin/python3", "-I", "-u", "-X", "utf8", "-m", "evalward", "action"]
     assert not words & {"USER", "WORKDIR"}, "the runner's mounts ask for root and set the folder"
 
 

@@ -1,0 +1,148 @@
+"""The second of two jobs of one run: it judges and tells what the first measured, and opens nothing else of the head.
+
+The first job has the models' keys and no token that writes, this one has the token and no key. Policy, baseline and the
+list of protected files are the base's and GitHub's; of the artifact, one file is read as data. Unlike the second stage
+of a fork's run, this job is the check: its exit code is the verdict's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
+from evalward.commands.edits import edits_of
+from evalward.commands.faults import internal_error
+from evalward.commands.given import of_commit
+from evalward.commands.pipeline import REPORT_FILE, judge_report
+from evalward.commands.surfaces import Page, Surfaces, annotated
+from evalward.commands.world import World
+from evalward.decide.proposal import as_proposed
+from evalward.github.accept import digest_of
+from evalward.github.base import Base, GitTree
+from evalward.github.client import GitHub
+from evalward.github.comment import Marker, PullRequest
+from evalward.github.errors import GitHubError
+from evalward.github.event import EventPlan, plan_event
+from evalward.github.protect import ProtectedChanges, protected_changes
+from evalward.github.runner_files import Annotation, Outputs
+from evalward.github.settings import Runner, Settings
+from evalward.github.sides import Side, Sides, base_side
+from evalward.records.policy import Policy
+from evalward.records.problem import InputError
+from evalward.records.report import Report
+from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
+from evalward.redaction import Redaction
+from evalward.render.context import Context
+
+TELLS = frozenset({"pull_request", "merge_group"})
+"""The events for which one job measures and another one tells."""
+
+ANOTHER_JOB = (
+    "Measured by another job of this run, and judged here by the base's policy and baseline. What that job says of the "
+    "cases is believed: who can change the workflow can change it."
+)
+NO_CONFIG = "The base has no configuration: only each kind's own rules were applied, and nothing was compared."
+
+
+def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str, Any]) -> int:
+    """The verdict's exit code; 2: the artifact or the base's files are wrong; 3: it could not be judged.
+
+    Raises `InputError` when the event's payload is not GitHub's.
+    """
+    plan = plan_event(world.env, payload)
+    marker = Marker(settings.comment_id, plan.head_sha, runner.run_id, runner.run_attempt)
+    pull = None
+    if plan.comment and plan.pull_number is not None:
+        pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
+    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env))
+    surfaces.mask()
+    if not plan.run_head:
+        surfaces.tell(Annotation("notice", plan.reason_not or "Nothing to do.", title="Evalward").command())
+        surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
+        return EXIT_OK
+    with GitHub(settings.github_token, runner.api_url) as client:
+        return surfaces.publish(client, _page(surfaces, client, plan)).exit_code
+
+
+def _page(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
+    try:
+        return _judged(surfaces, client, plan)
+    except InputError as error:
+        surfaces.tell(*annotated(error.problems))
+        return surfaces.unjudged("what was measured can't be judged", error.problems, EXIT_INPUT)
+    except GitHubError as error:
+        surfaces.tell(Annotation("error", str(error), title="Evalward").command())
+        return surfaces.unjudged(str(error), (), EXIT_UNJUDGED)
+    except Exception as error:  # an artifact may be anything: an older run's "passed" must not be left standing
+        told = internal_error(error)
+        surfaces.tell(Annotation("error", told, title="Evalward").command())
+        return surfaces.unjudged(told, (), EXIT_UNJUDGED)
+
+
+def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
+    settings, runner = surfaces.settings, surfaces.runner
+    data = artifact_bytes(surfaces.folder / (settings.publish or ""))
+    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan))
+    remote = client if settings.github_token else None
+    tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
+    side, notes = _side(surfaces, plan, tree)
+    judgement = _judgement(report, side, settings)
+    surfaces.show(judgement, annotate_cases=False)
+    protected = _protected(surfaces, plan, side, tree, remote)
+    edits = edits_of(_alone(side, plan), report, protected) if side else None
+    if told:
+        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(told[:5])}.")
+    context = Context(
+        head_sha=plan.head_sha,
+        base_ref=plan.base_ref,
+        base_sha=plan.base_sha,
+        run_url=runner.run_url,
+        report_path=surfaces.shown(surfaces.folder / (settings.publish or "") / REPORT_FILE),
+        command=f"evalward check --config {settings.config}",
+        accept=(
+            f"update the baseline: `evalward run --config {settings.config}`, then "
+            f"`evalward baseline update --config {settings.config}`, and commit it"
+        ),
+        repository=plan.repository,
+        marker=surfaces.marker.format(),
+        notes=tuple(notes),
+        edits=edits.sentences if edits else (),
+        edit_lines=edits.lines if edits else (),
+    )
+    return surfaces.judged(judgement, report, context, digest_of(data))
+
+
+def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | None, list[str]]:
+    """The base's rules, and what there is to say about them; a broken base has none where the workflow lets it pass."""
+    settings = surfaces.settings
+    if plan.base_sha is None:
+        return None, [ANOTHER_JOB, NO_CONFIG]
+    try:
+        side = base_side(settings, plan.branch, plan.base_sha, tree, (surfaces.folder / settings.config).parent)
+    except InputError as error:
+        if not settings.bootstrap:
+            raise
+        return None, [ANOTHER_JOB, f"The base's own files are wrong, so they can't judge: {error.problems[0]}"]
+    return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
+
+
+def _judgement(report: Report, side: Side | None, settings: Settings) -> Judgement:
+    policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
+    judgement = judge_report(report, side.baseline if side else None, policy)
+    unjudged = side is None and not settings.bootstrap
+    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
+
+
+def _protected(
+    surfaces: Surfaces, plan: EventPlan, side: Side | None, tree: GitTree, remote: GitHub | None
+) -> ProtectedChanges:
+    if side is None:
+        return ProtectedChanges()
+    return protected_changes(surfaces.settings, plan, _alone(side, plan), tree, remote)
+
+
+def _alone(side: Side, plan: EventPlan) -> Sides:
+    """Both sides, where nothing of the head's is read: what it edits shows in the list of its files."""
+    return Sides(side, replace(side), unprotected=False, base=Base(plan.base_sha, "event", ""))
