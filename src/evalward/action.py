@@ -32,8 +32,9 @@ from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Selection, without_missing_keys
+from evalward.git import GitTree, repository_path
 from evalward.github.accept import digest_of
-from evalward.github.base import GitTree, repository_path, resolve_base
+from evalward.github.base import resolve_base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.commits import only_baseline_pushed

@@ -12,7 +12,7 @@ from evalward.commands.pipeline import remeasured
 from evalward.commands.release import branch_of
 from evalward.commands.world import World
 from evalward.config import load_config
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.github.client import API_URL, GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.repository import Repository

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
-from evalward.commands.files import read_baseline_file, write_text
+from evalward.commands.files import read_baseline_file, read_baseline_if_any, write_text
 from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, prepare, run_plan
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -76,8 +76,7 @@ def find_baseline(loaded: LoadedConfig, options: CheckOptions) -> Baseline | Non
     """The baseline: the one named must exist; the config's may not yet, then nothing is compared, and that is said."""
     if options.baseline is not None:
         return read_baseline_file(options.baseline)
-    path = loaded.root / loaded.config.baseline_for(None, options.profile)
-    return read_baseline_file(path) if path.exists() else None
+    return read_baseline_if_any(loaded.root / loaded.config.baseline_for(None, options.profile), loaded.root)
 
 
 def reproduce(options: CheckOptions) -> str:

@@ -15,7 +15,7 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun, Selection
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong
 from evalward.records.report import Report

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.files import emit, read_bytes
+from evalward.commands.files import emit, read_committed
 from evalward.commands.world import World
 from evalward.config import Config, JudgeConfig, LoadedConfig, load_config
 from evalward.records.problem import wrong
@@ -39,7 +39,7 @@ def judge_check(world: World, options: JudgeCheckOptions) -> int:
     """Exit code 0; 1 when the judge agrees too little or an injected instruction lifted a verdict; 3 when it failed to
     judge more often than its limit allows.
     """
-    rubric = read_rubric(read_bytes(options.rubric, "rubric", "Name a YAML file."), str(options.rubric))
+    rubric = read_rubric(read_committed(options.rubric, "rubric", "Name a YAML file."), str(options.rubric))
     labelled = load_labelled(options.labelled, rubric)
     loaded = _config(options, world)
     settings = loaded.config.judge or JudgeConfig()

@@ -28,7 +28,7 @@ from evalward.engine.control import Account, Budget
 from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.store import Store, safe_name, write_atomic
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.records.baseline import Baseline
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.history import HistoryEntry

@@ -15,7 +15,7 @@ from evalward.commands.pipeline import REPORT_FILE, judge_report
 from evalward.commands.secrets import Redaction
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from evalward.commands.files import read_bytes, write_text
+from evalward.commands.files import read_committed, write_text
 from evalward.commands.secrets import Redaction
 from evalward.engine.store import safe_name
 from evalward.records.problem import wrong
@@ -43,5 +43,5 @@ def _record_run(run: Run, output: Path, folder: Path, redaction: Redaction) -> P
 def _lines(run: Run, output: Path, redaction: Redaction) -> Iterable[str]:
     for result in sorted(run.cases, key=lambda result: (result.id, result.trial)):
         if result.trace is not None and result.valid:
-            trial = json.loads(read_bytes(output / result.trace, "trial", "Run it again."))
+            trial = json.loads(read_committed(output / result.trace, "trial", "Run it again.", output))
             yield json.dumps(redaction.value(trial), ensure_ascii=False)

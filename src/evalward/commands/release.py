@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.commands.baseline_ci import acceptances
-from evalward.commands.files import read_baseline_file, read_report, write_text
+from evalward.commands.files import read_baseline_if_any, read_report, write_text
 from evalward.commands.pipeline import judge_report, remeasured, unfed_rules
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.decide.baseline import read_baseline
-from evalward.github.base import GitTree, repository_path
+from evalward.git import GitTree, repository_path
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
@@ -105,7 +105,7 @@ def judge_release(
     policy = config.policy_for(options.branch, options.profile, file=loaded.file)
     policy = policy.model_copy(update={"fail_on": options.fail_on}) if options.fail_on else policy
     path = loaded.root / config.baseline_for(options.branch, options.profile)
-    baseline = read_baseline_file(path) if path.exists() else None
+    baseline = read_baseline_if_any(path, loaded.root)
     tag = options.tag or _tag(tree)
     tagged, note = _of_tag(loaded, tree, options, tag) if tag else (None, "There is no earlier release.")
     return ReleaseReport(

@@ -19,7 +19,7 @@ def history_of(root: Path, place: HistoryPlace | None, world: World) -> list[His
     """
     if place is None:
         return []
-    where = Where(root / (place.folder or ""), place.branch)
+    where = Where(root / (place.folder or ""), place.branch, root)
     try:
         data = stored(world, where)
     except InputError as error:

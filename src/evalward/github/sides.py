@@ -7,6 +7,7 @@ only to hosts that the base names: while it names none, to the providers' own.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -16,9 +17,11 @@ from evalward.config import JudgeConfig, LoadedConfig, Suite, parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
-from evalward.github.base import Base, GitTree, repository_path
+from evalward.git import GitTree, repository_path
+from evalward.github.base import Base
 from evalward.github.event import EventPlan
 from evalward.github.settings import Settings
+from evalward.opening import name_below, read_inside
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
@@ -137,7 +140,10 @@ def _mends(settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: L
     name = _baseline_name(settings, plan.branch, head)
     pairs = [(settings.config, head.root / posixpath.basename(settings.config))]
     pairs.append((_beside(settings, name), head.root / (_from_config(settings, name) if settings.baseline else name)))
-    return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _read(file, path) for path, file in pairs)
+    return any(
+        _base_bytes(tree, sha, _path(tree, settings, path)) != _head_bytes(head.root, file, path)
+        for path, file in pairs
+    )
 
 
 def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
@@ -145,6 +151,13 @@ def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
         return tree.read(sha, path)
     except InputError:
         return None  # too large, or no file: whatever the head has there is something else
+
+
+def _head_bytes(root: Path, file: Path, path: str) -> bytes | None:
+    try:
+        return _read(root, file, path)
+    except InputError:
+        return None
 
 
 def _baseline_name(settings: Settings, branch: str | None, config: LoadedConfig) -> str:
@@ -202,16 +215,19 @@ def _decoded(text: bytes, shown: str) -> str:
 def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig) -> Side:
     name = _baseline_name(settings, plan.branch, head)
     path = head.root / (name if settings.baseline is None else _from_config(settings, name))
-    content = _read(path, name)
+    content = _read(head.root, path, name)
     baseline = read_baseline(content, name) if content is not None else None
     return _side(
         _policy(settings, plan.branch, head), baseline, head, head.config.baseline_for(plan.branch, settings.profile)
     )
 
 
-def _read(path: Path, name: str) -> bytes | None:
+def _read(root: Path, path: Path, name: str) -> bytes | None:
+    """A file of the head. The input `baseline` counts from the working directory, so it may lie beside `root`."""
+    whole = Path(os.path.normpath(path))
+    top = Path(os.path.commonpath([root, whole]))
     try:
-        return path.read_bytes()
+        return read_inside(top, name_below(top, whole))
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from evalward.config import DEFAULT_CACHE, RECORDED, JudgeConfig, LoadedConfig
 from evalward.config.judge_checks import judge_name_problem
-from evalward.records.problem import wrong
+from evalward.opening import read_inside
+from evalward.records.problem import InputError, wrong
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.judge import Judge
 from evalward.suites.judge.recorded import load_recorded
@@ -177,8 +178,8 @@ def unchanged_in_base(loaded: LoadedConfig, path: str) -> bool:
     if loaded.base_file is None:
         return True
     try:
-        return loaded.base_file(path) == (loaded.root / path).read_bytes()
-    except OSError:
+        return loaded.base_file(path) == read_inside(loaded.root, path)
+    except (OSError, InputError):
         return False
 
 

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalward.opening import program_inside
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.trace import Message, Text, Trace
@@ -199,6 +200,10 @@ def startable(executable: str) -> str:
 
 
 def found(program: str, env: Mapping[str, str], root: Path | None = None) -> str | None:
-    """Where a program is: on the PATH, or below `root` for a relative path; `None` when it can't be started."""
-    there = root / program if root is not None and "/" in program and not program.startswith("/") else None
-    return shutil.which(str(there) if there else program, path=env.get("PATH"))
+    """Where a program is: on the PATH, or below `root` for a relative path; `None` when it can't be started.
+
+    Raises `InputError` where a path below `root` leads through a link or out of it.
+    """
+    if root is not None and "/" in program and not program.startswith("/"):
+        return program_inside(root, program)
+    return shutil.which(program, path=env.get("PATH"))
