@@ -160,7 +160,7 @@ class _IdleError(Exception):
 
 def _page(job: Job, client: GitHub) -> Page:
     config = job.folder / job.settings.config
-    loaded = load_config(config, job.surfaces.shown(config))
+    loaded = load_config(config, job.surfaces.shown(config), job.runner.workspace)
     tree = GitTree(
         job.runner.workspace,
         repository=job.plan.repository,

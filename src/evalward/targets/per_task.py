@@ -23,15 +23,22 @@ class FileTarget(Free):
     random = False
 
     def __init__(self, form: Form, name: str, pattern: str, root: Path) -> None:
-        """`pattern`: a path from the root with `{id}` in it, or a folder that holds `ID.patch` or `ID.log`."""
+        """`pattern`: a path from the root with `{id}` in it, or a folder that holds `ID.patch` or `ID.log`.
+
+        Raises `InputError` for a link among the files.
+        """
         self.form, self.id = form, f"{form}:{name}"
         self._pattern = pattern if ID_MARK in pattern else f"{pattern.rstrip('/')}/{ID_MARK}.{form}"
         self._root = root
+        self._names()  # a link is told before anything runs
+
+    def _names(self) -> list[str]:
+        return glob_inside(self._root, self._pattern.replace(ID_MARK, "*"))
 
     @property
     def subject(self) -> Mapping[str, str]:
         """Which files, and what stands in them. Raises `InputError` for a link among them, and for one too large."""
-        names = glob_inside(self._root, self._pattern.replace(ID_MARK, "*"))
+        names = self._names()
         return {
             self.form: digest({name.rpartition("/")[2]: hash_inside(self._root, name, MAX_BYTES) for name in names})
         }

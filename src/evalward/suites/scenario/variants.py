@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
-from evalward.opening import MOST_TEXT, beside, copy_inside, kind_inside, read_inside, why
+from evalward.opening import MIB, MOST_TEXT, beside, copy_inside, inside, read_inside, why
 from evalward.records.problem import InputError, wrong
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import MOST_BYTES, Fixture, FixtureError, is_subject, read_fixture
@@ -46,8 +46,14 @@ def _readable(root: Path, folder: str, name: str, place: KeyPath) -> Iterator[Mi
         yield Mistake(place, f"the path {shown(name)} leads out of the configuration's folder", "Move the file.")
         return
     try:
-        if kind_inside(root, file) != "file":
-            yield Mistake(place, f"there is no file {shown(name)}", "Paths count from the scenario's folder.")
+        with inside(root, file) as found:
+            if found.kind != "file":
+                yield Mistake(place, f"{shown(name)} is a folder", "Name a file.")
+            elif found.size > MOST_TEXT:
+                message = f"the file {shown(name)} is larger than {MOST_TEXT // MIB} MiB"
+                yield Mistake(place, message, "Guidance is a text that an agent reads.")
+    except (FileNotFoundError, NotADirectoryError):
+        yield Mistake(place, f"there is no file {shown(name)}", "Paths count from the scenario's folder.")
     except (InputError, OSError) as error:
         yield Mistake(place, why(error), "Name a file of the repository that is no link.")
 
