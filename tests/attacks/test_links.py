@@ -38,6 +38,13 @@ def checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: py
     return Checkout(tmp_path / "checkout", tmp_path / "elsewhere", capsys, monkeypatch)
 
 
+@pytest.mark.parametrize("kind", SLOTS)
+def test_the_checkout_is_sound_without_links(checkout: Checkout, kind: str) -> None:
+    write_checkout(checkout.root, kind)
+    done = checkout.run("validate", "--no-prove", "evalward.yml")
+    assert done.code == 0, done.said
+
+
 @pytest.mark.parametrize(("kind", "slot"), FILES)
 def test_a_link_to_the_environment(checkout: Checkout, kind: str, slot: str) -> None:
     write_checkout(checkout.root, kind)
