@@ -135,6 +135,15 @@ def test_what_is_larger_than_any_memory(checkout: Checkout, kind: str, slot: str
     assert Path(slot).name in done.said or Path(slot).parts[0] in done.said
 
 
+def test_a_configuration_in_a_linked_folder(checkout: Checkout) -> None:
+    write_checkout(checkout.outside, "command")
+    checkout.root.mkdir()
+    (checkout.root / "evals").symlink_to(checkout.outside)
+    done = checkout.run("validate", "--no-prove", "evals/evalward.yml")
+    assert done.code == 2
+    assert "evals is a symbolic link" in done.said
+
+
 def test_a_history_behind_a_link_is_not_read(checkout: Checkout) -> None:
     """It decides nothing, so it is only a warning; but what is behind the link stays there."""
     write_checkout(checkout.root, "command")

@@ -47,11 +47,12 @@ class LoadedConfig:
 def load_config(path: Path, shown: str | None = None, below: Path | None = None) -> LoadedConfig:
     """Read the file. Raises `InputError` with all its problems. `shown` is its name for people, else the path.
 
-    The file itself is no link, and no folder on the way to it below `below` is one.
+    The file itself is no link, and no folder on the way to it below `below` is one: without that, below the working
+    directory for a relative path, and below the file's own folder for any other.
     """
     file = shown or str(path)
     try:
-        top = below or path.parent
+        top = below or _start(path)
         data = beginning_inside(top, name_below(top, path), 4 * MAX_CHARACTERS + 1)
         root = path.absolute().parent
     except InputError as error:
@@ -65,6 +66,10 @@ def load_config(path: Path, shown: str | None = None, below: Path | None = None)
         reason = getattr(error, "strerror", None) or "its name can't be used"
         raise wrong(file, f"the file can't be read: {reason}", "Check its name and permissions.") from None
     return parse_config(_decoded(data, file), file, root)
+
+
+def _start(path: Path) -> Path:
+    return path.parent if path.is_absolute() or ".." in path.parts else Path()
 
 
 def _decoded(data: bytes, file: str) -> str:

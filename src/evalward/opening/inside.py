@@ -71,7 +71,7 @@ def inside(root: Path, name: str) -> Iterator[Opened]:
     Raises `InputError` for an absolute path, `..`, a link, a pipe, a socket or a device on the way, git's own folder
     and the kernel's file systems; `OSError` where there is nothing, or nothing that may be read.
     """
-    parts = _parts(name)
+    parts = parts_of(name)
     here = os.open(root, _START)
     try:
         _refuse_kernel(here, name)
@@ -127,7 +127,8 @@ def _too_large(name: str, most: int) -> InputError:
     return refused(name, f"the file is larger than {size}", "Make it smaller.")
 
 
-def _parts(name: str) -> list[str]:
+def parts_of(name: str) -> list[str]:
+    """The names of a path, one below the other. Raises `InputError` where it leads elsewhere by its text alone."""
     if "\0" in name or any("\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff" for char in name):
         raise refused(name, "the path has a character in it that no file's name has", "Remove it.")
     parts = [part for part in name.split("/") if part not in {"", "."}]

@@ -8,7 +8,7 @@ import posixpath
 import stat
 from pathlib import Path
 
-from evalward.opening.inside import MIB, Kind, inside, refused
+from evalward.opening.inside import MIB, Kind, inside, parts_of, refused
 
 MOST_BYTES = 64 * MIB
 """Of a file where nobody says another bound."""
@@ -86,7 +86,7 @@ def link_free(root: Path, name: str) -> str:
 
 def _where_it_leads(root: Path, name: str) -> str | None:
     """The path behind the first link on the way to a name; `None` where there is no link."""
-    parts = [part for part in name.split("/") if part not in {"", "."}]
+    parts = parts_of(name)
     for number, part in enumerate(parts):
         above = "/".join(parts[:number])
         with inside(root, above) as folder:

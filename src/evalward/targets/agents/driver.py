@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -189,8 +190,13 @@ def installed_with(executable: str) -> tuple[Path, ...]:
     file = Path(executable)
     found = [file, file.resolve()]
     found += [folder for folder in file.resolve().parents if folder.name == "node_modules"][-1:]
-    found += [folder for folder in list(file.parents)[1:2] if (folder / "pyvenv.cfg").is_file()]
+    found += [folder for folder in list(file.parents)[1:2] if _is_environment(folder)]
     return tuple(dict.fromkeys(found))
+
+
+def _is_environment(folder: Path) -> bool:
+    """A virtual environment; a repository is none, whatever file is committed in it."""
+    return (folder / "pyvenv.cfg").is_file() and not os.path.lexists(folder / ".git")
 
 
 def startable(executable: str) -> str:
