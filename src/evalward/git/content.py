@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evalward.git.errors import GitError
-from evalward.git.program import NO_GIT, NO_REPOSITORY, run_git
+from evalward.git.program import NO_GIT, NO_REPOSITORY, run_git, run_git_within
 
 MOST_ENTRIES = 100_000
 MOST_BYTES = 2 << 30
 _AT_ONCE = 32 << 20  # bytes that are held in memory at once, and the largest file but for itself
 _MOST_FILE = 512 << 20
+_MOST_LISTED = MOST_ENTRIES * 300  # bytes
 _LONGEST_LINK = 4096
 _FILES, _LINK, _SUBMODULE = {"100644", "100755", "100664"}, "120000", "160000"
 _FETCH = "fetch it (fetch-depth: 0)"
@@ -71,9 +72,11 @@ def _write(target: Path, blob: _Blob, content: bytes) -> None:
 
 def _listed(folder: Path, search_path: str, tree: str) -> list[_Blob]:
     """All files and links below a tree. Raises `ValueError` for a name that is none, and for too many of them."""
-    code, output = _asked(folder, search_path, ["ls-tree", "-r", "-z", "-l", "--full-tree", tree])
-    if code:
-        raise ValueError(f"git can't list the folder of this commit; {_FETCH}")
+    output = run_git_within(folder, search_path, ["ls-tree", "-r", "-z", "-l", "--full-tree", tree], _MOST_LISTED)
+    if output is None:
+        raise ValueError(
+            f"git can't list the folder of this commit, or it has more than {MOST_ENTRIES:,} files; {_FETCH}"
+        )
     lines = [line for line in output.split(b"\0") if line]
     if len(lines) > MOST_ENTRIES:
         raise ValueError(f"the folder of this commit has more than {MOST_ENTRIES:,} files")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -78,6 +79,36 @@ def run_git(
     except subprocess.TimeoutExpired:
         raise GitError(None, f"`git {args[0]}` took longer than {GIT_SECONDS:.0f} s.", "Run it again.") from None
     return done.returncode, done.stdout
+
+
+def run_git_within(folder: Path, search_path: str, args: Sequence[str], most: int) -> bytes | None:
+    """The output of a command whose length nobody knows; `None` when it fails or is longer than `most` bytes.
+
+    A few small trees that name each other list more files than any machine has room for.
+    """
+    top = repository_top(folder)
+    if top is None:
+        return None
+    try:
+        process = subprocess.Popen(  # noqa: S603 - as in `run_git`
+            ["git", *_repository(top), *GIT_CONFIG, *args],  # noqa: S607
+            cwd=folder,
+            env={**GIT_ENVIRONMENT, "PATH": search_path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
+    alarm = threading.Timer(GIT_SECONDS, process.kill)
+    alarm.start()
+    with process:
+        output = process.stdout.read(most + 1) if process.stdout is not None else b""
+        if len(output) > most:
+            process.kill()
+        code = process.wait()
+        alarm.cancel()
+    return output if code == 0 and len(output) <= most else None
 
 
 def repository_top(folder: Path) -> Path | None:
