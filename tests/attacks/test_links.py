@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -11,10 +12,12 @@ import pytest
 
 from evalward.config import load_config
 from evalward.records.problem import InputError
+from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.who import make_cache
 from support.checkouts import (
     CANARY,
     FOLDERS,
+    RUBRIC,
     SLOTS,
     Checkout,
     clear,
@@ -24,6 +27,7 @@ from support.checkouts import (
     sparse,
     write_checkout,
 )
+from support.git_repo import write_files
 
 FILES = [(kind, slot) for kind, slots in SLOTS.items() for slot in slots]
 WITH_FOLDERS = [*FILES, *((kind, slot) for kind, slots in FOLDERS.items() for slot in slots)]
@@ -163,6 +167,32 @@ def test_answers_of_a_judge_are_not_kept_behind_a_link(checkout: Checkout) -> No
     (checkout.root / "kept").symlink_to(checkout.outside)
     with pytest.raises(InputError, match="kept is a symbolic link"):
         make_cache(load_config(checkout.root / "evalward.yml"), {})
+
+
+def test_nothing_is_kept_through_links_in_the_folder_of_answers(checkout: Checkout) -> None:
+    folder, key = checkout.root / "answers", f"sha256:{'ab' * 32}"
+    folder.mkdir(parents=True)
+    (folder / "ab").symlink_to(checkout.outside)
+    (folder / ".gitignore").symlink_to(checkout.outside / "made")
+    cache = JudgeCache(folder)
+    cache.put(key, "{}")
+    assert list(checkout.outside.iterdir()) == []
+    assert cache.get(key) is None
+    (folder / "ab").unlink()
+    (folder / "ab").mkdir()
+    os.mkfifo(folder / "ab" / f"{'ab' * 32}.json")
+    assert cache.get(key) is None
+
+
+@pytest.mark.parametrize("what", ["rubric", "labelled"])
+def test_what_a_judge_is_held_against(checkout: Checkout, what: str) -> None:
+    write_checkout(checkout.root, "scenario")
+    line = {"id": "one", "task": "do it", "transcript": "done", "label": "pass"}
+    write_files(checkout.root, {"labelled.jsonl": json.dumps(line) + "\n", "rubric.yaml": RUBRIC})
+    place = checkout.root / ("labelled.jsonl" if what == "labelled" else "rubric.yaml")
+    replace_by_link(place, secret_file(checkout.outside / "key"))
+    done = checkout.run("judge", "check", "rubric.yaml", "labelled.jsonl")
+    assert (done.code, REFUSED in done.said, CANARY in done.said) == (2, True, False), done.said
 
 
 @pytest.mark.parametrize("name", ["prompts/../../elsewhere/key", "/etc/passwd", ".git/config", "./.git/config"])

@@ -15,7 +15,6 @@ from evalward.opening.reading import (
     link_free,
     program_inside,
     read_inside,
-    read_named,
     read_text_inside,
 )
 
@@ -37,7 +36,6 @@ __all__ = [
     "name_below",
     "program_inside",
     "read_inside",
-    "read_named",
     "read_text_inside",
     "refused",
     "walk_inside",

@@ -59,11 +59,6 @@ def program_inside(root: Path, name: str) -> str | None:
     return path if os.access(path, os.X_OK) else None
 
 
-def read_named(path: Path, most: int = MOST_BYTES) -> bytes:
-    """A file that the user named: its folder is as it was given, the file itself no link. Raises as `read_inside`."""
-    return read_inside(path.parent, path.name, most) if path.name else read_inside(path, ".", most)
-
-
 def beginning_inside(root: Path, name: str, most: int) -> bytes:
     """The first bytes of a file, however many there are. Raises as `inside`, and `IsADirectoryError`."""
     with inside(root, name) as found:

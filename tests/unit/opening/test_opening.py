@@ -21,7 +21,6 @@ from evalward.opening import (
     link_free,
     program_inside,
     read_inside,
-    read_named,
     read_text_inside,
     walk_inside,
 )
@@ -37,7 +36,6 @@ def test_a_file_is_read(tmp_path: Path) -> None:
     assert read_inside(tmp_path, "a/b.txt") == b"x\r\ny\rz\n"
     assert read_inside(tmp_path, "./a//./b.txt") == b"x\r\ny\rz\n"
     assert read_text_inside(tmp_path, "a/b.txt") == (tmp_path / "a" / "b.txt").read_text("utf-8")
-    assert read_named(tmp_path / "a" / "b.txt", 9) == b"x\r\ny\rz\n"
     assert len(hash_inside(tmp_path, "a/b.txt")) == 64
     assert [kind_inside(tmp_path, name) for name in ("a", "a/b.txt", "gone", "a/b.txt/c", ".")] == [
         "folder",

@@ -14,7 +14,9 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from evalward.opening import read_inside
 from evalward.records.base import Json, digest
+from evalward.records.problem import InputError
 
 SCHEMA = "evalward.judge-answer/1"
 MOST_BYTES = 1_000_000
@@ -32,20 +34,19 @@ class JudgeCache:
         """The digest of everything that an answer depends on."""
         return digest(list(parts))
 
-    def _path(self, key: str) -> Path:
+    @staticmethod
+    def _name(key: str) -> str:
         if not _KEY.fullmatch(key):
             raise ValueError(f"{key!r} is no key")
         name = key.removeprefix("sha256:")
-        return self.folder / name[:2] / f"{name}.json"
+        return f"{name[:2]}/{name}.json"
 
     def get(self, key: str) -> str | None:
         """The text of an earlier answer, `None` where there is none that can be read."""
-        path = self._path(key)
+        name = self._name(key)
         try:
-            if path.is_symlink() or path.stat().st_size > MOST_BYTES:
-                return None
-            data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+            data = json.loads(read_inside(self.folder, name, MOST_BYTES))
+        except (InputError, OSError, ValueError, RecursionError):
             return None
         if not isinstance(data, dict) or (data.get("schema"), data.get("key")) != (SCHEMA, key):
             return None
@@ -54,13 +55,15 @@ class JudgeCache:
 
     def put(self, key: str, answer: str) -> None:
         """Keep an answer. A folder that can't be written keeps nothing, which is no reason to lose a verdict."""
-        path = self._path(key)
+        path = self.folder / self._name(key)
         text = json.dumps({"schema": SCHEMA, "key": key, "answer": answer})
         if len(text) > MOST_BYTES:
             return
         with suppress(OSError):
             self._begin()
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.parent.is_symlink():
+                return  # somebody committed it: it leads anywhere
             descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
             try:
                 with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
@@ -73,6 +76,6 @@ class JudgeCache:
     def _begin(self) -> None:
         """The folder keeps itself out of commits: a committed answer would be a forged one some day."""
         ignored = self.folder / ".gitignore"
-        if not ignored.exists():
+        if not os.path.lexists(ignored):
             self.folder.mkdir(parents=True, exist_ok=True)
             ignored.write_text("*\n", "utf-8")
