@@ -25,8 +25,9 @@ from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
 from evalward.decide.proposal import as_proposed
 from evalward.engine.plan import Selection
+from evalward.git import GitTree, repository_path
 from evalward.github.accept import digest_of
-from evalward.github.base import GitTree, repository_path, resolve_base
+from evalward.github.base import resolve_base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.commits import only_baseline_pushed
@@ -165,12 +166,13 @@ class _IdleError(Exception):
 
 def _page(job: Job, client: GitHub) -> Page:
     """The page, with a runner at hand: whatever of the head is opened, it opens."""
-    with runner_of(job.world, job.folder) as head:
+    with runner_of(job.world, job.runner.workspace) as head:
         return _judged_page(job, client, head)
 
 
 def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
-    loaded, read = load(head, job.settings.config, job.surfaces.shown(job.folder / job.settings.config))
+    config = posixpath.join(job.settings.working_directory, job.settings.config)
+    loaded, read = load(head, config, posixpath.normpath(config), ".")
     tree = GitTree(
         job.runner.workspace,
         repository=job.plan.repository,
@@ -180,7 +182,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     job = job.hiding(loaded.config.providers)
     finish = _finisher(job, client, tree, loaded, head)
     base = resolve_base(job.plan, tree)
-    sides = read_sides(job.settings, job.plan, base, tree, loaded, files=head_files(head))
+    sides = read_sides(job.settings, job.plan, base, tree, loaded, files=head_files(head, job.settings))
     job = job.hiding(sides.providers)
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
@@ -274,8 +276,8 @@ def _given_report(work: _Work, read: Head, tree: GitTree) -> tuple[Report, str]:
     if read.unfed:
         raise InputError(read.unfed)
     name = work.job.settings.report or ""
-    data = report_bytes(work.head, name)
     place = posixpath.join(work.job.settings.working_directory, name)
+    data = report_bytes(work.head, place)
     report = given_report(data, name, place, work.job.plan, tree)
     # What is partial, only the job says.
     return work.job.redaction.record(report.model_copy(update={"partial": work.selection.partial})), digest_of(data)

@@ -17,7 +17,8 @@ from evalward.action import run_action
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
-from evalward.github.base import GitTree, resolve_base
+from evalward.git import GitTree
+from evalward.github.base import resolve_base
 from evalward.github.errors import GitHubError
 from evalward.github.event import plan_event
 from support.git_repo import commit, git, init, pull_request_repo, write_files

@@ -19,6 +19,7 @@ from evalward.commands.pipeline import judge_report
 from evalward.commands.surfaces import Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.baseline import read_baseline
+from evalward.git import GitTree
 from evalward.github.accept import (
     LABEL,
     RefusedError,
@@ -30,7 +31,6 @@ from evalward.github.accept import (
     read_comment,
     read_label,
 )
-from evalward.github.base import GitTree
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker
 from evalward.github.commits import CommitOutcome, MovedHeadError, baseline_message, commit_file

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evalward.github.base import GitTree, repository_path
+from evalward.git import GitTree, repository_path
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
 from evalward.github.settings import Settings
@@ -14,9 +15,9 @@ from evalward.keeper.session import Runner
 from evalward.wire.faults import RemoteFilesError
 
 
-def head_files(runner: Runner) -> HeadFiles:
+def head_files(runner: Runner, settings: Settings) -> HeadFiles:
     """Reads files of the head, by their paths from the working directory, without opening them here."""
-    return lambda path: runner.read(path, anywhere=True)
+    return lambda path: runner.read(posixpath.join(settings.working_directory, path), anywhere=True)
 
 
 @dataclass(frozen=True)

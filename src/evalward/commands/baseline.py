@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalward.commands.check import policy_of
-from evalward.commands.files import emit, read_baseline_file, read_report, write_text
+from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
 from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
 from evalward.config import load_config
@@ -76,7 +76,7 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     """
     options = options or UpdateOptions()
     reason = _clean_reason(options.accept)
-    previous = read_baseline_file(path) if path.exists() else None
+    previous = read_baseline_if_any(path)
     measured = [Measured(read_report(file), str(file)) for file in (report, *options.also)]
     kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
     done = update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy)

@@ -10,7 +10,7 @@ from evalward.decide.baseline import NO_POLICY, dump_baseline, read_baseline, wi
 from evalward.decide.baseline import update_baseline as update_reports
 from evalward.decide.edits import baseline_edits
 from evalward.decide.pooling import Measured
-from evalward.github.base import GitTree, repository_path
+from evalward.git import GitTree, repository_path
 from evalward.github.commits import MakeText, baseline_message, commit_file
 from evalward.github.errors import GitHubError
 from evalward.github.pulls import Proposal, propose

@@ -11,7 +11,7 @@ from evalward.commands.measuring import load, read_report_of, runner_of
 from evalward.commands.pipeline import remeasured
 from evalward.commands.release import branch_of
 from evalward.commands.world import World
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.github.client import API_URL, GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.repository import Repository

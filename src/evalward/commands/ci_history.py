@@ -9,7 +9,7 @@ import posixpath
 from dataclasses import dataclass
 
 from evalward.decide.history_file import HISTORY_FILE, History, append_to_text, entries_of, read_history
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.github.commits import commit_file, read_text
 from evalward.github.errors import GitHubError
 from evalward.github.repository import Repository

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evalward import __version__
-from evalward.commands.files import read_bytes, read_report, write_text
+from evalward.commands.files import read_bytes, read_committed, read_report, write_text
 from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
@@ -104,10 +104,11 @@ def _trials(run: Run, folder: Path) -> Iterator[Trial]:
     for result in run.cases:
         if result.trace is None:
             continue
-        path = (folder / result.trace).resolve()
-        if not path.is_relative_to(folder.resolve()):
+        path = folder / result.trace
+        if ".." in path.parts or Path(result.trace).is_absolute():
             raise wrong(str(folder), f"the report names a trial outside its folder: {result.trace}", TRIAL_HINT)
-        yield parse_record(read_bytes(path, "trial", TRIAL_HINT), str(path), Trial, "a trial", TRIAL_HINT)
+        data = read_committed(path, "trial", TRIAL_HINT, folder)
+        yield parse_record(data, str(path), Trial, "a trial", TRIAL_HINT)
 
 
 def _unknown(form: str, known: dict[str, str]) -> InputError:

@@ -6,7 +6,7 @@ import posixpath
 
 from evalward.commands.files import REPORT_HINT
 from evalward.commands.pipeline import remeasured
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.github.event import EventPlan
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalward.commands.files import emit, read_baseline_file, read_bytes, read_report, write_text
+from evalward.commands.files import emit, read_baseline_file, read_bytes, read_committed, read_report, write_text
 from evalward.commands.world import World
 from evalward.decide.history import summarize
 from evalward.decide.history_file import (
@@ -17,7 +18,7 @@ from evalward.decide.history_file import (
     entries_of,
     read_history,
 )
-from evalward.github.base import MAX_FILE_BYTES
+from evalward.git import MAX_FILE_BYTES
 from evalward.github.data_branch import DataBranch
 from evalward.github.errors import GitHubError
 from evalward.records.history import HistoryEntry, HistorySummary, RunHistory
@@ -39,6 +40,7 @@ class Where:
 
     folder: Path
     branch: str | None = None
+    root: Path | None = None  # below it, nothing on the way to the folder is a link
 
     def __str__(self) -> str:
         return f"{HISTORY_FILE} of the branch {self.branch}" if self.branch else str(self.folder / HISTORY_FILE)
@@ -89,7 +91,7 @@ def _store(world: World, where: Where, new: list[HistoryEntry], message: str) ->
 
     if where.branch is None:
         path = where.folder / HISTORY_FILE
-        now = changed(_folder_bytes(path)).decode()
+        now = changed(_folder_bytes(path, None)).decode()
         if now != texts[0]:
             write_text(path, now, world.redaction)
     else:
@@ -158,18 +160,18 @@ def _read_judgement(path: Path) -> Judgement:
 def stored(world: World, where: Where) -> bytes | None:
     """The file's bytes, `None` where there is none. Raises `InputError`."""
     if where.branch is None:
-        return _folder_bytes(where.folder / HISTORY_FILE)
+        return _folder_bytes(where.folder / HISTORY_FILE, where.root)
     try:
         return _branch(world, where.branch).read(HISTORY_FILE)
     except GitHubError as error:
         raise _input_error(where, error) from error
 
 
-def _folder_bytes(path: Path) -> bytes | None:
+def _folder_bytes(path: Path, root: Path | None) -> bytes | None:
     """The file's bytes, `None` where there is none; as large as one of a branch may be."""
-    if not path.exists():
+    if not os.path.lexists(path):
         return None
-    data = read_bytes(path, "history", APPEND_HINT)
+    data = read_committed(path, "history", APPEND_HINT, root)
     if len(data) > MAX_FILE_BYTES:
         message = f"has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read"
         raise wrong(str(path), message, "Keep its newest lines.")

@@ -39,9 +39,11 @@ def loaded_of(head: m.Head) -> LoadedConfig:
     return LoadedConfig(head.config, head.file, Path(head.root), head.sha256)
 
 
-def load(runner: Runner, config: str, shown: str | None = None) -> tuple[LoadedConfig, m.Head]:
-    """Have the runner read a configuration. Raises `InputError`."""
-    head = runner.load(config, shown)
+def load(
+    runner: Runner, config: str, shown: str | None = None, below: str | None = None
+) -> tuple[LoadedConfig, m.Head]:
+    """Have the runner read a configuration; no link is followed below `below`. Raises `InputError`."""
+    head = runner.load(config, shown, below=below)
     if head is None:
         raise RuntimeError("a configuration that must be there was not read")
     return loaded_of(head), head

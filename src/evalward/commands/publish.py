@@ -17,7 +17,7 @@ from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.tell import NO_CONFIG, TELLS, tell
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError

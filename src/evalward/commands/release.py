@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.commands.baseline_ci import acceptances
-from evalward.commands.files import read_bytes, read_report
+from evalward.commands.files import read_committed, read_report
 from evalward.commands.pipeline import judge_report, remeasured
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
-from evalward.github.base import GitTree, repository_path
+from evalward.git import GitTree, repository_path
 from evalward.keeper.outputs import OutputFolder
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn
@@ -69,7 +69,7 @@ def reading(root: Path) -> Callable[[str], bytes | None]:
 
     def read(name: str) -> bytes | None:
         path = root / name
-        return read_bytes(path, "baseline", UPDATE_HINT) if path.exists() else None
+        return read_committed(path, "baseline", UPDATE_HINT, root) if os.path.lexists(path) else None
 
     return read
 

@@ -8,7 +8,7 @@ from evalward.commands.history import Where, stored
 from evalward.commands.world import World
 from evalward.config.model import HistoryPlace
 from evalward.decide.history_file import HISTORY_FILE, read_history
-from evalward.github.base import MAX_FILE_BYTES
+from evalward.git import MAX_FILE_BYTES
 from evalward.keeper.session import Runner
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError

@@ -19,8 +19,9 @@ from evalward.commands.pipeline import REPORT_FILE, judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
+from evalward.git import GitTree
 from evalward.github.accept import digest_of
-from evalward.github.base import Base, GitTree
+from evalward.github.base import Base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError

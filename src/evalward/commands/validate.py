@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalward.commands.files import read_baseline_file
+from evalward.commands.files import read_baseline_if_any
 from evalward.commands.world import World
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Plan, Selection
@@ -59,11 +59,8 @@ async def _prove(plan: Plan) -> dict[str, Proof]:
 
 
 def _baseline_problems(loaded: LoadedConfig) -> Sequence[Problem]:
-    path = loaded.root / loaded.config.baseline
-    if not path.exists():
-        return []
     try:
-        read_baseline_file(path)
+        read_baseline_if_any(loaded.root / loaded.config.baseline, loaded.root)
     except InputError as error:
         return error.problems
     return []

@@ -16,6 +16,7 @@ from evalward.config.explain import explain
 from evalward.config.model import Config
 from evalward.config.words import KeyPath, field_name
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, nearest_line, read_yaml
+from evalward.opening import beginning_inside, name_below, why
 from evalward.records.base import digest_text
 from evalward.records.problem import InputError, Place, Problem, wrong
 
@@ -43,22 +44,32 @@ class LoadedConfig:
         return nearest_line(self.lines, path)
 
 
-def load_config(path: Path, shown: str | None = None) -> LoadedConfig:
-    """Read the file. Raises `InputError` with all its problems. `shown` is its name for people, else the path."""
+def load_config(path: Path, shown: str | None = None, below: Path | None = None) -> LoadedConfig:
+    """Read the file. Raises `InputError` with all its problems. `shown` is its name for people, else the path.
+
+    The file itself is no link, and no folder on the way to it below `below` is one: without that, below the working
+    directory for a relative path, and below the file's own folder for any other.
+    """
     file = shown or str(path)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(4 * MAX_CHARACTERS + 1)
+        top = below or _start(path)
+        data = beginning_inside(top, name_below(top, path), 4 * MAX_CHARACTERS + 1)
         root = path.absolute().parent
+    except InputError as error:
+        raise wrong(file, f"the file can't be read: {why(error)}", error.problems[0].remedy) from None
     except FileNotFoundError:
         remedy = "Write evalward.yml at the repository's root, or say with --config where it is."
         raise wrong(file, "there is no such file", remedy) from None
     except IsADirectoryError:
         raise wrong(file, "this is a folder", "Name the file in it: evalward.yml.") from None
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "its name can't be used"
-        raise wrong(file, f"the file can't be read: {why}", "Check its name and permissions.") from None
+        reason = getattr(error, "strerror", None) or "its name can't be used"
+        raise wrong(file, f"the file can't be read: {reason}", "Check its name and permissions.") from None
     return parse_config(_decoded(data, file), file, root)
+
+
+def _start(path: Path) -> Path:
+    return path.parent if path.is_absolute() or ".." in path.parts else Path()
 
 
 def _decoded(data: bytes, file: str) -> str:

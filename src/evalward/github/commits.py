@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from evalward.github.base import MAX_FILE_BYTES
+from evalward.git import MAX_FILE_BYTES
 from evalward.github.errors import GitHubError
 from evalward.github.repository import NewCommit, Repository, StaleError
 from evalward.records.problem import wrong

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from evalward.github.base import GitTree, run_git
+from evalward.git import GitTree, run_git
 from evalward.github.errors import GitHubError
 from evalward.records.problem import wrong
 

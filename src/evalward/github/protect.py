@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
-from evalward.github.base import FileChange, GitTree, repository_path
+from evalward.git import FileChange, GitTree, repository_path
 from evalward.github.client import MAX_PULL_FILES, PullFile
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan

@@ -16,7 +16,8 @@ from evalward.config import JudgeConfig, LoadedConfig, Suite, parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
-from evalward.github.base import Base, GitTree, repository_path
+from evalward.git import GitTree, repository_path
+from evalward.github.base import Base
 from evalward.github.event import EventPlan
 from evalward.github.settings import Settings
 from evalward.records.baseline import Baseline
@@ -146,7 +147,7 @@ def _mends(
 ) -> bool:
     """The head has another config or another baseline than the base."""
     paths = [settings.config, _beside(settings, _baseline_name(settings, plan.branch, head))]
-    return any(_base_bytes(tree, sha, _path(tree, settings, path)) != files(path) for path in paths)
+    return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _head_bytes(files, path) for path in paths)
 
 
 def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
@@ -154,6 +155,13 @@ def _base_bytes(tree: GitTree, sha: str, path: str) -> bytes | None:
         return tree.read(sha, path)
     except InputError:
         return None  # too large, or no file: whatever the head has there is something else
+
+
+def _head_bytes(files: HeadFiles, path: str) -> bytes | None:
+    try:
+        return files(path)
+    except InputError:
+        return None  # a link, or no file: whatever the base has there is something else
 
 
 def _baseline_name(settings: Settings, branch: str | None, config: LoadedConfig) -> str:

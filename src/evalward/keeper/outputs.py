@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.engine.store import Store
-from evalward.github.base import run_git
+from evalward.git import run_git
 from evalward.records.problem import InputError, wrong
 from evalward.redaction import NOTHING, Redaction
 from evalward.writing import Folder

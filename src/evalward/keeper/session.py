@@ -45,9 +45,11 @@ class Runner:
         """Say what is outside."""
         self._job("begin", beginning)
 
-    def load(self, config: str, shown: str | None = None, *, optional: bool = False) -> m.Head | None:
+    def load(
+        self, config: str, shown: str | None = None, *, below: str | None = None, optional: bool = False
+    ) -> m.Head | None:
         """Read a configuration; `None` for an `optional` one that isn't there. Raises `InputError`."""
-        answer = self._job("load", m.LoadOrder(config=config, shown=shown, optional=optional))
+        answer = self._job("load", m.LoadOrder(config=config, shown=shown, below=below, optional=optional))
         return None if answer == b"null" else self._read(m.Head, answer)
 
     def read(self, path: str, *, limit: int = FILE_LIMIT, anywhere: bool = False) -> bytes | None:

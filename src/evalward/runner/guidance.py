@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalward.config import LoadedConfig
 from evalward.engine.keeping import Records
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.records.problem import wrong
 from evalward.runner.guidance_base import commit_guidance
 from evalward.runner.guidance_runs import Comparing, Version, compare_versions

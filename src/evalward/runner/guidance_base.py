@@ -9,7 +9,8 @@ from pathlib import Path
 
 from evalward.config import ScenarioSuite
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.github.base import GitTree, repository_path
+from evalward.git import GitTree, repository_path
+from evalward.opening import MOST_TEXT, link_free, name_below, read_inside
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError
 from evalward.records.report import Report
@@ -60,17 +61,17 @@ class OtherCommit:
             return None
         there = self.read(posixpath.normpath(spec.system))
         text = None if there is None else there.decode("utf-8", "replace").strip()
-        here = (self.root / spec.system).read_text("utf-8", "replace").strip()
+        here = read_inside(self.root, spec.system, MOST_TEXT).decode("utf-8", "replace").strip()
         return None if text == here else text
 
     def _from_root(self, folder: Path) -> str:
-        return posixpath.normpath(folder.resolve().relative_to(self.root.resolve()).as_posix())
+        return name_below(self.root, folder)
 
 
 def _here(case: ScenarioCase, path: str) -> bytes | None:
     try:
-        return (case.fixture / path).read_bytes()
-    except OSError:
+        return read_inside(case.fixture, link_free(case.fixture, path))
+    except (InputError, OSError):
         return None
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalward.config import LoadedConfig, load_config
 from evalward.engine.plan import Plan, Selection, without_missing_keys
+from evalward.opening import name_below, read_inside
 from evalward.records.problem import wrong
 from evalward.runner.link import Keeper, Telling
 from evalward.runner.measure import Beside, prepare, run_plan
@@ -64,9 +65,9 @@ def begin(session: Session, data: bytes) -> bytes:
 def load(session: Session, data: bytes) -> bytes:
     """Read a configuration."""
     order = m.read(m.LoadOrder, data)
-    if order.optional and not Path(order.config).exists():
+    if order.optional and not os.path.lexists(order.config):
         return b"null"
-    loaded = load_config(Path(order.config), order.shown)
+    loaded = load_config(Path(order.config), order.shown, Path(order.below) if order.below else None)
     session.loaded = loaded
     head = m.Head(
         config=loaded.config,
@@ -84,18 +85,21 @@ def read_file(session: Session, data: bytes) -> bytes:
     Raises `InputError`.
     """
     order = m.read(m.ReadOrder, data)
-    path = Path(order.path) if order.anywhere else session.config.root / order.path
+    top, name = (session.config.root, order.path) if not order.anywhere else _below(Path(order.path))
     try:
-        with path.open("rb") as file:
-            content = file.read(order.limit + 1)
+        content = read_inside(top, name, order.limit)
     except FileNotFoundError:
         return b"-"
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "its name can't be used"
         raise wrong(order.path, f"can't be read: {why}", "Name a file.") from error
-    if len(content) > order.limit:
-        raise wrong(order.path, f"is larger than {order.limit:,} bytes", "Name another file.")
     return b"+" + content
+
+
+def _below(path: Path) -> tuple[Path, str]:
+    """Where a path that the user named begins: below where we work no link is followed; elsewhere it is none itself."""
+    top = path.parent if path.is_absolute() or ".." in path.parts else Path()
+    return top, name_below(top, path)
 
 
 def measure(session: Session, data: bytes) -> bytes:

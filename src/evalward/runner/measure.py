@@ -14,7 +14,7 @@ from evalward.engine.control import Account, Budget
 from evalward.engine.keeping import Keeping, Records, Retry
 from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Provenance, Report, Tool

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from evalward.config import LoadedConfig
+from evalward.opening import glob_inside
 from evalward.records.case import Case
-from evalward.records.problem import Place, Problem
+from evalward.records.problem import InputError, Place, Problem
 
 
-def case_files(suite: str, patterns: Sequence[str], config: LoadedConfig, problems: list[Problem]) -> list[Path]:
-    """The files that the patterns match, without repetition. A pattern that matches none is a problem."""
-    found: dict[Path, None] = {}
+def case_files(suite: str, patterns: Sequence[str], config: LoadedConfig, problems: list[Problem]) -> list[str]:
+    """The files that the patterns match, without repetition, as paths from the configuration's folder.
+
+    A pattern that matches none, or a link, is a problem.
+    """
+    found: dict[str, None] = {}
     index = [spec.name for spec in config.config.suites].index(suite)
     for number, pattern in enumerate(patterns):
-        files = _matching(config.root, pattern)
+        line = config.line("suites", index, "cases", number)
+        try:
+            files = glob_inside(config.root, pattern)
+        except InputError as error:
+            problems += error.problems
+            continue
         if not files:
-            line = config.line("suites", index, "cases", number)
             problems.append(
                 Problem(
                     place=Place(file=config.file, line=line),
@@ -28,18 +35,6 @@ def case_files(suite: str, patterns: Sequence[str], config: LoadedConfig, proble
             )
         found |= dict.fromkeys(files)
     return list(found)
-
-
-def _matching(root: Path, pattern: str) -> list[Path]:
-    try:
-        return sorted(path for path in root.glob(pattern) if path.is_file())
-    except (ValueError, IndexError, NotImplementedError):  # what pathlib says to `.`, `**x` and the like
-        return []
-
-
-def shown(file: Path, root: Path) -> str:
-    """The file's path as people wrote it: relative to the configuration's folder."""
-    return file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
 
 
 def repeated_ids(cases: Sequence[Case], field: str = "id", shown: Callable[[str], str] = repr) -> list[Problem]:

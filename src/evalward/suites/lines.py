@@ -12,7 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config.words import near_or_known
-from evalward.records.problem import Place, Problem
+from evalward.opening import read_text_inside
+from evalward.records.problem import InputError, Place, Problem
 
 Model = TypeVar("Model", bound=BaseModel)
 COMMENT_MARKS = ("#", "//")
@@ -35,12 +36,14 @@ class LinesRead(Generic[Model]):
     problems: list[Problem]
 
 
-def read_lines(path: Path, shown_as: str, model: type[Model]) -> LinesRead[Model]:
-    """Read a JSONL file. Blank lines and comments (`#`, `//`) are passed over."""
+def read_lines(root: Path, name: str, model: type[Model], shown_as: str = "") -> LinesRead[Model]:
+    """Read the JSONL file `name` below `root`. Blank lines and comments (`#`, `//`) are passed over."""
+    shown_as = shown_as or name
     try:
-        if path.stat().st_size > LIMIT_BYTES:
-            return LinesRead([], [_problem(shown_as, None, "the file is larger than 64 MB", "Split it.")])
-        text = path.read_text("utf-8-sig")
+        text = read_text_inside(root, name, LIMIT_BYTES, "utf-8-sig")
+    except InputError as error:
+        place = Place(file=shown_as)
+        return LinesRead([], [problem.model_copy(update={"place": place}) for problem in error.problems])
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"it isn't UTF-8: {error}"
         return LinesRead(

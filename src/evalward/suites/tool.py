@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evalward.opening import read_text_inside
 from evalward.records.base import digest
 from evalward.records.problem import wrong
 from evalward.targets.base import ToolSpec
@@ -66,7 +67,7 @@ def _default_tool() -> ToolSpec:
 
 def _read(root: Path, name: str) -> str:
     try:
-        return (root / name).read_text("utf-8").strip()
+        return read_text_inside(root, name).strip()
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
         raise wrong(name, f"can't be read: {why}", "Name a text file, relative to the config's folder.") from error

@@ -35,7 +35,7 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: 
 
         recording = name.removeprefix(REPLAY)
         path = loaded.config.recordings[recording]
-        return load_recording(recording, loaded.root / path, shown=path)
+        return load_recording(recording, loaded.root / path, shown=path, root=loaded.root)
     if name.startswith(PROGRAM):
         from evalward.targets.programs import load_program  # noqa: PLC0415
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from evalward.config import PROMPT_MARK, LoadedConfig, Program
+from evalward.opening import program_inside
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.problem import wrong
@@ -161,8 +162,10 @@ def load_program(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> Pro
     """The program of this name. Raises `InputError` when there is no such file to start."""
     program = loaded.config.programs[name]
     first = program.command[0]
-    there = loaded.root / first if "/" in first and not first.startswith("/") else None
-    found = shutil.which(str(there) if there else first, path=env.get("PATH"))
+    if "/" in first and not first.startswith("/"):
+        found = program_inside(loaded.root, first)
+    else:
+        found = shutil.which(first, path=env.get("PATH"))
     if found is None:
         place = loaded.line("programs", name, "command")
         remedy = "Name a program on the PATH, or an executable file relative to the configuration's folder."

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from evalward.opening import MIB, glob_inside, kind_inside, name_below, read_inside
 from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -22,6 +23,7 @@ from evalward.records.trace import Message, Trace, Turn, Usage
 from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
 
 Key = tuple[str, int]  # case id and trial number
+MOST_BYTES = 512 * MIB
 
 
 class ReplayChat:
@@ -83,14 +85,15 @@ class Replay(Free):
         return ReplayChat(same.trace)
 
 
-def load_recording(name: str, path: Path, shown: str | None = None) -> Replay:
+def load_recording(name: str, path: Path, shown: str | None = None, root: Path | None = None) -> Replay:
     """A recording: a folder of trial files (as `run` leaves them), or a `.jsonl` file with one trial a line.
 
-    `shown` is its name for people. Raises `InputError` when there is none, when a trial can't be read or is there
-    twice, or when it holds trials of several targets.
+    `shown` is its name for people; below `root` nothing on the way to it is a link. Raises `InputError` when there is
+    none, when a trial can't be read or is there twice, or when it holds trials of several targets.
     """
     place = shown or str(path)
-    trials = [trial for file in _trial_files(path) for trial in _read_trials(file, _shown(file, path, place))]
+    top = root or path.parent
+    trials = _trials(top, name_below(top, path), place)
     if not trials:
         raise wrong(
             place,
@@ -120,26 +123,28 @@ def _refuse_twins(name: str, place: str, trials: Iterable[Trial]) -> None:
         seen.add(key)
 
 
-def _trial_files(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path] if path.is_file() else []
-    folder = path / "trials" if (path / "trials").is_dir() else path
-    return sorted(folder.glob("**/*.json")) + sorted(folder.glob("*.jsonl"))
+def _trials(root: Path, name: str, place: str) -> list[Trial]:
+    """All trials of a recording. `place` is what people call it."""
+    try:
+        kind = kind_inside(root, name)
+        if kind != "folder":
+            return list(_read_trials(root, name, place)) if kind == "file" else []
+        below = f"{name}/trials" if kind_inside(root, f"{name}/trials") == "folder" else name
+        files = [*glob_inside(root / below, "**/*.json"), *glob_inside(root / below, "*.jsonl")]
+        base = f"{place}/trials" if below != name else place
+        return [trial for file in files for trial in _read_trials(root, f"{below}/{file}", f"{base}/{file}")]
+    except OSError as error:
+        raise wrong(place, f"the recording can't be read: {error.strerror}", "Check its permissions.") from error
 
 
-def _shown(file: Path, path: Path, place: str) -> str:
-    """A trial file's name for people: below the recording's own."""
-    return place if file == path else f"{place}/{file.relative_to(path).as_posix()}"
-
-
-def _read_trials(file: Path, place: str) -> Iterator[Trial]:
-    if file.suffix == ".json":
-        yield _parse_trial(place, 1, file.read_text("utf-8", errors="replace"))
+def _read_trials(root: Path, name: str, place: str) -> Iterator[Trial]:
+    text = read_inside(root, name, MOST_BYTES).decode("utf-8", "replace")
+    if name.endswith(".json"):
+        yield _parse_trial(place, 1, text)
         return
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip() and not line.lstrip().startswith(("#", "//")):
-                yield _parse_trial(place, number, line)
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip() and not line.lstrip().startswith(("#", "//")):
+            yield _parse_trial(place, number, line)
 
 
 def _parse_trial(place: str, line: int, text: str) -> Trial:

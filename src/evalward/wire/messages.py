@@ -60,10 +60,14 @@ class Beginning(Record):
 
 
 class LoadOrder(Record):
-    """Read a configuration: its path, and how people see it. An `optional` one may be missing."""
+    """Read a configuration: its path, and how people see it. An `optional` one may be missing.
+
+    `below`: the folder below which no link is followed.
+    """
 
     config: str
     shown: str | None = None
+    below: str | None = None
     optional: bool = False
 
 

@@ -17,7 +17,7 @@ from evalward.action import run_action
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
-from evalward.github.base import GitTree
+from evalward.git import GitTree
 from support.git_repo import PullRequestRepo, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.model_server import KEY, ModelServer, oracle_like

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evalward.github.base import Base, FileChange, GitTree, repository_path, resolve_base
+from evalward.git import FileChange, GitTree, repository_path
+from evalward.github.base import Base, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
@@ -232,6 +233,7 @@ def test_git__gets_no_secrets(tmp_path: Path, secret: str) -> None:
     spy.write_text(f"#!/bin/sh\n/usr/bin/env > {tmp_path}/seen\necho {'e' * 40}\n")
     spy.chmod(0o755)
 
+    init(tmp_path)
     assert GitTree(tmp_path, search_path=str(tmp_path)).head() == "e" * 40
 
     seen = (tmp_path / "seen").read_text()

@@ -107,7 +107,7 @@ def test_what_is_written_down_of_a_case_is_a_case_again() -> None:
 def problems_of(path: Path, content: str | bytes) -> list[str]:
     file = path / "cases.jsonl"
     file.write_bytes(content.encode() if isinstance(content, str) else content)
-    return [str(problem) for problem in read_lines(file, "cases.jsonl", BashTask).problems]
+    return [str(problem) for problem in read_lines(file.parent, file.name, BashTask, "cases.jsonl").problems]
 
 
 MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check": "stderr_empty"}]%s}'
@@ -184,7 +184,7 @@ def test_all_problems_are_told_at_once_with_their_lines(tmp_path: Path) -> None:
 def test_line_ends_and_byte_order_marks_dont_matter(tmp_path: Path, newline: str, mark: str) -> None:
     file = tmp_path / "c.jsonl"
     file.write_bytes((mark + newline.join(["# x", MINIMAL % "", "", "// y", MINIMAL % ""]) + newline).encode())
-    read = read_lines(file, "c.jsonl", BashTask)
+    read = read_lines(file.parent, file.name, BashTask, "c.jsonl")
     assert read.problems == []
     assert [line.place.line for line in read.lines] == [2, 5]
 
@@ -192,7 +192,7 @@ def test_line_ends_and_byte_order_marks_dont_matter(tmp_path: Path, newline: str
 def test_separators_of_unicode_end_no_line(tmp_path: Path) -> None:
     file = tmp_path / "c.jsonl"
     file.write_text(MINIMAL % ', "description": "a\u2028b\u0085c"', "utf-8")
-    (line,) = read_lines(file, "c.jsonl", BashTask).lines
+    (line,) = read_lines(file.parent, file.name, BashTask, "c.jsonl").lines
     assert line.value.description == "a\u2028b\u0085c"
 
 
@@ -203,7 +203,7 @@ def test_a_file_that_is_no_utf8(tmp_path: Path, content: bytes) -> None:
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    (problem,) = read_lines(tmp_path, "x", BashTask).problems
+    (problem,) = read_lines(tmp_path, ".", BashTask, "x").problems
     assert "can't be read" in str(problem)
 
 
@@ -211,7 +211,7 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 def test_any_bytes_are_cases_or_problems(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     file = tmp_path_factory.getbasetemp() / "any.jsonl"
     file.write_bytes(content)
-    read = read_lines(file, "any.jsonl", BashTask)
+    read = read_lines(file.parent, file.name, BashTask, "any.jsonl")
     assert read.lines == []
     assert all(str(problem).startswith("any.jsonl") for problem in read.problems)
 

@@ -7,7 +7,7 @@ import itertools
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -131,10 +131,13 @@ class Copied:
 
 
 class Copier:
-    """Copies a folder: files and folders, links as links, nothing else; up to a size and a depth."""
+    """Copies a folder: files and folders, links as links, nothing else; up to a size and a depth.
 
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit = limit_bytes
+    `left_out` is copied from nowhere, however deep it lies: git keeps credentials in `.git`.
+    """
+
+    def __init__(self, limit_bytes: int, left_out: Collection[str] = (".git",)) -> None:
+        self._limit, self._left_out = limit_bytes, left_out
         self._files = self._size = self._skipped = 0
         self._full = False
 
@@ -150,7 +153,7 @@ class Copier:
 
     def _folder(self, here: int, target: Path, depth: int) -> None:
         with os.scandir(here) as entries:
-            names = sorted(entry.name for entry in entries)
+            names = sorted(entry.name for entry in entries if entry.name not in self._left_out)
         for name in names:
             try:
                 mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode

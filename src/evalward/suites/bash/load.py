@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from evalward.config import BashSuite, LoadedConfig
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.bash.case import BashCase, BashTask, make_case
-from evalward.suites.files import case_files, shown
+from evalward.suites.files import case_files
 from evalward.suites.lines import Line, read_lines
 
 
@@ -16,12 +16,13 @@ def load_cases(spec: BashSuite, config: LoadedConfig) -> list[BashCase]:
     problems: list[Problem] = []
     lines: list[Line[BashTask]] = []
     for file in case_files(spec.name, spec.cases, config, problems):
-        read = read_lines(file, shown(file, config.root), BashTask)
+        read = read_lines(config.root, file, BashTask)
         lines += read.lines
         problems += read.problems
         if not read.lines and not read.problems:
-            place = Place(file=shown(file, config.root))
-            problems.append(Problem(place=place, message="the file has no task", remedy="Add one, or take it away."))
+            problems.append(
+                Problem(place=Place(file=file), message="the file has no task", remedy="Add one, or take it away.")
+            )
     problems += _duplicates(lines)
     if problems:
         raise InputError(problems)

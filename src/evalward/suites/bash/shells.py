@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+import os
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Protocol
 
 from evalward.config import BashSuite, LoadedConfig
-from evalward.records.problem import wrong
+from evalward.opening import MIB, hash_inside, why
+from evalward.records.problem import InputError, wrong
 from evalward.sandbox.base import Shell
 from evalward.sandbox.virtual import VirtualShell, bashkit_version
 from evalward.suites.bash.case import BashCase
 
 DEFAULT_SHELL = ("bash", "-c")
+MOST_PROGRAM = 2048 * MIB
 
 
 class Shells(Protocol):
@@ -77,15 +79,17 @@ def shells_of(spec: BashSuite, config: LoadedConfig) -> Shells:
     subject = {"shell": " ".join(words)}
     if "/" not in words[0] or words[0].startswith("/"):
         return ProcessShells(words, subject=subject)
-    program = (config.root / words[0]).resolve()
-    if not program.is_file() or not program.is_relative_to(config.root.resolve()):
+    try:
+        subject["shell_program"] = "sha256:" + hash_inside(config.root, words[0], MOST_PROGRAM)
+    except (InputError, OSError) as error:
         index = config.config.suites.index(spec)
+        reason = f": {why(error)}" if isinstance(error, InputError) else ""
         raise wrong(
             config.file,
-            f"there is no program {words[0]!r}",
-            "Build it before the run; the path counts from the configuration's folder and stays in it.",
+            f"there is no program {words[0]!r}{reason}",
+            "Build it before the run; the path counts from the configuration's folder and stays in it, without links.",
             line=config.line("suites", index, "shell"),
             field=f"suites[{index}].shell",
-        )
-    subject["shell_program"] = "sha256:" + hashlib.sha256(program.read_bytes()).hexdigest()
+        ) from error
+    program = config.root.resolve() / os.path.normpath(words[0])
     return ProcessShells((str(program), *words[1:]), (program,), subject)

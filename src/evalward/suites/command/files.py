@@ -8,11 +8,12 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from evalward.config.yaml_positions import YamlError, read_yaml
-from evalward.records.problem import Place, Problem
+from evalward.opening import read_text_inside
+from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import Layout
 from evalward.suites.lines import LIMIT_BYTES, without_duplicates
 
@@ -47,9 +48,11 @@ class CaseFile:
         self.problems.append(Problem(place=Place(file=self.shown_as, line=line), message=message, remedy=remedy))
 
 
-def read_case_file(path: Path, shown_as: str) -> CaseFile:
-    """Read one file by its suffix: .jsonl and .yaml hold ours, .yaml also 026, .toml WP06, .json 022 or ours."""
-    read = CaseFile(shown_as, "evalward")
+def read_case_file(root: Path, name: str) -> CaseFile:
+    """Read the file `name` below `root` by its suffix: .jsonl and .yaml hold ours, .yaml also 026, .toml WP06, .json
+    022 or ours.
+    """
+    read = CaseFile(name, "evalward")
     readers: dict[str, Callable[[str, CaseFile], None]] = {
         ".jsonl": _read_lines,
         ".yaml": _read_yaml,
@@ -57,11 +60,11 @@ def read_case_file(path: Path, shown_as: str) -> CaseFile:
         ".toml": _read_toml,
         ".json": _read_json,
     }
-    reader = readers.get(path.suffix.lower())
+    reader = readers.get(PurePosixPath(name).suffix.lower())
     if reader is None:
         read.wrong("this is no case file by its name", f"Known: {', '.join(readers)}.")
         return read
-    text = _text(path, read)
+    text = _text(root, read)
     if text is not None:
         reader(text, read)
         if not read.entries and not read.problems:
@@ -69,12 +72,12 @@ def read_case_file(path: Path, shown_as: str) -> CaseFile:
     return read
 
 
-def _text(path: Path, read: CaseFile) -> str | None:
+def _text(root: Path, read: CaseFile) -> str | None:
     try:
-        if path.stat().st_size > LIMIT_BYTES:
-            read.wrong("the file is larger than 64 MB", "Split it.")
-            return None
-        return path.read_text("utf-8-sig")
+        return read_text_inside(root, read.shown_as, LIMIT_BYTES, "utf-8-sig")
+    except InputError as error:
+        read.problems += error.problems
+        return None
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else f"it isn't UTF-8: {error}"
         read.wrong(f"the file can't be read: {why}", "Check its name and content.")

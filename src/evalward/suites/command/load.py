@@ -12,7 +12,7 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import CommandCase, CommandTask, Layout, Matching, Rules, make_case
 from evalward.suites.command.files import CaseFile, RawCase, read_case_file
 from evalward.suites.command.layouts import MODELS
-from evalward.suites.files import case_files, repeated_ids, shown
+from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.lines import explained
 
 DEFAULTS: dict[Layout, tuple[Matching, Rules]] = {
@@ -35,9 +35,7 @@ class Loaded:
 def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
     """Raises `InputError` with every problem of every file."""
     problems: list[Problem] = []
-    read = [
-        read_case_file(file, shown(file, config.root)) for file in case_files(spec.name, spec.cases, config, problems)
-    ]
+    read = [read_case_file(config.root, file) for file in case_files(spec.name, spec.cases, config, problems)]
     cases = [case for file in read for case in _cases(file, spec)]
     problems += [problem for file in read for problem in file.problems]
     problems += repeated_ids(cases)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalward.config import PROMPT_MARK
+from evalward.opening import read_text_inside
 from evalward.records.base import digest
 from evalward.records.problem import wrong
 from evalward.records.trace import Message, Text
@@ -41,7 +42,7 @@ def load_prompting(root: Path, file: str | None) -> Prompting:
     if file is None:
         return Prompting(SYSTEM)
     try:
-        text = (root / file).read_text("utf-8").strip()
+        text = read_text_inside(root, file).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(file, f"can't be read: {error}", "Name a text file of the repository.") from error
     if not text:

@@ -12,6 +12,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from evalward.opening import read_inside
 from evalward.records.base import Json, digest
 from evalward.records.problem import InputError
 from evalward.redaction import NOTHING, Redaction
@@ -34,20 +35,19 @@ class JudgeCache:
         """The digest of everything that an answer depends on."""
         return digest(list(parts))
 
-    def _path(self, key: str) -> Path:
+    @staticmethod
+    def _name(key: str) -> str:
         if not _KEY.fullmatch(key):
             raise ValueError(f"{key!r} is no key")
         name = key.removeprefix("sha256:")
-        return self.folder / name[:2] / f"{name}.json"
+        return f"{name[:2]}/{name}.json"
 
     def get(self, key: str) -> str | None:
         """The text of an earlier answer, `None` where there is none that can be read."""
-        path = self._path(key)
+        name = self._name(key)
         try:
-            if path.is_symlink() or path.stat().st_size > MOST_BYTES:
-                return None
-            data = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError, RecursionError):
+            data = json.loads(read_inside(self.folder, name, MOST_BYTES))
+        except (InputError, OSError, ValueError, RecursionError):
             return None
         if not isinstance(data, dict) or (data.get("schema"), data.get("key")) != (SCHEMA, key):
             return None
@@ -56,7 +56,7 @@ class JudgeCache:
 
     def put(self, key: str, answer: str) -> None:
         """Keep an answer. A folder that can't be written keeps nothing, which is no reason to lose a verdict."""
-        path = self._path(key)
+        path = self._name(key)
         text = self._redaction.json(json.dumps({"schema": SCHEMA, "key": key, "answer": answer}))
         if len(text) > MOST_BYTES:
             return
@@ -64,4 +64,4 @@ class JudgeCache:
             folder = Folder(self.folder)
             if not folder.has(".gitignore"):  # a committed answer would be a forged one some day
                 folder.write(".gitignore", b"*\n")
-            folder.write(path.relative_to(self.folder).as_posix(), text.encode())
+            folder.write(path, text.encode())

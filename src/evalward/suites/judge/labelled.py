@@ -69,7 +69,7 @@ def _told(transcript: str) -> Trace:
 
 def load_labelled(path: Path, rubric: Rubric) -> Sequence[Labelled]:
     """The lines of a JSONL file. Raises `InputError` with every problem of it."""
-    read = read_lines(path, str(path), Labelled)
+    read = read_lines(path.parent, path.name, Labelled, str(path))
     problems = [*read.problems, *_problems(read.lines, rubric)]
     if problems:
         raise InputError(problems)

@@ -15,7 +15,7 @@ from pydantic import Field
 from evalward.config import LoadedConfig
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
-from evalward.records.problem import InputError, Problem, wrong
+from evalward.records.problem import InputError, Problem
 from evalward.records.trace import Message, Text, Trace, Turn, Usage
 from evalward.suites.lines import parse_lines, read_lines
 from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
@@ -76,9 +76,7 @@ def load_recorded(path: str, loaded: LoadedConfig) -> RecordedJudge:
     if base is not None:
         read = parse_lines(base.decode("utf-8-sig", "replace"), f"{path} (base)", RecordedAnswers)
     else:
-        if not (loaded.root / path).resolve().is_relative_to(loaded.root.resolve()):
-            raise wrong(path, "the recording lies outside of the config's folder", "Move it into the repository.")
-        read = read_lines(loaded.root / path, path, RecordedAnswers)
+        read = read_lines(loaded.root, path, RecordedAnswers)
     problems = list(read.problems)
     seen: set[str] = set()
     for line in read.lines:

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from evalward.config import LoadedConfig
 from evalward.config.words import KeyPath, field_name, near_or_known
 from evalward.config.yaml_positions import Mistake, YamlError, YamlTree, read_yaml
+from evalward.opening import beginning_inside
 from evalward.records.base import StrictRecord, digest
 from evalward.records.problem import InputError, Place, Problem, wrong
 
@@ -107,13 +108,8 @@ def load_rubric(path: str, loaded: LoadedConfig) -> RubricFile:
 
 def _here(root: Path, path: str) -> bytes | None:
     """The file's content; never one outside of the config's folder, however the path is written."""
-    file = root / path
     try:
-        inside = file.resolve().is_relative_to(root.resolve())
-        if not inside:
-            raise wrong(path, "the rubric lies outside of the config's folder", "Move it into the repository.")
-        with file.open("rb") as stream:
-            return stream.read(MOST_BYTES + 1)
+        return beginning_inside(root, path, MOST_BYTES + 1)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

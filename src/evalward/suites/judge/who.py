@@ -14,7 +14,8 @@ from pathlib import Path
 
 from evalward.config import DEFAULT_CACHE, RECORDED, JudgeConfig, LoadedConfig
 from evalward.config.judge_checks import judge_name_problem
-from evalward.records.problem import wrong
+from evalward.opening import kind_inside, read_inside, why
+from evalward.records.problem import InputError, wrong
 from evalward.redaction import Redaction
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.judge import Judge
@@ -168,7 +169,18 @@ def make_cache(loaded: LoadedConfig, env: Mapping[str, str]) -> JudgeCache | Non
     path = (loaded.config.judge or JudgeConfig(cache=DEFAULT_CACHE)).cache
     if path == "off" or loaded.base_file is not None:
         return None
+    _refuse_links(loaded, path)
     return JudgeCache(loaded.root / path, redaction)
+
+
+def _refuse_links(loaded: LoadedConfig, path: str) -> None:
+    """Answers are read from the cache's folder and written there: no link may lead either elsewhere."""
+    try:
+        kind_inside(loaded.root, path)
+    except InputError as error:
+        raise wrong(loaded.file, why(error), "Remove the link, or name another folder.", field="judge.cache") from None
+    except OSError:
+        return  # nothing can be read there, so nothing is kept
 
 
 def unchanged_in_base(loaded: LoadedConfig, path: str) -> bool:
@@ -179,8 +191,8 @@ def unchanged_in_base(loaded: LoadedConfig, path: str) -> bool:
     if loaded.base_file is None:
         return True
     try:
-        return loaded.base_file(path) == (loaded.root / path).read_bytes()
-    except OSError:
+        return loaded.base_file(path) == read_inside(loaded.root, path)
+    except (OSError, InputError):
         return False
 
 

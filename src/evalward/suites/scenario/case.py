@@ -26,7 +26,9 @@ GENERAL = "general"
 
 
 class ScenarioCase(Case):
-    """A scenario as it is run. `guidance` and `tool` are fingerprints of files under evaluation, by path.
+    """A scenario as it is run. `folder` is that of its file, a path from the configuration's folder `root`.
+
+    `guidance` and `tool` are fingerprints of files under evaluation, by path.
 
     `rubric` is the one that judges. `variant` names the guidance where it isn't the fixture's own, and `system` is the
     system prompt of the built-in agent where that isn't the suite's.
@@ -34,7 +36,8 @@ class ScenarioCase(Case):
 
     scenario: Scenario
     target: Target
-    folder: Path
+    root: Path
+    folder: str
     fixture: Path
     timeout_s: float
     max_turns: int | None = None
@@ -83,7 +86,8 @@ def make_case(
     place: Place,
     *,
     target: Target,
-    folder: Path,
+    root: Path,
+    folder: str,
     fixture: Fixture,
     rubric: Rubric | None,
     timeout_s: float,
@@ -111,6 +115,7 @@ def make_case(
         place=place,
         scenario=scenario,
         target=target,
+        root=root,
         folder=folder,
         fixture=fixture.folder,
         timeout_s=seconds,

@@ -2,7 +2,7 @@
 
 A pull request that edits guidance (AGENTS.md, skills) or the tool itself is what is judged, so these files belong to
 the subject. All others are what the case asks, so they belong to its definition. Left out of both are `.git`,
-`__pycache__` and `.DS_Store`, which nobody means.
+`__pycache__` and `.DS_Store`, which nobody means. A fixture that is itself a git repository is refused.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+from evalward.opening import Entry, walk_inside, why
+from evalward.records.problem import InputError
+
 GUIDANCE_NAMES = frozenset(
     {"AGENTS.md", "AGENTS.override.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "SKILL.md", ".cursorrules"}
 )
 GUIDANCE_FOLDERS = frozenset({".claude", ".agents", ".codex", ".opencode", ".cursor", ".gemini"})
 GUIDANCE_PATHS = (".github/copilot-instructions.md", ".github/instructions/*", "skills/*")
 _NOT_MEANT = frozenset({".git", "__pycache__", ".DS_Store"})
+MAKE_IT = "where a case needs a repository, let its setup run git init"
 MOST_FILES = 20_000
 MOST_BYTES = 500 * 1024 * 1024
 
@@ -51,9 +55,9 @@ def read_fixture(folder: Path, binary: str = "", under_test: Sequence[str] = ())
     executable: set[str] = set()
     total = 0
     own_tool = _path_of(binary)
-    for number, path in enumerate(_walk(folder), 1):
-        name = path.relative_to(folder).as_posix()
-        fingerprint, size, runs = _fingerprint(path, folder)
+    if os.path.lexists(folder / ".git"):
+        raise FixtureError(f"the fixture {folder.name}/ is a git repository, and .git is copied nowhere: {MAKE_IT}")
+    for number, (name, fingerprint, size, runs) in enumerate(_read(folder), 1):
         total += size
         if total > MOST_BYTES or number > MOST_FILES:
             limit = f"{MOST_FILES:,} files or {MOST_BYTES // 2**20} MB"
@@ -87,38 +91,40 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(path == pattern or fnmatchcase(path, pattern) for pattern in patterns)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Files and links, in a fixed order; links to folders are told as links and not followed."""
-    for base, folders, files in os.walk(folder, onerror=_unreadable):
-        folders[:] = sorted(name for name in folders if name not in _NOT_MEANT)
-        links = [name for name in folders if (Path(base) / name).is_symlink()]
-        yield from (Path(base) / name for name in sorted([*files, *links]) if name not in _NOT_MEANT)
-
-
-def _unreadable(error: OSError) -> None:
-    raise FixtureError(f"the fixture can't be read: {error.strerror}: {error.filename}")
-
-
-def _fingerprint(path: Path, folder: Path) -> tuple[str, int, bool]:
-    """What identifies a file, its size, and whether it can be run."""
+def _read(folder: Path) -> Iterator[tuple[str, str, int, bool]]:
+    """Files and links: path, what identifies it, its size, whether it can be run."""
     try:
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            return _link(path, folder)
-        if not stat.S_ISREG(mode):
-            raise FixtureError(f"{path.relative_to(folder).as_posix()} is neither a file nor a folder")
-        sha = hashlib.sha256()
-        with path.open("rb") as stream:
-            while block := stream.read(1 << 20):
-                sha.update(block)
+        for entry in walk_inside(folder, ".", _NOT_MEANT):
+            if not entry.is_folder:
+                yield entry.path, *_fingerprint(entry, folder)
+    except InputError as error:
+        raise FixtureError(f"the fixture can't be used: {why(error)}") from error
     except OSError as error:
-        raise FixtureError(f"{path.relative_to(folder).as_posix()} can't be read: {error.strerror}") from error
-    runs = bool(mode & stat.S_IXUSR)
-    return f"{'x' if runs else '-'}:{sha.hexdigest()}", path.stat().st_size, runs
+        raise FixtureError(f"the fixture can't be read: {error.strerror}: {error.filename}") from error
+
+
+def _fingerprint(entry: Entry, folder: Path) -> tuple[str, int, bool]:
+    if entry.is_link:
+        return _link(folder / entry.path, folder)
+    if not entry.is_file:
+        raise FixtureError(f"{entry.path} is neither a file nor a folder")
+    if entry.size > MOST_BYTES:
+        raise FixtureError(f"{entry.path} is larger than {MOST_BYTES // 2**20} MB")
+    sha = hashlib.sha256()
+    try:
+        for block in entry.blocks():
+            sha.update(block)
+    except OSError as error:
+        raise FixtureError(f"{entry.path} can't be read: {error.strerror}") from error
+    runs = bool(entry.mode & stat.S_IXUSR)
+    return f"{'x' if runs else '-'}:{sha.hexdigest()}", entry.size, runs
 
 
 def _link(path: Path, folder: Path) -> tuple[str, int, bool]:
-    leads = path.resolve()
+    try:
+        leads = path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise FixtureError(f"the link {path.relative_to(folder).as_posix()} leads to itself") from error
     if not leads.is_relative_to(folder.resolve()):
         raise FixtureError(f"the link {path.relative_to(folder).as_posix()} leads out of the fixture")
     return f"l:{path.readlink().as_posix()}", 0, os.access(leads, os.X_OK) and leads.is_file()

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evalward.config import LoadedConfig
+from evalward.opening import beginning_inside, link_free
 from evalward.records.judge import JudgeOutcome
+from evalward.records.problem import InputError
 from evalward.records.trace import Trace
 from evalward.suites.judge.ask import Gate, JudgeInput
 from evalward.suites.judge.judge import Judge
@@ -58,9 +60,8 @@ def guidance_of(case: ScenarioCase) -> str | None:
     parts = []
     for name in sorted(case.guidance):
         try:
-            with (case.fixture / name).open("rb") as stream:
-                text = stream.read(MOST_GUIDANCE).decode("utf-8", "replace")
-        except OSError:
+            data = beginning_inside(case.fixture, link_free(case.fixture, name), MOST_GUIDANCE)
+        except (InputError, OSError):
             continue  # a link to nowhere guides nobody
-        parts.append(f"{name}:\n{text}")
+        parts.append(f"{name}:\n{data.decode('utf-8', 'replace')}")
     return "\n\n".join(parts) or None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
+import posixpath
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import ValidationError
 
@@ -15,10 +15,10 @@ from evalward.config.explain import explain
 from evalward.config.scenario import ScenarioSuite
 from evalward.config.words import field_name, shown
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
+from evalward.opening import beginning_inside, beside, kind_inside, name_below, why
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
-from evalward.suites.files import shown as shown_path
-from evalward.suites.judge.rubric import Rubric, load_rubric, read_rubric
+from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_binary, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
@@ -72,13 +72,13 @@ def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
 def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> Loaded:
     """The scenarios in these files. `root` is the folder that nothing of them leaves. Raises `InputError`."""
     problems: list[Problem] = []
-    loaded = _load(files, root, defaults, problems)
+    loaded = _load([name_below(root, file) for file in files], root, defaults, problems)
     if problems:
         raise InputError(problems)
     return loaded
 
 
-def _load(files: Iterable[Path], root: Path, defaults: Defaults, problems: list[Problem]) -> Loaded:
+def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[Problem]) -> Loaded:
     cases: list[ScenarioCase] = []
     warnings: list[str] = []
     for file in files:
@@ -95,9 +95,9 @@ def _load(files: Iterable[Path], root: Path, defaults: Defaults, problems: list[
 class _Reading:
     """One file on its way to a case: what is wrong and what is odd about it is collected."""
 
-    def __init__(self, file: Path, root: Path, defaults: Defaults) -> None:
+    def __init__(self, file: str, root: Path, defaults: Defaults) -> None:
         self._file, self._root, self._defaults = file, root, defaults
-        self._shown = shown_path(file, root)
+        self._folder = posixpath.dirname(file)
         self._tree = YamlTree()
         self.problems: list[Problem] = []
         self.warnings: list[str] = []
@@ -111,7 +111,7 @@ class _Reading:
         fixture = self._fixture(scenario, target)
         rubric = self._rubric(scenario)
         if fixture is not None:
-            mistakes = check_variants(scenario, fixture, target.binary if target else "", self._file.parent, self._root)
+            mistakes = check_variants(scenario, fixture, target.binary if target else "", self._root, self._folder)
             for mistake in (*check_scripts(scenario, fixture), *mistakes):
                 self._wrong(mistake)
             for hint in check_binary(scenario, target.binary, fixture) if target else ():
@@ -122,9 +122,10 @@ class _Reading:
             self._odd(Mistake(("evaluation",), "nothing is asserted: neither gates nor a judge", "Add a gate."))
         return make_case(
             scenario,
-            Place(file=self._shown, line=self._tree.line(("name",))),
+            Place(file=self._file, line=self._tree.line(("name",))),
             target=target,
-            folder=self._file.parent,
+            root=self._root,
+            folder=self._folder,
             fixture=fixture,
             rubric=rubric,
             timeout_s=self._defaults.timeout_s,
@@ -146,21 +147,24 @@ class _Reading:
             what = "the file is empty" if self._tree.value is None else "the file holds no scenario"
             self._wrong(Mistake((), what, REMEDY, 1))
             return None
-        adapted = adapt(self._tree, self._file.stem)
+        adapted = adapt(self._tree, PurePosixPath(self._file).stem)
         for hint in adapted.hints:
             self._odd(hint)
         return self._validated(adapted.mistakes)
 
     def _text(self) -> str | None:
         try:
-            data = self._file.read_bytes()
+            data = beginning_inside(self._root, self._file, 4 * MAX_CHARACTERS + 1)
             if len(data) > 4 * MAX_CHARACTERS:
                 self._wrong(Mistake((), "the file is too large for a scenario", "Is this the right file?"))
                 return None
             return data.decode("utf-8-sig")
+        except InputError as error:
+            self.problems += error.problems
+            return None
         except (OSError, UnicodeDecodeError) as error:
-            why = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
-            self._wrong(Mistake((), f"the file can't be read: {why}", "Check its name and content."))
+            reason = error.strerror if isinstance(error, OSError) else "it isn't UTF-8"
+            self._wrong(Mistake((), f"the file can't be read: {reason}", "Check its name and content."))
             return None
 
     def _validated(self, known: Sequence[Mistake]) -> Scenario | None:
@@ -187,50 +191,48 @@ class _Reading:
 
     def _fixture(self, scenario: Scenario, target: Target | None) -> Fixture | None:
         path = ("template_folder",)
-        folder = self._inside(scenario.template_folder, path)
-        if folder is None:
-            return None
-        if not folder.is_dir():
-            remedy = "Fixtures count from the scenario's folder; make one with the guidance in it."
-            self._wrong(Mistake(path, f"there is no fixture folder {shown(scenario.template_folder)}", remedy))
+        name = self._inside(scenario.template_folder, path)
+        if name is None:
             return None
         try:
-            return read_fixture(folder, target.binary if target else "", scenario.under_test)
-        except FixtureError as error:
-            self._wrong(Mistake(path, str(error), "Mend the fixture."))
-            return None
+            if kind_inside(self._root, name) == "folder":
+                return read_fixture(self._root / name, target.binary if target else "", scenario.under_test)
+            remedy = "Fixtures count from the scenario's folder; make one with the guidance in it."
+            self._wrong(Mistake(path, f"there is no fixture folder {shown(scenario.template_folder)}", remedy))
+        except (FixtureError, InputError, OSError) as error:
+            self._wrong(Mistake(path, why(error), "Mend the fixture."))
+        return None
 
     def _rubric(self, scenario: Scenario) -> Rubric | None:
         judge = scenario.evaluation.judge
         if judge is None or not judge.enabled or judge.rubric is None:
             return None
         path = ("evaluation", "judge", "rubric")
-        file = self._inside(judge.rubric, path)
-        if file is None:
+        name = self._inside(judge.rubric, path)
+        if name is None:
             return None
-        name = os.path.normpath(shown_path(file, self._root))
         try:
-            return self._read_rubric(file, name)
+            return self._read_rubric(name)
         except OSError as error:
             remedy = "Rubrics count from the scenario's folder."
-            why = f"the rubric {shown(judge.rubric)} can't be read: {error.strerror}"
-            self._wrong(Mistake(path, why, remedy))
+            message = f"the rubric {shown(judge.rubric)} can't be read: {error.strerror}"
+            self._wrong(Mistake(path, message, remedy))
         except InputError as error:
             self.problems += error.problems
         return None
 
-    def _read_rubric(self, file: Path, name: str) -> Rubric:
+    def _read_rubric(self, name: str) -> Rubric:
         config = self._defaults.config
         if config is None or config.base_file is None:
-            return read_rubric(file.read_bytes(), name)
+            return read_rubric(beginning_inside(self._root, name, MOST_BYTES + 1), name)
         found = load_rubric(name, config)
         self.warnings += [found.note] if found.note else []
         return found.rubric
 
-    def _inside(self, name: str, path: tuple[str, ...]) -> Path | None:
-        """The path beside the scenario's file; one outside of the configuration's folder is a problem."""
-        found = self._file.parent / name if "\0" not in name else None
-        if found is None or not found.resolve().is_relative_to(self._root.resolve()):
+    def _inside(self, name: str, path: tuple[str, ...]) -> str | None:
+        """A path beside the scenario's file, from the configuration's folder; one that leaves this is a problem."""
+        found = beside(self._folder, name)
+        if found is None:
             remedy = "Paths count from the scenario's folder and stay in the configuration's."
             self._wrong(Mistake(path, f"the path {shown(name)} leads out of the configuration's folder", remedy))
             return None
@@ -244,5 +246,5 @@ class _Reading:
 
     def _problem(self, mistake: Mistake) -> Problem:
         line = mistake.line or self._tree.line(mistake.path)
-        place = Place(file=self._shown, line=line)
+        place = Place(file=self._file, line=line)
         return Problem(place=place, message=mistake.message, remedy=mistake.remedy, field=field_name(mistake.path))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
-from evalward.records.problem import wrong
+from evalward.opening import MIB, MOST_TEXT, beside, copy_inside, inside, read_inside, why
+from evalward.records.problem import InputError, wrong
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.fixture import Fixture, FixtureError, is_subject, read_fixture
+from evalward.suites.scenario.fixture import MOST_BYTES, Fixture, FixtureError, is_subject, read_fixture
 from evalward.suites.scenario.model import Scenario, Variant
 
 
@@ -24,7 +24,7 @@ class Guidance:
     system: str | None = None
 
 
-def check_variants(scenario: Scenario, fixture: Fixture, binary: str, folder: Path, root: Path) -> Iterator[Mistake]:
+def check_variants(scenario: Scenario, fixture: Fixture, binary: str, root: Path, folder: str) -> Iterator[Mistake]:
     """Files that are missing, that lie outside, or whose place in the fixture isn't under evaluation."""
     for name, variant in scenario.variants.items():
         place: KeyPath = ("variants", name)
@@ -35,17 +35,27 @@ def check_variants(scenario: Scenario, fixture: Fixture, binary: str, folder: Pa
             if file is None and path not in fixture.files:
                 yield Mistake((*place, "files", path), f"the fixture has no {shown(path)} to leave out", "Remove it.")
             if file is not None:
-                yield from _readable(folder, root, file, (*place, "files", path))
+                yield from _readable(root, folder, file, (*place, "files", path))
         if variant.system is not None:
-            yield from _readable(folder, root, variant.system, (*place, "system"))
+            yield from _readable(root, folder, variant.system, (*place, "system"))
 
 
-def _readable(folder: Path, root: Path, name: str, place: KeyPath) -> Iterator[Mistake]:
-    file = folder / name if "\0" not in name else None
-    if file is None or not file.resolve().is_relative_to(root.resolve()):
+def _readable(root: Path, folder: str, name: str, place: KeyPath) -> Iterator[Mistake]:
+    file = beside(folder, name)
+    if file is None:
         yield Mistake(place, f"the path {shown(name)} leads out of the configuration's folder", "Move the file.")
-    elif not file.is_file():
+        return
+    try:
+        with inside(root, file) as found:
+            if found.kind != "file":
+                yield Mistake(place, f"{shown(name)} is a folder", "Name a file.")
+            elif found.size > MOST_TEXT:
+                message = f"the file {shown(name)} is larger than {MOST_TEXT // MIB} MiB"
+                yield Mistake(place, message, "Guidance is a text that an agent reads.")
+    except (FileNotFoundError, NotADirectoryError):
         yield Mistake(place, f"there is no file {shown(name)}", "Paths count from the scenario's folder.")
+    except (InputError, OSError) as error:
+        yield Mistake(place, why(error), "Name a file of the repository that is no link.")
 
 
 def load_variant(case: ScenarioCase, name: str) -> Guidance | None:
@@ -53,14 +63,14 @@ def load_variant(case: ScenarioCase, name: str) -> Guidance | None:
     variant: Variant | None = case.scenario.variants.get(name)
     if variant is None:
         return None
-    files = {path: None if file is None else _read(case.folder, file) for path, file in variant.files.items()}
-    system = None if variant.system is None else _read(case.folder, variant.system).decode("utf-8", "replace").strip()
+    files = {path: None if file is None else _read(case, file) for path, file in variant.files.items()}
+    system = None if variant.system is None else _read(case, variant.system).decode("utf-8", "replace").strip()
     return Guidance(name, files, system)
 
 
-def _read(folder: Path, name: str) -> bytes:
+def _read(case: ScenarioCase, name: str) -> bytes:
     try:
-        return (folder / name).read_bytes()
+        return read_inside(case.root, beside(case.folder, name) or name, MOST_TEXT)
     except OSError as error:
         raise wrong(name, f"can't be read: {error.strerror}", "Paths count from the scenario's folder.") from error
 
@@ -69,7 +79,7 @@ def with_guidance(case: ScenarioCase, guidance: Guidance, folder: Path) -> Scena
     """The case with other guidance, its fixture a copy in `folder`, which must not exist yet. Its definition is the
     same. Raises `InputError` where a link would lead out of the copy.
     """
-    shutil.copytree(case.fixture, folder, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    copy_inside(case.fixture, ".", folder, MOST_BYTES)
     for path, content in guidance.files.items():
         _put(folder, path, content)
     try:

@@ -3,84 +3,81 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
-import subprocess
-import tarfile
+import os
 from collections.abc import Iterator
-from io import BytesIO
 from pathlib import Path
 
+from evalward.git import find_tree, write_tree
+from evalward.opening import MIB, Entry, copy_inside, kind_inside, walk_inside
 from evalward.records.base import Record, digest
 
 IGNORED = ("__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".benchmarks", ".DS_Store")
 """What tools leave behind: no part of a task's code."""
-GIT_S = 60
+MOST_FILES = 100_000
+MOST_BYTES = 2048 * MIB
 
 
 class Fixture(Record):
-    """Where the code is: `folder`, or `tree` of the repository at `repository`. `digest`: of all that is in it."""
+    """Where the code is: `folder` below `root`, or `tree` of the repository that `root` lies in.
+
+    `digest`: of all that is in it.
+    """
 
     digest: str
-    folder: Path | None = None
-    repository: Path | None = None
+    root: Path
+    folder: str | None = None
     tree: str | None = None
 
     @classmethod
-    def of_folder(cls, folder: Path) -> Fixture:
-        """The code in a folder. Raises `ValueError` when there is none."""
-        if not folder.is_dir():
-            raise ValueError(f"there is no folder {folder.name!r}")
-        found = {path.relative_to(folder).as_posix(): _identity(path) for path in _files(folder)}
+    def of_folder(cls, root: Path, folder: str) -> Fixture:
+        """The code in a folder below `root`.
+
+        Raises `ValueError` when there is none or too much, `InputError` for a link on the way, `OSError`.
+        """
+        name = Path(folder).name or folder
+        if kind_inside(root, folder) != "folder":
+            raise ValueError(f"there is no folder {name!r}")
+        found = dict(_identities(root, folder))
         if not found:
-            raise ValueError(f"the folder {folder.name!r} is empty")
-        return cls(digest=digest(found), folder=folder)
+            raise ValueError(f"the folder {name!r} is empty")
+        return cls(digest=digest(found), root=root, folder=folder)
 
     @classmethod
     def of_revision(cls, place: Path, commit: str, path: str) -> Fixture:
         """The code in a folder of a commit. Raises `ValueError` when git doesn't know it."""
-        tree = _git(place, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}:{path}").decode().strip()
-        return cls(digest=f"git:{tree}", repository=place, tree=tree)
+        tree = find_tree(place, commit, path, _search_path())
+        return cls(digest=f"git:{tree}", root=place, tree=tree)
 
     def copy_to(self, target: Path) -> None:
-        """A copy of the code in a folder that doesn't exist yet. Raises `ValueError` and `OSError`."""
+        """A copy of the code in a folder that doesn't exist yet. Raises `ValueError`, `InputError` and `OSError`."""
         if self.folder is not None:
-            shutil.copytree(self.folder, target, symlinks=True, ignore=shutil.ignore_patterns(*IGNORED))
+            copy_inside(self.root, self.folder, target, MOST_BYTES, IGNORED)
             return
-        assert self.repository is not None  # noqa: S101 - the one or the other
-        assert self.tree is not None  # noqa: S101
-        target.mkdir(parents=True)
-        with tarfile.open(fileobj=BytesIO(_git(self.repository, "archive", "--format=tar", self.tree))) as archive:
-            archive.extractall(target, filter="data")
+        assert self.tree is not None  # noqa: S101 - the one or the other
+        write_tree(self.root, self.tree, target, _search_path())
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path.name in IGNORED:
-            continue
-        if path.is_dir() and not path.is_symlink():
-            yield from _files(path)
-        else:
-            yield path
+def _search_path() -> str:
+    return os.environ.get("PATH", os.defpath)
 
 
-def _identity(path: Path) -> str:
-    if path.is_symlink():
-        return f"link:{path.readlink()}"
-    runs = "x" if path.stat().st_mode & 0o100 else "-"
-    return f"{runs}:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+def _identities(root: Path, folder: str) -> Iterator[tuple[str, str]]:
+    """Files and links by path. Raises `ValueError` where there are too many of them, or a pipe or a device."""
+    total = 0
+    for number, entry in enumerate(walk_inside(root, folder, IGNORED), 1):
+        total += entry.size if entry.is_file else 0
+        if total > MOST_BYTES or number > MOST_FILES:
+            raise ValueError(f"its folder has more than {MOST_FILES:,} files or {MOST_BYTES // MIB} MiB")
+        if not entry.is_folder:
+            yield entry.path, _identity(entry)
 
 
-def _git(place: Path, *words: str) -> bytes:
-    try:
-        done = subprocess.run(  # noqa: S603 - a list of words, no shell
-            ["git", "-C", str(place), *words],  # noqa: S607 - the system's git
-            capture_output=True,
-            timeout=GIT_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise ValueError(f"git can't be asked: {error}") from error
-    if done.returncode != 0:
-        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
-        raise ValueError(said or "git doesn't know this commit or folder; fetch it (fetch-depth: 0)")
-    return done.stdout
+def _identity(entry: Entry) -> str:
+    if entry.is_link:
+        return f"link:{entry.target()}"
+    if not entry.is_file:
+        raise ValueError(f"{entry.path!r} is neither a file nor a folder")
+    sha = hashlib.sha256()
+    for block in entry.blocks():
+        sha.update(block)
+    return f"{'x' if entry.mode & 0o100 else '-'}:{sha.hexdigest()}"

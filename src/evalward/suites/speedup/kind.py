@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evalward.config import LoadedConfig, Suite
 from evalward.config.speedup import SpeedupSuite
+from evalward.opening import read_text_inside
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
@@ -88,7 +89,7 @@ def _system(spec: SpeedupSuite, config: LoadedConfig) -> str | None:
     if spec.system is None:
         return None
     try:
-        return (config.root / spec.system).read_text("utf-8").strip() or None
+        return read_text_inside(config.root, spec.system).strip() or None
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(spec.system, f"can't be read: {error}", "Name a text file of the repository.") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -142,12 +143,15 @@ class SpeedupCase(Case):
         return self.task.model_dump(mode="json", exclude_defaults=True, by_alias=True)
 
 
-def make_case(task: SpeedupTask, place: Place, root: Path, oracle: bytes) -> SpeedupCase:
-    """The case of a task. `root` is its file's folder. Raises `ValueError` and `OSError` when its code isn't there."""
+def make_case(task: SpeedupTask, place: Place, root: Path, folder: str, oracle: bytes) -> SpeedupCase:
+    """The case of a task whose file is in `folder`, a path below `root`.
+
+    Raises `ValueError`, `InputError` and `OSError` when its code isn't there.
+    """
     if task.revision is not None:
-        fixture = Fixture.of_revision(root, task.revision.commit, task.revision.path)
+        fixture = Fixture.of_revision(root / folder, task.revision.commit, task.revision.path)
     else:
-        fixture = Fixture.of_folder(root / (task.folder or "."))
+        fixture = Fixture.of_folder(root, posixpath.normpath(posixpath.join(folder, task.folder or ".")))
     asked = {**task.asked(fixture.digest), "oracle": digest(oracle.decode("utf-8", "surrogateescape"))}
     return SpeedupCase(
         id=task.id,

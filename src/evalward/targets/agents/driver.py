@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalward.opening import program_inside
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.trace import Message, Text, Trace
@@ -188,8 +190,13 @@ def installed_with(executable: str) -> tuple[Path, ...]:
     file = Path(executable)
     found = [file, file.resolve()]
     found += [folder for folder in file.resolve().parents if folder.name == "node_modules"][-1:]
-    found += [folder for folder in list(file.parents)[1:2] if (folder / "pyvenv.cfg").is_file()]
+    found += [folder for folder in list(file.parents)[1:2] if _is_environment(folder)]
     return tuple(dict.fromkeys(found))
+
+
+def _is_environment(folder: Path) -> bool:
+    """A virtual environment; a repository is none, whatever file is committed in it."""
+    return (folder / "pyvenv.cfg").is_file() and not os.path.lexists(folder / ".git")
 
 
 def startable(executable: str) -> str:
@@ -199,6 +206,10 @@ def startable(executable: str) -> str:
 
 
 def found(program: str, env: Mapping[str, str], root: Path | None = None) -> str | None:
-    """Where a program is: on the PATH, or below `root` for a relative path; `None` when it can't be started."""
-    there = root / program if root is not None and "/" in program and not program.startswith("/") else None
-    return shutil.which(str(there) if there else program, path=env.get("PATH"))
+    """Where a program is: on the PATH, or below `root` for a relative path; `None` when it can't be started.
+
+    Raises `InputError` where a path below `root` leads through a link or out of it.
+    """
+    if root is not None and "/" in program and not program.startswith("/"):
+        return program_inside(root, program)
+    return shutil.which(program, path=env.get("PATH"))

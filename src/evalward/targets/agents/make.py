@@ -45,7 +45,7 @@ def make_agent(
         from evalward.targets.agents.scripted import load_scripts  # noqa: PLC0415
 
         path = (scripts or {})[name.removeprefix(SCRIPTED)]
-        return load_scripts(name.removeprefix(SCRIPTED), loaded.root / path, path)
+        return load_scripts(name.removeprefix(SCRIPTED), loaded.root / path, path, loaded.root)
     if name.startswith(PROGRAM) and name.removeprefix(PROGRAM) in (agents or {}):
         return _program(name, (agents or {})[name.removeprefix(PROGRAM)], loaded, env, asker or NoAsker())
     kind, _, model = name.partition("/")

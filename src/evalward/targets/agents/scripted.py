@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_text_inside
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -23,6 +24,7 @@ SAID = "Done."
 HANG = "exec sleep 2147483647"
 CRASH = "kill -SEGV $$"
 LONGEST_S = 86_400
+SUFFIXES = (".yaml", ".yml", ".json", ".sh")
 
 
 class Step(StrictRecord):
@@ -170,18 +172,20 @@ class NopAgent(Free):
 # ------------------------------------------------------------------------------------------- reading scripts
 
 
-def load_scripts(name: str, path: Path, shown: str) -> ScriptedAgent:
+def load_scripts(name: str, path: Path, shown: str, root: Path | None = None) -> ScriptedAgent:
     """A file with steps per case id (YAML or JSON; a list alone is for all cases), or a folder with a file per case.
 
     In a folder `CASE.yaml` and `CASE.json` hold a list of steps, `CASE.sh` a command a line. `shown` is its name for
-    people. Raises `InputError` with all that is wrong.
+    people; below `root` nothing on the way to it is a link. Raises `InputError` with all that is wrong.
     """
-    if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in {".yaml", ".yml", ".json", ".sh"})
-        found = {file.stem: _value(file, f"{shown}/{file.name}") for file in files}
-        places = {file.stem: f"{shown}/{file.name}" for file in files}
+    top = root or path.parent
+    file = name_below(top, path)
+    if _kind(top, file, shown) == "folder":
+        files = [PurePosixPath(each) for each in glob_inside(top / file, "*") if each.endswith(SUFFIXES)]
+        found = {each.stem: _value(top, f"{file}/{each}", f"{shown}/{each}") for each in files}
+        places = {each.stem: f"{shown}/{each}" for each in files}
     else:
-        value = _value(path, shown)
+        value = _value(top, file, shown)
         found = value if isinstance(value, dict) else {DEFAULT: value}
         places = {}
     problems: list[Problem] = []
@@ -195,12 +199,19 @@ def load_scripts(name: str, path: Path, shown: str) -> ScriptedAgent:
     return ScriptedAgent(name, scripts)
 
 
-def _value(path: Path, shown: str) -> Any:
+def _kind(root: Path, name: str, shown: str) -> Kind | None:
+    try:
+        return kind_inside(root, name)
+    except OSError as error:
+        raise wrong(shown, f"the script can't be read: {error}", "Name a readable file or folder.") from None
+
+
+def _value(root: Path, name: str, shown: str) -> Any:
     import yaml  # noqa: PLC0415 - costs only who loads scripts
 
     try:
-        text = path.read_text("utf-8")
-        if path.suffix == ".sh":
+        text = read_text_inside(root, name)
+        if name.endswith(".sh"):
             return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
         return yaml.safe_load(text)
     except (OSError, UnicodeDecodeError) as error:

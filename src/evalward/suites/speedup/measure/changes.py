@@ -11,6 +11,9 @@ from pathlib import Path
 from evalward.sandbox.process import Settings, Workspace
 
 PATCH_FILE = ".evalward-change.patch"
+# The code may hold files that make its folder a bare repository, whose configuration names programs.
+NO_REPOSITORY = ("-c", "safe.bareRepository=explicit", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false")
+NO_CONFIGURATION = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
 SAID = 300
 SHOWN = 3
 
@@ -27,9 +30,9 @@ async def apply_patch(original: Path, patch: bytes, target: Path, settings: Sett
     if not patch.strip():
         raise RefusedError("the patch is empty")
     async with await Workspace.create(original, settings, extra_files={PATCH_FILE: patch}) as workspace:
-        command = ["git", "apply", "--whitespace=nowarn", PATCH_FILE]
-        ceiling = {"GIT_CEILING_DIRECTORIES": str(workspace.folder.parent)}
-        done = await workspace.run(command, env=ceiling)
+        command = ["git", *NO_REPOSITORY, "apply", "--whitespace=nowarn", PATCH_FILE]
+        alone = {"GIT_CEILING_DIRECTORIES": str(workspace.folder.parent), **NO_CONFIGURATION}
+        done = await workspace.run(command, env=alone)
         if done.exit_code != 0:
             said = " ".join(done.stderr.split())[:SAID]
             raise RefusedError(f"the patch doesn't apply: {said}")

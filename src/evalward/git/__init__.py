@@ -1,0 +1,19 @@
+"""Git as a reader of commits: their files as they were committed, whatever lies in the checkout."""
+
+from evalward.git.content import find_tree, write_tree
+from evalward.git.errors import GitError
+from evalward.git.program import repository_top, run_git
+from evalward.git.tree import MAX_FILE_BYTES, FileChange, GitTree, RemoteFiles, repository_path
+
+__all__ = [
+    "MAX_FILE_BYTES",
+    "FileChange",
+    "GitError",
+    "GitTree",
+    "RemoteFiles",
+    "find_tree",
+    "repository_path",
+    "repository_top",
+    "run_git",
+    "write_tree",
+]

@@ -1,0 +1,212 @@
+"""What lies in a folder that a repository names: found by a pattern, walked through, copied. No link is entered."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from fnmatch import translate
+from pathlib import Path, PurePosixPath
+
+from evalward.opening.inside import a_link, inside, is_git, refused, step
+
+DEEPEST = 128
+"""Folders in each other; beyond them a descriptor for each would be too many."""
+_MAGIC = re.compile(r"[*?\[]")
+
+
+# ------------------------------------------------------------------------------------------- patterns
+
+
+def glob_inside(root: Path, pattern: str) -> list[str]:
+    """The regular files below `root` that a pattern matches, as `Path.glob` reads it, by name.
+
+    A link that the pattern matches, or that it would have to go through, is an `InputError`; `**` goes past links, and
+    nothing looks into `.git`. A pattern that can match nothing (`.`, `**x`) matches nothing. Raises `OSError`.
+    """
+    parts = PurePosixPath(pattern).parts
+    odd = any(part == ".." or ("**" in part and part != "**") for part in parts)
+    if not parts or pattern.startswith("/") or "\0" in pattern or odd:
+        return []
+    with inside(root, ".") as top:
+        search = _Search(pattern)
+        search.look(top.descriptor, parts, ())
+    return sorted(search.found, key=lambda name: name.split("/"))
+
+
+class _Search:
+    """One pattern on its way through the folders."""
+
+    def __init__(self, pattern: str) -> None:
+        self.found: set[str] = set()
+        self._pattern = pattern
+        self._seen: set[tuple[tuple[str, ...], int]] = set()  # several ** lead to one folder in many ways
+
+    def look(self, here: int, parts: tuple[str, ...], above: tuple[str, ...]) -> None:
+        """Whatever the rest of the pattern matches in an open folder."""
+        key = (above, len(parts))
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        _refuse_depth(above, self._pattern)
+        if parts[0] == "**":
+            self._any_depth(here, parts, above)
+        elif _MAGIC.search(parts[0]):
+            matches = re.compile(translate(parts[0])).fullmatch
+            for name in _names(here):
+                if matches(name):
+                    self._match(here, name, parts, above)
+        else:
+            self._match(here, parts[0], parts, above)
+
+    def _any_depth(self, here: int, parts: tuple[str, ...], above: tuple[str, ...]) -> None:
+        if len(parts) > 1:
+            self.look(here, parts[1:], above)
+        for name in _names(here):
+            if stat.S_ISDIR(_mode(here, name)):
+                self._enter(here, name, parts, above)
+
+    def _match(self, here: int, name: str, parts: tuple[str, ...], above: tuple[str, ...]) -> None:
+        path, last, mode = "/".join([*above, name]), len(parts) == 1, _mode(here, name)
+        if is_git(name):
+            raise refused(path, "the pattern leads into .git, which is git's own", "Name files of the repository.")
+        if stat.S_ISLNK(mode) and (last or _leads_to_a_folder(here, name)):
+            raise a_link(path, path)
+        if last and stat.S_ISREG(mode):
+            self.found.add(path)
+        elif not last and stat.S_ISDIR(mode):
+            self._enter(here, name, parts[1:], above)
+
+    def _enter(self, here: int, name: str, parts: tuple[str, ...], above: tuple[str, ...]) -> None:
+        path = (*above, name)
+        with suppress(PermissionError, FileNotFoundError), _entered(here, name, "/".join(path)) as inner:
+            self.look(inner, parts, path)
+
+
+def _leads_to_a_folder(here: int, name: str) -> bool:
+    """Nothing is opened: a link to a file is in the way of no pattern that goes on below it."""
+    try:
+        return stat.S_ISDIR(os.stat(name, dir_fd=here).st_mode)
+    except OSError:
+        return False
+
+
+def _mode(here: int, name: str) -> int:
+    """What an entry is; 0 when there is none."""
+    try:
+        return os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+    except OSError:
+        return 0
+
+
+def _names(here: int) -> list[str]:
+    with os.scandir(here) as entries:
+        return sorted(entry.name for entry in entries if not is_git(entry.name))
+
+
+@contextmanager
+def _entered(here: int, name: str, path: str) -> Iterator[int]:
+    descriptor = step(here, name, path, path)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_depth(above: Collection[str], name: str) -> None:
+    if len(above) > DEEPEST:
+        raise refused(name, f"there are more than {DEEPEST} folders in each other", "Make the tree flatter.")
+
+
+# ------------------------------------------------------------------------------------------- walks and copies
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something in a folder that is walked through; `path` counts from there. To be used before the next one is."""
+
+    path: str
+    mode: int
+    size: int
+    folder: int
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def is_link(self) -> bool:
+        """A symbolic link."""
+        return stat.S_ISLNK(self.mode)
+
+    @property
+    def is_file(self) -> bool:
+        """A regular file."""
+        return stat.S_ISREG(self.mode)
+
+    @property
+    def is_folder(self) -> bool:
+        """A folder."""
+        return stat.S_ISDIR(self.mode)
+
+    def target(self) -> str:
+        """Where a link leads."""
+        return os.readlink(self.name, dir_fd=self.folder)
+
+    def blocks(self) -> Iterator[bytes]:
+        """A file's bytes, piece by piece, no more than its size: it may grow while it is read."""
+        with _entered(self.folder, self.name, self.path) as descriptor:
+            left = self.size
+            while left and (block := os.read(descriptor, min(1 << 20, left))):
+                left -= len(block)
+                yield block
+
+
+def walk_inside(root: Path, name: str, left_out: Collection[str] = ()) -> Iterator[Entry]:
+    """Everything in a folder below `root`, a folder before what is in it; links are told, not entered.
+
+    `.git` and the names `left_out` are passed over. Raises `InputError` and `OSError` as `inside`.
+    """
+    with inside(root, name) as top:
+        if top.kind == "file":
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
+        yield from _walk(top.descriptor, (), lambda entry: entry not in left_out, name)
+
+
+def _walk(here: int, above: tuple[str, ...], meant: Callable[[str], bool], asked: str) -> Iterator[Entry]:
+    _refuse_depth(above, asked)
+    for name in filter(meant, _names(here)):
+        path = "/".join([*above, name])
+        found = os.stat(name, dir_fd=here, follow_symlinks=False)
+        yield Entry(path, found.st_mode, found.st_size, here)
+        if stat.S_ISDIR(found.st_mode):
+            with _entered(here, name, path) as inner:
+                yield from _walk(inner, (*above, name), meant, asked)
+
+
+def copy_inside(root: Path, name: str, target: Path, most: int, left_out: Collection[str] = ()) -> None:
+    """Copy a folder below `root` to `target`, which must not exist: links as links, pipes and devices not at all.
+
+    Raises as `walk_inside`, and `InputError` when its files hold more than `most` bytes.
+    """
+    target.mkdir(parents=True)
+    left = most
+    for entry in walk_inside(root, name, left_out):
+        copy = target / entry.path
+        if entry.is_link:
+            copy.symlink_to(entry.target())
+        elif entry.is_folder:
+            copy.mkdir()
+        elif entry.is_file:
+            left -= entry.size
+            if left < 0:
+                raise refused(name, f"the folder holds more than {most >> 20} MiB", "Make it smaller.")
+            with copy.open("xb") as stream:
+                for block in entry.blocks():
+                    stream.write(block)
+            copy.chmod(stat.S_IMODE(entry.mode) & 0o777 | 0o600)
