@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.config import Config, JudgeConfig, LoadedConfig, load_config
+from evalward.opening import read_inside
 from evalward.records.calibration import Calibration
 from evalward.records.problem import wrong
 from evalward.runner.outside import Outside
@@ -35,15 +36,11 @@ def check(asker: Asker, outside: Outside, order: JudgeOrder) -> Calibration:
 def _rubric(path: Path) -> bytes:
     remedy = "Name a YAML file."
     try:
-        with path.open("rb") as file:
-            content = file.read(RUBRIC_LIMIT + 1)
+        return read_inside(path.parent, path.name, RUBRIC_LIMIT)
     except FileNotFoundError:
         raise wrong(str(path), "there is no such rubric", remedy) from None
     except OSError as error:
         raise wrong(str(path), f"the rubric can't be read: {error.strerror}", remedy) from error
-    if len(content) > RUBRIC_LIMIT:
-        raise wrong(str(path), f"the rubric is larger than {RUBRIC_LIMIT:,} bytes", "Name another file.")
-    return content
 
 
 async def _run(judge: Judge, rubric: Rubric, labelled: Sequence[Labelled], threshold: float) -> Calibration:
