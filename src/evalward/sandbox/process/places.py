@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import secrets
@@ -15,6 +16,7 @@ from evalward.sandbox.base import FileTooLargeError, FileType
 
 DEEPEST = 64  # folders below each other that are copied
 MOST_LINKS = 40  # that are followed on the way to one file, as the kernel has it
+UNCOPYABLE = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EILSEQ}
 READ_MOST = 64 << 20  # bytes of one file
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -131,10 +133,13 @@ class Copied:
 
 
 class Copier:
-    """Copies a folder: files and folders, links as links, nothing else; up to a size and a depth."""
+    """Copies a folder: files and folders, links as links, nothing else; up to a size and a depth.
 
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit = limit_bytes
+    `lenient`: what can't be copied (a path that is too long, a folder that is closed) is left out and counted, too.
+    """
+
+    def __init__(self, limit_bytes: int, *, lenient: bool = False) -> None:
+        self._limit, self._lenient = limit_bytes, lenient
         self._files = self._size = self._skipped = 0
         self._full = False
 
@@ -156,7 +161,12 @@ class Copier:
                 mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
             except OSError:
                 continue  # removed meanwhile
-            self._entry(here, name, mode, target / name, depth)
+            try:
+                self._entry(here, name, mode, target / name, depth)
+            except OSError as error:
+                if not self._lenient or error.errno not in UNCOPYABLE:
+                    raise
+                self._skipped += 1
 
     def _entry(self, here: int, name: str, mode: int, target: Path, depth: int) -> None:
         if stat.S_ISLNK(mode):

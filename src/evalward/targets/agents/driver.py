@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.records.base import clean_text
@@ -17,6 +17,7 @@ from evalward.targets.agents.base import AgentJob, AgentRun, Ended
 from evalward.targets.agents.model_access import Link, ModelAccess
 from evalward.targets.agents.proxy import Account
 from evalward.targets.agents.readers.common import Told
+from evalward.targets.base import BrokeOffError
 from evalward.targets.failures import Cause, TargetError
 
 UNKNOWN = "unknown"
@@ -96,23 +97,41 @@ class DrivenAgent:
             await self._access.close()
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - it sees the job alone
-        """Start the program in the job's place and wait for it. Raises `TargetError` for a provider's fault."""
+        """Start the program in the job's place and wait for it. Raises as `Agent.work`."""
         account: Account | None = None
-        async with AsyncExitStack() as stack:
-            link = None
-            if self._access is not None:
-                link, account = await stack.enter_async_context(self._access.opened(job))
-            launch = self._dialect.launch(self._executable, job, link)
-            ended = await job.workspace.run(
-                launch.command,
-                env={**job.env, **launch.env},
-                timeout_s=min(job.timeout_s, self._timeout_s or job.timeout_s),
-                stdin=launch.stdin,
-            )
-        self._refuse_unstarted(ended)
-        if self._access is not None and account is not None and account.ended_by is not None and account.limit is None:
-            raise self._access.error(account.ended_by)
-        return run_of(job, ended, self._dialect.read(ended.stdout), account)
+        ended: Ended | None = None
+        begun = False
+        try:
+            async with AsyncExitStack() as stack:
+                link = None
+                if self._access is not None:
+                    link, account = await stack.enter_async_context(self._access.opened(job))
+                launch = self._dialect.launch(self._executable, job, link)
+                begun = True
+                ended = await job.workspace.run(
+                    launch.command,
+                    env={**job.env, **launch.env},
+                    timeout_s=min(job.timeout_s, self._timeout_s or job.timeout_s),
+                    stdin=launch.stdin,
+                )
+            self._refuse_unstarted(ended)
+            self._refuse_faults(account)
+            return self._run_of(job, ended, account)
+        except Exception as error:
+            if not begun:
+                raise
+            raise BrokeOffError(_known(job, ended, account), error) from error
+
+    def _refuse_faults(self, account: Account | None) -> None:
+        fault = account.ended_by if account is not None and account.limit is None else None
+        if self._access is not None and fault is not None:
+            raise self._access.error(fault)
+
+    def _run_of(self, job: AgentJob, ended: Ended, account: Account | None) -> AgentRun:
+        run = run_of(job, ended, self._dialect.read(ended.stdout), account)
+        if self._access is None or account is None or account.refused is None:
+            return run
+        return replace(run, refused=self._access.error(account.refused).message)
 
     def _refuse_unstarted(self, ended: Ended) -> None:
         """A program that isn't there, or can't be run, has failed at nothing.
@@ -124,6 +143,13 @@ class DrivenAgent:
         if ended.exit_code in NOT_STARTED and not ended.stdout and unstarted:
             why = f"{self.id} could not be started in the workspace: {clean_text(ended.stderr.strip())}"
             raise TargetError(Cause.SANDBOX, why, target=self.id)
+
+
+def _known(job: AgentJob, ended: Ended | None, account: Account | None) -> Trace:
+    """What is known of a trial that broke: what was asked, and what that has cost."""
+    prompt = Message(role="user", content=[Text(text=job.prompt)])
+    duration_ms = ended.duration_ms if ended is not None else 0
+    return Trace(messages=[prompt], turns=account.turns if account else [], duration_ms=duration_ms)
 
 
 def run_of(job: AgentJob, ended: Ended, told: Told, account: Account | None) -> AgentRun:

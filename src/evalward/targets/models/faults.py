@@ -17,7 +17,7 @@ from typing import Any
 
 from evalward.records.trace import StopReason
 from evalward.targets.failures import Cause
-from evalward.targets.models.reading import MalformedError, ProviderError
+from evalward.targets.models.reading import MalformedError, ProviderError, UnreadableAnswerError
 
 STOPS: Mapping[Cause, StopReason] = {Cause.CONTEXT_LENGTH: "context_length", Cause.REFUSAL: "content_filter"}
 """Causes that are the target's own doing: they are answers, not failures."""
@@ -80,8 +80,8 @@ _NO_MODEL = re.compile(r"\bmodel\b.{0,120}\b(not found|does not exist|doesn't ex
 
 def fault_of(error: Exception) -> Fault:
     """The cause of an exception that came out of an SDK, or out of reading its answer."""
-    if isinstance(error, MalformedError):
-        return Fault(Cause.MALFORMED, str(error))
+    if isinstance(error, MalformedError | UnreadableAnswerError):
+        return Fault(Cause.MALFORMED if isinstance(error, MalformedError) else Cause.UNREADABLE, str(error))
     if isinstance(error, ProviderError):
         return reported(error.body)
     names = {base.__name__ for base in type(error).__mro__}
@@ -99,6 +99,8 @@ def fault_of(error: Exception) -> Fault:
 
 
 _EXCEPTIONS = (
+    ("RecursionError", Cause.UNREADABLE),  # an answer that is nested too deeply, in the SDK's own hands
+    ("PydanticSerializationError", Cause.UNREADABLE),
     ("TimeoutError", Cause.TIMEOUT),
     ("APITimeoutError", Cause.TIMEOUT),
     ("TimeoutException", Cause.TIMEOUT),

@@ -25,6 +25,7 @@ from evalward.targets.base import Reply
 from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot
 from evalward.targets.models.faults import Fault, fault_of, reported, retry_after
+from evalward.targets.models.reading import reading
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
@@ -284,10 +285,14 @@ class _Question:
         if self._counting:
             return
         try:
-            reply = self._wire.reply(body, stream=bool(self.body.get("stream")))
+            with reading():
+                reply = self._wire.reply(body, stream=bool(self.body.get("stream")))
         except Exception as error:
-            self.failed(fault_of(error))
-            return
+            fault = fault_of(error)
+            if fault.cause is not Cause.UNREADABLE:
+                self.failed(fault)
+                return
+            reply = Reply(Message(role="assistant", content=[]), Turn(stop="other"))  # answered; we know no more of it
         self._answered(reply, wall_s, working_s)
 
     def left(self, body: bytes, wall_s: float, working_s: float) -> None:
