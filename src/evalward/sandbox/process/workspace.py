@@ -261,7 +261,7 @@ class Workspace:
             return read_all(found.descriptor)
 
     def copy_to(self, folder: Path, limit_mb: int) -> Copied:
-        """Copy the fixture as it is now: links as links; special files, what is too much and what nobody can copy left out.
+        """Copy the fixture as it is now: links as links; what is special, too much, or closed left out.
 
         Blocking. Raises `SandboxError` when it can't be written.
         """

@@ -116,7 +116,7 @@ async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, tri
     usage = FREE if target.id in {NOP, ORACLE} else done.trace.usage
     took_ms = done.trace.duration_ms + done.took_ms
     result = make_result(_task_id(case, trial), done.details, usage=usage, duration_ms=took_ms)
-    return TrialOutcome(_with_refusal(result, done), done.trace)
+    return TrialOutcome(_owned(_with_refusal(result, done), target), done.trace)
 
 
 def _task_id(case: SpeedupCase, trial: int) -> TaskId:
@@ -127,6 +127,16 @@ def _with_refusal(result: Result, done: _Done) -> Result:
     if done.refused is None:
         return result
     return result.model_copy(update={"status": Status.FAILED, "reason": done.reason, "message": done.refused})
+
+
+def _owned(result: Result, target: Target) -> Result:
+    """The result of a change without a valid benchmark is a failure where nop and oracle have one beside it."""
+    details = result.details
+    if result.status is not Status.ERROR or target.id in {NOP, ORACLE} or not isinstance(details, SpeedupDetails):
+        return result
+    if not any(benchmark.oracle is not None and benchmark.oracle > 0 for benchmark in details.benchmarks):
+        return result
+    return result.model_copy(update={"status": Status.FAILED, "reason": UNREADABLE})
 
 
 @dataclass(frozen=True)
