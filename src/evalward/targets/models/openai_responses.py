@@ -177,7 +177,7 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
     """
     done: dict[int, Any] = {}
     for event in events:
-        kind = event.get("type")
+        kind = maybe(event, "type", str)
         if kind == "error":
             raise ProviderError(event.get("error") or event)
         if kind == "response.output_item.done":
