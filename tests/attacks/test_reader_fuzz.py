@@ -209,7 +209,7 @@ STREAMS: dict[str, list[Any]] = {
             ]
         },
         {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
-    ],  # fmt: skip
+    ],
     "openai-responses": [
         {"type": "response.output_item.done", "output_index": 0, "item": RESPONSE["output"][1]},
         {"type": "response.completed", "response": RESPONSE},

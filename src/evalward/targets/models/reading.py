@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from evalward.records.base import fitting, why_of
+from evalward.records.base import clean_text, fitting, why_of
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
@@ -117,7 +117,7 @@ def parsed_arguments(text: str) -> Any:
     try:
         return fitting(json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError):
-        return text
+        return clean_text(text)
 
 
 def _refuse(constant: str) -> None:
