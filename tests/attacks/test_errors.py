@@ -20,7 +20,7 @@ from evalward.sandbox.process.probe import Layers, candidates, works
 from evalward.sandbox.process.workspace import Workspace
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.scenario import SCENARIO
-from support.cases import Silent
+from support.cases import Silent, task, write_suite
 from support.model_server import Fault, ModelServer, Script
 from support.sandboxes import NAMES, name_of, use
 from support.scenario_runs import Bench, scenario
@@ -105,6 +105,14 @@ async def test_the_cause_is_in_the_message(bench: Bench, monkeypatch: pytest.Mon
     assert result.reason == "unreadable_result"
     assert "PermissionError" in str(result.message)
     assert "Permission denied" in str(result.message)
+
+
+async def test_breaking_the_place_of_a_real_shell_is_a_failure(tmp_path: Path, walls: str) -> None:
+    closed = task(solution=["chmod 000 .", "echo hello"], expectations=[{"check": "stdout_contains:never"}])
+    plan = make_plan(write_suite(tmp_path, [closed], sandbox="process"), Selection())
+    (run,) = (await execute(plan, Execution(None, Silent()))).runs
+    (result,) = run.cases
+    assert (result.status, result.score, result.max_score) == (Status.FAILED, 0.0, 1.0), result.message
 
 
 # --- what it prints -------------------------------------------------------------------------------------------------

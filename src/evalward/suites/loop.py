@@ -63,6 +63,14 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
     return done.trace
 
 
+async def broken_shell(shell: Shell, trace: Trace, error: SandboxError) -> TrialBrokenError | BrokeOffError:
+    """What a broken shell means: where it knows that its sandbox still stands, the scripts have broken it."""
+    lost = getattr(shell, "lost", None)
+    if lost is not None and not await lost():
+        return BrokeOffError(trace, error)
+    return TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True)
+
+
 @dataclass(frozen=True)
 class Asked:
     """What stays the same over a conversation. `form` is how a use of the tool is recognised and read."""
@@ -88,7 +96,7 @@ async def converse_within(chat: Chat, shell: Shell, asked: Asked, prompt: str, b
             raise BrokeOffError(trace, error) from error
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
     except SandboxError as error:
-        raise TrialBrokenError(_trace(talk, chat, started), Cause.SANDBOX, str(error), begun=True) from error
+        raise await broken_shell(shell, _trace(talk, chat, started), error) from error
     except TrialSkippedError:
         raise
     except Exception as error:  # what a model says must not be able to break off its trial

@@ -26,10 +26,10 @@ from evalward.suites.bash.metrics import METRIC_IDS, measure
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
-from evalward.suites.blame import unreadable
+from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
 from evalward.suites.judge.who import Wanted
-from evalward.suites.loop import converse, keep
+from evalward.suites.loop import broken_shell, converse, keep
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets.base import BrokeOffError, Chat, Evaluated, Target, talks
 from evalward.targets.failures import Cause, TargetError
@@ -84,6 +84,9 @@ class BashKind:
                 kept, error.reason, error.message, stops_run=error.stops_run, begun=error.begun
             ) from error
         except BrokeOffError as broke:
+            ours = blameless(keep(broke.trace), broke.error)
+            if ours is not None:
+                raise ours from broke
             return _unreadable(case, trial, keep(broke.trace), broke.error)
 
     async def _run(
@@ -146,7 +149,7 @@ async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell
     try:
         checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
     except SandboxError as error:
-        raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
+        raise await broken_shell(shell, trace, error) from error
     except Exception as error:  # what the target did and left is all that the checks look at
         raise BrokeOffError(trace, error) from error
     return trace, checks
