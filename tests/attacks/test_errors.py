@@ -84,8 +84,8 @@ TRICKS = {
     "the results moved away": 'mv "$TMPDIR"/results-* "$TMPDIR/../"; rm -rf "$TMPDIR"/results-*; chmod 500 "$TMPDIR"',
     "the results are a link": 'for d in "$TMPDIR"/results-*; do rmdir "$d"; ln -s /etc "$d"; done; chmod 500 "$TMPDIR"',
     "the folder moved away": 'mv "$PWD" "$PWD.away"; ln -s /etc "$PWD"',
-    "pipes and devices": "mkfifo tasks.txt; mkdir d; mkfifo d/p; ln -s loop loop",
-    "a huge file": "truncate -s 900M tasks.txt",
+    "pipes and devices": "mkfifo notes.txt; mkdir d; mkfifo d/p; ln -s loop loop",
+    "a huge file": "truncate -s 65M tasks.txt",
     "its home closed": 'chmod 000 "$HOME"',
 }
 
