@@ -15,6 +15,8 @@ from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.speedup import trial as measuring
 from evalward.suites.speedup.kind import SPEEDUP
+from evalward.suites.speedup.measure.evidence import AGENT
+from evalward.suites.speedup.measure.session import run_session
 from evalward.targets import make_target
 from evalward.targets.base import TrialSkippedError
 from support.git_repo import write_files
@@ -220,10 +222,10 @@ async def test_what_an_agent_leaves_that_cant_be_copied_is_its_failure(
 async def test_a_change_that_breaks_the_measuring_of_itself_alone_is_a_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = measuring.run_session
+    session = run_session
 
     async def broken(task: Any, folders: Mapping[str, Path], *others: Any) -> Any:
-        if measuring.AGENT in folders:
+        if AGENT in folders:
             raise ValueError("no such status")
         return await session(task, folders, *others)
 
