@@ -39,7 +39,9 @@ def result(
     replayed: bool = False,
     **more: Any,
 ) -> Result:
-    """One trial. `calls` is (ok, all); `tokens` is (in, out); the score is all or nothing unless given."""
+    """One trial; an error is an outage unless `reason` says otherwise.
+
+    `calls` is (ok, all); `tokens` is (in, out); the score is all or nothing unless given."""
     valid = status in {"passed", "failed"}
     if score is None:
         score = most if status == "passed" else 0.0
@@ -47,7 +49,9 @@ def result(
         tool_calls=calls[1], tool_calls_ok=calls[0], turns=turns, natural_stop=natural, replayed=replayed
     )
     tokens_in, tokens_out = tokens or (None, None)
+    outage = {"reason": "overload"} if status == "error" else {}
     values: dict[str, Any] = {
+        **outage,
         "score": score if valid else 0.0,
         "max_score": most if valid else 0.0,
         "usage": Usage(input_tokens=tokens_in, output_tokens=tokens_out, cost_usd=cost) if valid else Usage(),

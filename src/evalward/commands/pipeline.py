@@ -13,7 +13,9 @@ from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
+from evalward.decide.worst import with_worst_case, worst_case
 from evalward.records.baseline import Baseline
+from evalward.records.comparison import Comparison
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import wrong
@@ -82,12 +84,21 @@ def judge_report(
     report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry] = ()
 ) -> Judgement:
     """Compare and decide. `history` names what is flaky and shows trends; it decides nothing."""
+    comparison, verdict = _decided(report, baseline, policy, history)
+    worst = worst_case(report, baseline, measures(report))
+    if worst is not None:
+        verdict = with_worst_case(verdict, _decided(worst.report, baseline, policy, history)[1], worst)
+    return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+
+
+def _decided(
+    report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry]
+) -> tuple[Comparison, Verdict]:
     known = measures(report)
     samples = gather(report, baseline, known)
     comparison = with_staleness(compare(report, baseline, known), report, baseline)
     comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
-    verdict = judge(comparison, policy, default_rules(report), samples)
-    return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+    return comparison, judge(comparison, policy, default_rules(report), samples)
 
 
 def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:

@@ -14,10 +14,7 @@ from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, Ru
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.result import NOT_RUN
-from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict
-
-_STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
-_OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
+from evalward.records.verdict import OUTCOMES, STAGES, Outcome, Reason, RuleOutcome, Verdict
 
 
 def judge(
@@ -37,7 +34,7 @@ def judge(
         *_from_rules(rules),
         *_unmeasured(comparison, policy),
     ]
-    reasons.sort(key=lambda reason: (_OUTCOMES.index(reason.outcome), _STAGES.index(reason.stage)))
+    reasons.sort(key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,

@@ -12,14 +12,15 @@ from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.keeping import Keeping
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import Wanted, artifacts_path
-from evalward.records.base import clean_text, digest
+from evalward.records.base import digest, why_of
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
-from evalward.records.result import NOT_RUN, Result, Status, Trial
+from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace, Usage
 from evalward.suites.base import TrialBrokenError, TrialOutcome
-from evalward.targets.base import Evaluated, TrialSkippedError
+from evalward.suites.blame import unreadable
+from evalward.targets.base import BrokeOffError, Evaluated, TrialSkippedError
 from evalward.targets.failures import Cause
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
@@ -191,14 +192,14 @@ async def _today(job: Job, state: _State) -> Result:
     try:
         placed = replace(outcome, result=_placed(job, outcome.result))
         if state.execution.store is not None:
-            placed = await _with_artifacts(job, placed, state.execution.store)
+            placed = await _with_artifacts(job, placed, state.execution.store, state)
         return _kept(job, placed, state.execution.store)
     finally:
         if outcome.artifacts is not None:
             shutil.rmtree(outcome.artifacts, ignore_errors=True)
 
 
-async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping) -> TrialOutcome:
+async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state: _State) -> TrialOutcome:
     """The outcome with its artifacts in the output folder, and their path in its details.
 
     Those of an earlier run go in any case: nobody shall take them for this one's.
@@ -209,7 +210,11 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping) -> Tr
         await asyncio.to_thread(store.remove_folder, path)
     if outcome.artifacts is None:
         return outcome
-    await asyncio.to_thread(store.keep_folder, outcome.artifacts, path)
+    try:
+        await asyncio.to_thread(store.keep_folder, outcome.artifacts, path)
+    except OSError as error:  # files for people: no run ends for want of them
+        state.warnings.append(f"the artifacts of {result.id} (trial {result.trial}) can't be kept: {why_of(error)}")
+        return outcome
     if not isinstance(result.details, ScenarioDetails):
         return outcome
     details = result.details.model_copy(update={"artifacts": path})
@@ -229,12 +234,14 @@ async def _run_trial(job: Job, state: _State) -> TrialOutcome:
         return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
     except TrialBrokenError as broken:
         return _broken(job, broken, state)
+    except BrokeOffError as broke:  # of a kind that says no more about it
+        return _nothing(job, Status.FAILED, UNREADABLE, unreadable(broke.error), broke.trace)
     except asyncio.CancelledError:
         if state.control.reason is None:
             raise
         return _nothing(job, Status.SKIPPED, NOT_RUN)
-    except Exception as error:  # whatever else breaks is no fault of the target, and ends no other trial
-        return _nothing(job, Status.ERROR, Cause.OURS, clean_text(f"{type(error).__name__}: {error}"))
+    except Exception as error:  # whatever else breaks is nobody's fault that we know of, and ends no other trial
+        return _nothing(job, Status.ERROR, Cause.OURS, why_of(error))
 
 
 def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
@@ -246,13 +253,19 @@ def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
         return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
     if broken.stops_run:
         state.dead.setdefault(target, f"{target}: {broken.message}")
-    return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace)
+    return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace, begun=broken.begun)
 
 
 def _nothing(
-    job: Job, status: Status, reason: str, message: str | None = None, trace: Trace | None = None
+    job: Job,
+    status: Status,
+    reason: str,
+    message: str | None = None,
+    trace: Trace | None = None,
+    *,
+    begun: bool = False,
 ) -> TrialOutcome:
-    """The outcome of a trial that says nothing about its target. What it has used so far still counts."""
+    """The outcome of a trial of which there is nothing to tell. What it has used so far still counts."""
     trace = trace or Trace()
     result = Result(
         id=job.case.id,
@@ -262,6 +275,7 @@ def _nothing(
         status=status,
         reason=reason,
         message=message,
+        begun=begun,
         usage=trace.usage,
         duration_ms=trace.duration_ms,
     )
@@ -269,6 +283,26 @@ def _nothing(
 
 
 def _kept(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
+    """The result, written down where there is a store. One that can't be is the target's failure, not the run's end."""
+    try:
+        outcome.result.model_dump_json()  # as the report will write it
+        return _written(job, outcome, store)
+    except OSError:
+        raise  # the output folder's trouble
+    except Exception as error:
+        return _written(job, _unwritable(job, outcome, error), store)
+
+
+def _unwritable(job: Job, outcome: TrialOutcome, error: Exception) -> TrialOutcome:
+    """What remains of an outcome that no file can hold: that it failed, and what it has used."""
+    result = outcome.result
+    trace = Trace(turns=outcome.trace.turns, duration_ms=outcome.trace.duration_ms)
+    if not result.valid:
+        return _nothing(job, result.status, result.reason or Cause.OURS, why_of(error), trace, begun=result.begun)
+    return _nothing(job, Status.FAILED, UNREADABLE, unreadable(error), trace)
+
+
+def _written(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
     if store is None or outcome.result.status is Status.SKIPPED:
         return outcome.result
     trial = Trial(

@@ -145,7 +145,9 @@ class _Opened:
         if account.starved is not None:
             ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
         answers = [Answered(answer.turn, answer.message, answer.main) for answer in account.answers]
-        return Asked(answers, account.limit, ended_by)
+        refused = account.refused
+        said = None if refused is None else told(refused, account.settings, account.key, self.target).message
+        return Asked(answers, account.limit, ended_by, said)
 
 
 _NO_CASE = Case(id="", category="", definition="", place=Place(file=""))  # a model sees the conversation alone

@@ -135,7 +135,9 @@ class Services:
         found = await opened.door.settled()
         answers = [m.AnsweredTurn(turn=one.turn, message=one.message, main=one.main) for one in found.answers]
         fault: WireFault | None = None if found.ended_by is None else fault_of_error(found.ended_by)
-        return self.redaction.data(m.written(m.Settled(answers=answers, limit=found.limit, fault=fault)))
+        return self.redaction.data(
+            m.written(m.Settled(answers=answers, limit=found.limit, fault=fault, refused=found.refused))
+        )
 
     async def _shut_door(self, asked: Incoming) -> bytes:
         asked.close()

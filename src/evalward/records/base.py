@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class Record(BaseModel):
@@ -38,6 +39,8 @@ Count = Annotated[int, Field(ge=0, le=10**15)]
 Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
 """A weight, score or cost that somebody told."""
 
+WHY_LIMIT = 300  # characters of an exception's words
+
 Json = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]
 
 
@@ -64,3 +67,45 @@ def clean_text(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+Cleaned = Annotated[str, AfterValidator(clean_text)]
+"""A text of somebody else's that can be written as UTF-8, whatever it held."""
+
+MAX_NESTING = 100  # of a foreign value: pydantic writes no more than 255 levels, those of the record around it included
+MAX_PARTS = 100_000  # values in one foreign value
+MAX_INTEGER = 2**64
+
+
+def fitting(value: Any) -> Any:
+    """A foreign JSON value as a record can hold it, write it and read it again; an equal one where all is well.
+
+    Lone surrogates are replaced; numbers that are infinite, none, or beyond 64 bits are unknown: `None`. Raises
+    `ValueError` for what is nested too deeply, has too many parts, or is no JSON value at all.
+    """
+    return _fitting(value, MAX_NESTING, [MAX_PARTS])
+
+
+def _fitting(value: Any, depth: int, left: list[int]) -> Any:
+    left[0] -= 1
+    if depth < 0 or left[0] < 0:
+        raise ValueError("a value is nested too deeply" if depth < 0 else "a value has too many parts")
+    if isinstance(value, str):
+        return clean_text(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < MAX_INTEGER else None
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, list | tuple):
+        return [_fitting(item, depth - 1, left) for item in value]
+    if isinstance(value, Mapping):
+        return {clean_text(str(key)): _fitting(item, depth - 1, left) for key, item in value.items()}
+    raise ValueError(f"a {type(value).__name__} is no JSON value")
+
+
+def why_of(error: BaseException) -> str:
+    """What an exception says, in one clean line that a report can show; its words may be anybody's."""
+    words = " ".join(clean_text(str(error)).split())
+    return f"{type(error).__name__}: {words}"[:WHY_LIMIT] if words else type(error).__name__

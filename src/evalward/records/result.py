@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, Tag
 
-from evalward.records.base import Amount, Count, Record
+from evalward.records.base import Amount, Cleaned, Count, Record
 from evalward.records.judge import JudgeOutcome
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.speedup import SpeedupDetails
@@ -15,6 +15,9 @@ from evalward.records.trace import Trace, Usage
 
 NOT_RUN = "not_run"
 """The reason of trials that an early end of the run left out; the report says once why it ended."""
+
+UNREADABLE = "unreadable_result"
+"""The reason of trials whose target made them impossible to read or to judge: its own failure."""
 
 TRIAL_SCHEMA: Literal["evalward.trial/1"] = "evalward.trial/1"
 
@@ -36,9 +39,9 @@ class Status(StrEnum):
 class CheckResult(Record):
     """One expectation of a case: did it hold, and what was there instead."""
 
-    check: str
+    check: Cleaned
     passed: bool
-    detail: str
+    detail: Cleaned
     weight: Amount = 1.0
 
 
@@ -134,6 +137,7 @@ class Result(Record):
     `reason` says why a trial is not `passed`, in a word of its kind or of the failure table. `score` and
     `max_score` are sums of check weights. `trace` is the path of the trial file beside the report, `place` where the
     case is written, `file:line`, counted from the config's folder; it belongs to no hash and to no baseline.
+    `begun`: an agent had begun its work when the trial broke, so that what broke it may be its doing.
     `usage` is the target's alone; what a judge has used stands apart in `judge_usage`, `None` when none was asked.
     """
 
@@ -149,7 +153,8 @@ class Result(Record):
     judge_usage: Usage | None = None
     duration_ms: Count = 0
     reason: str | None = None
-    message: str | None = None
+    message: Cleaned | None = None
+    begun: bool = False
     details: Details = OtherDetails()
     trace: str | None = None
     place: str | None = None

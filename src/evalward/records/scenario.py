@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from evalward.records.base import Count, Record
+from evalward.records.base import Cleaned, Count, Record
 from evalward.records.judge import JudgeOutcome
 
 
@@ -27,11 +27,11 @@ class FailedCommand(Record):
     `worked` is the next command of the same identity that succeeded: what should have been written.
     """
 
-    subcommand: str
-    command: str
+    subcommand: Cleaned
+    command: Cleaned
     exit_code: int | None = None
-    said: str = ""
-    worked: str | None = None
+    said: Cleaned = ""
+    worked: Cleaned | None = None
 
 
 class Interaction(Record):
@@ -114,7 +114,7 @@ class GateResult(Record):
 
     gate_type: str
     passed: bool
-    message: str = ""
+    message: Cleaned = ""
 
 
 class EvaluatorResult(Record):
@@ -123,8 +123,8 @@ class EvaluatorResult(Record):
     name: str
     metrics: dict[str, float] = {}
     score: float | None = None
-    summary: str = ""
-    error: str | None = None
+    summary: Cleaned = ""
+    error: Cleaned | None = None
 
 
 class ScenarioDetails(Record):

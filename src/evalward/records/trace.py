@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from evalward.records.base import Amount, Count, Record
+from evalward.records.base import Amount, Cleaned, Count, Record
 
 
 class Usage(Record):
@@ -61,15 +61,15 @@ class Text(Record):
     """Words."""
 
     type: Literal["text"] = "text"
-    text: str
+    text: Cleaned
 
 
 class ToolUse(Record):
     """A model's wish to use a tool. `input` is what it sent, valid or not."""
 
     type: Literal["tool_use"] = "tool_use"
-    id: str
-    name: str
+    id: Cleaned
+    name: Cleaned
     input: Any = None
 
 
@@ -77,8 +77,8 @@ class ToolResult(Record):
     """What the model reads after a tool call."""
 
     type: Literal["tool_result"] = "tool_result"
-    tool_use_id: str
-    content: str
+    tool_use_id: Cleaned
+    content: Cleaned
     is_error: bool = False
 
 
@@ -119,9 +119,9 @@ class ToolCall(Record):
     `exit_code` of `None` is one that nobody told (agents that report none): neither success nor failure.
     """
 
-    commands: str
-    stdout: str = ""
-    stderr: str = ""
+    commands: Cleaned
+    stdout: Cleaned = ""
+    stderr: Cleaned = ""
     exit_code: int | None
     duration_ms: Count = 0
     cut: Count = 0
@@ -136,7 +136,7 @@ class Turn(Record):
 
     usage: Usage = Usage()
     stop: StopReason = "end"
-    model: str | None = None
+    model: Cleaned | None = None
     wall_ms: Count = 0
     working_ms: Count = 0
 

@@ -28,7 +28,12 @@ class Outcome(StrEnum):
 
 EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_UNJUDGED = 0, 1, 2, 3
 
+OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
+"""What a reason may say, the strongest first."""
+
 Stage = Literal["validity", "missing", "limit", "drop"]
+STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
+"""In the order of judgement."""
 
 
 class Reason(Record):

@@ -202,7 +202,7 @@ class _Door:
         told = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
         error = None if told.fault is None else error_of(m.written(told.fault))
         answers = [Answered(each.turn, each.message, each.main) for each in told.answers]
-        return Asked(answers, told.limit, error if isinstance(error, TargetError) else None)
+        return Asked(answers, told.limit, error if isinstance(error, TargetError) else None, told.refused)
 
 
 class _Nothing:

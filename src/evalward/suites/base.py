@@ -68,10 +68,14 @@ class TrialBrokenError(Exception):
     """A trial that could not go on, by no fault of the target: what happened so far, and why it ended.
 
     `reason` is the word of the failure table. `stops_run`: every other trial of the target would meet the same.
+    `begun`: an agent was at work already, so that nobody knows whether it has broken the trial itself.
     """
 
-    def __init__(self, trace: Trace, reason: str, message: str, *, stops_run: bool = False) -> None:
-        self.trace, self.reason, self.message, self.stops_run = trace, reason, message, stops_run
+    def __init__(
+        self, trace: Trace, reason: str, message: str, *, stops_run: bool = False, begun: bool = False
+    ) -> None:
+        self.trace, self.reason, self.message = trace, reason, message
+        self.stops_run, self.begun = stops_run, begun
         super().__init__(message)
 
 
@@ -101,7 +105,10 @@ class Kind(Protocol):
         ...
 
     async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
-        """Run and score one trial. Raises `TrialSkippedError` and `TrialBrokenError`."""
+        """Run and score one trial. Raises `TrialSkippedError` and `TrialBrokenError`.
+
+        A `BrokeOffError` counts as the target's failure; what a kind gives for it itself says more.
+        """
         ...
 
     async def prove(self, suite: Prepared) -> Proof:

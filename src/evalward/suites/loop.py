@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evalward.records.base import clean_text
+from evalward.records.base import clean_text, why_of
+from evalward.records.result import Status
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.sandbox.base import Execution, SandboxError, Shell, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.tool import BASH_TOOL, ShellTool
-from evalward.targets.base import Chat, Reply, Request, ToolSpec
+from evalward.targets.base import BrokeOffError, Chat, Reply, Request, ToolSpec, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 
 NO_GOING_ON = {"end", "refusal", "content_filter", "context_length"}  # whatever else the turn holds
@@ -62,6 +63,14 @@ async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, pro
     return done.trace
 
 
+async def broken_shell(shell: Shell, trace: Trace, error: SandboxError) -> TrialBrokenError | BrokeOffError:
+    """What a broken shell means: where it knows that its sandbox still stands, the scripts have broken it."""
+    lost = getattr(shell, "lost", None)
+    if lost is not None and not await lost():
+        return BrokeOffError(trace, error)
+    return TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True)
+
+
 @dataclass(frozen=True)
 class Asked:
     """What stays the same over a conversation. `form` is how a use of the tool is recognised and read."""
@@ -75,7 +84,7 @@ async def converse_within(chat: Chat, shell: Shell, asked: Asked, prompt: str, b
     """Run one conversation to its end: the model's own stop, or its bounds.
 
     The trace's calls hold the whole output, for the checks; `keep` cuts it for the file. Raises `TrialBrokenError`,
-    with the trace so far, when target or sandbox break.
+    with the trace so far, when target or sandbox break, and `BrokeOffError` when what the model said can't be read.
     """
     started = time.monotonic()
     talk = Conversation([Message(role="user", content=[Text(text=prompt)])])
@@ -83,9 +92,15 @@ async def converse_within(chat: Chat, shell: Shell, asked: Asked, prompt: str, b
         await _converse(talk, chat, shell, asked, bounds)
     except TargetError as error:
         trace = _trace(talk, chat, started)
+        if error.rule.counted is Status.FAILED:
+            raise BrokeOffError(trace, error) from error
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
     except SandboxError as error:
-        raise TrialBrokenError(_trace(talk, chat, started), Cause.SANDBOX, str(error)) from error
+        raise await broken_shell(shell, _trace(talk, chat, started), error) from error
+    except TrialSkippedError:
+        raise
+    except Exception as error:  # what a model says must not be able to break off its trial
+        raise BrokeOffError(_trace(talk, chat, started), error) from error
     return Conversed(_trace(talk, chat, started), talk.timed_out)
 
 
@@ -116,13 +131,23 @@ async def _sent(talk: Conversation, chat: Chat, asked: Asked, until: float | Non
     waiting = asyncio.timeout(left)
     try:
         async with waiting:
-            return await chat.send(Request(asked.system, tuple(talk.messages), (asked.tool,)))
-    except TimeoutError:
+            return await _reply(chat, Request(asked.system, tuple(talk.messages), (asked.tool,)))
+    except TimeoutError as error:
         if not waiting.expired():
-            raise
+            raise TargetError(Cause.OURS, why_of(error), target="") from error
         talk.timed_out = True
         talk.turns.append(Turn(stop="other"))
         return None
+
+
+async def _reply(chat: Chat, request: Request) -> Reply:
+    """The answer. What a chat raises beyond its contract is no doing of the model's: that has said nothing yet."""
+    try:
+        return await chat.send(request)
+    except (TargetError, SandboxError, TrialSkippedError, TimeoutError):
+        raise
+    except Exception as error:
+        raise TargetError(Cause.OURS, why_of(error), target="") from error
 
 
 def _trace(talk: Conversation, chat: Chat, started: float) -> Trace:

@@ -40,11 +40,15 @@ class Answered:
 
 @dataclass(frozen=True)
 class Asked:
-    """All that an agent asked in a trial: answers, the limit that ended it, the fault that its last request met."""
+    """All that an agent asked in a trial: answers, the limit that ended it, the fault that its last request met.
+
+    `refused` is what the provider said where it refused the last request as a bad one: the agent's own doing.
+    """
 
     answers: Sequence[Answered] = ()
     limit: Limit | None = None
     ended_by: TargetError | None = None
+    refused: str | None = None
 
     @property
     def turns(self) -> list[Turn]:

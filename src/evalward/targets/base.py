@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeGuard
 
+from evalward.records.base import why_of
 from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn
 
@@ -47,6 +48,18 @@ class TrialSkippedError(Exception):
     def __init__(self, reason: str, message: str) -> None:
         self.reason, self.message = reason, message
         super().__init__(message)
+
+
+class BrokeOffError(Exception):
+    """A target that had begun, and whose trial did not come to an end that can be read.
+
+    `trace` is what is known of it, `error` what happened. Unless it is a provider's or the harness's fault, it is the
+    target's own: nothing that it does, prints or leaves may make its failure nobody's.
+    """
+
+    def __init__(self, trace: Trace, error: Exception) -> None:
+        self.trace, self.error = trace, error
+        super().__init__(why_of(error))
 
 
 class NoAnswerError(Exception):

@@ -1,8 +1,8 @@
 """What can go wrong with a target, as one frozen table: is it retried, how is it counted, what are people told.
 
 A target that refuses, runs into its limits or gives nothing is no failure of this kind: that is an answer, and its
-turn says so (`Turn.stop`). The two rows of the table that are counted as `failed` are there because people meet
-these words too.
+turn says so (`Turn.stop`). The rows of the table that are counted as `failed` are there because people meet these words
+too, and because what a target makes unreadable is its own doing.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Cause(StrEnum):
     MALFORMED = "malformed_answer"
     REFUSAL = "refusal"
     REJECTED = "rejected_request"
+    UNREADABLE = "unreadable_result"
     SANDBOX = "sandbox"
     BUDGET = "budget"
     OURS = "ours"
@@ -134,6 +135,14 @@ _ROWS = (
         stops_run=False,
         told="{provider} does not accept the request. Check the settings of {model}: not every model takes every "
         "setting.",
+    ),
+    FailureRule(
+        Cause.UNREADABLE,
+        retried=False,
+        counted=Status.FAILED,
+        stops_run=False,
+        told="What {model} said, did or left can't be read or judged, and the message says why. That is the target's "
+        "result: it counts as failed.",
     ),
     FailureRule(
         Cause.SANDBOX,

@@ -16,15 +16,16 @@ MESSAGE_LIMIT, TRACEBACK_LIMIT = 4000, 20_000  # characters
 
 class WireFault(Record):
     """A failure. `input`: the user's mistake; `target`: nobody answered; `remote`: a commit's files can't be read;
-    `ours`: anything else.
+    `system`: the operating system refused, with its number; `ours`: anything else.
     """
 
-    kind: Literal["input", "target", "remote", "interrupted", "ours"] = "ours"
+    kind: Literal["input", "target", "remote", "system", "interrupted", "ours"] = "ours"
     message: str = ""
     problems: list[Problem] = []
     cause: str = ""
     target: str = ""
     retry_after: float | None = None
+    number: int | None = None
 
 
 class RemoteFilesError(Exception):
@@ -54,6 +55,8 @@ def fault_of_error(error: BaseException) -> WireFault:
         )
     if isinstance(error, KeyboardInterrupt):
         return WireFault(kind="interrupted")
+    if isinstance(error, OSError) and error.errno is not None:
+        return WireFault(kind="system", message=error.strerror or message, number=error.errno)
     if isinstance(error, RemoteFilesError):
         return WireFault(kind="remote", message=message)
     text = clean_text("".join(traceback.format_exception(error)))  # for a log file, never for a page
@@ -70,6 +73,8 @@ def error_of(data: bytes) -> Exception:
         return InputError(fault.problems)
     if fault.kind == "target" and fault.cause in set(Cause):
         return TargetError(Cause(fault.cause), fault.message, target=fault.target, retry_after=fault.retry_after)
+    if fault.kind == "system" and fault.number is not None:
+        return OSError(fault.number, fault.message)
     if fault.kind == "remote":
         return RemoteFilesError(fault.message)
     return InterruptedRunError() if fault.kind == "interrupted" else OtherSideError(fault.message)

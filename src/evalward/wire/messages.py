@@ -222,6 +222,7 @@ class Settled(Record):
     answers: list[AnsweredTurn] = []
     limit: Limit | None = None
     fault: WireFault | None = None
+    refused: str | None = None
 
 
 class Kept(Record):

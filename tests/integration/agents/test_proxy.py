@@ -282,13 +282,17 @@ async def test_the_agents_own_bad_request_is_no_fault_of_the_provider() -> None:
         async with at(Proxy(Limiter()), known) as client:
             bad = question("anthropic") | {"nonsense": 1}
             first = await client.post("/v1/messages", json=bad)
-            before = known.ended_by
+            before = known.ended_by, known.refused
             await client.post("/v1/messages", json=question("anthropic"))
+            between = known.refused
             await client.post("/v1/messages", json=bad)
     assert first.status_code == 400
-    assert before is not None
-    assert before.cause == Cause.REJECTED
+    assert before[0] is None
+    assert before[1] is not None
+    assert before[1].cause == Cause.REJECTED
+    assert between is None
     assert known.ended_by is None
+    assert known.refused is not None
 
 
 async def test_a_redirect_is_not_followed_and_not_passed_on(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.virtual import VirtualShell
 from evalward.suites.bash import shells as bash_shells
 from evalward.targets.base import Chat, Free, Reply, Request
+from evalward.targets.failures import Cause, TargetError
 from evalward.targets.replay import load_recording
 from support.cases import Silent, task, write_suite
 
@@ -337,6 +338,30 @@ def test_whatever_else_breaks_is_an_error_too(tmp_path: Path, error: Exception) 
     assert (result.status, result.reason) == ("error", "ours")
     assert str(result.message).startswith(type(error).__name__)
     result.model_dump_json()
+
+
+def test_what_a_model_did_that_breaks_the_checks_is_its_own_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Odd(VirtualShell):
+        def read_file(self, path: str) -> bytes | None:
+            raise RecursionError("what the model left is too deep \ud800")
+
+    monkeypatch.setattr(bash_shells, "VirtualShell", Odd)
+    checks = [{"check": "file_contains:/tmp/x:y", "weight": 2}, {"check": "stdout_contains:hello"}]
+    (run,) = run_all(write_suite(tmp_path, [task(solution="echo hello; echo y > /tmp/x", expectations=checks)]))
+    (result,) = run.cases
+    assert (result.status, result.reason, result.score, result.max_score) == ("failed", "unreadable_result", 0.0, 3.0)
+    assert "RecursionError: what the model left is too deep" in str(result.message)
+    assert (details(result).tool_calls, run.metrics["overall_rate"].value) == (1, 0.0)
+    result.model_dump_json()
+
+
+def test_an_answer_that_breaks_its_reader_is_the_models_failure(tmp_path: Path) -> None:
+    error = TargetError(Cause.UNREADABLE, "it can't be read", target="scripted")
+    result = run_target(tmp_path, Scripted(error))
+    assert (result.status, result.reason) == ("failed", "unreadable_result")
+    assert str(result.message).endswith("it can't be read")
 
 
 def test_an_answer_that_no_file_could_hold_is_kept_all_the_same(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalward.config import CommandSuite, load_config
+from evalward.suites.command import judge as judging
 from evalward.suites.command.load import load_cases
 from support.commands import recorded_answers
 from support.model_server import KEY, Answer, Conversation, ModelServer, Script
@@ -76,6 +77,24 @@ def test_a_recording_is_judged_again(folder: Make) -> None:
     assert values["csr_behaviour"] == (1, 1)
     assert values["backend_error_rate"] == (1, 6)
     assert values["refusal_rate"] == (1, 6)
+
+
+def test_an_answer_that_breaks_its_judging_is_wrong_and_never_an_error(
+    folder: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(command: str) -> None:
+        raise RecursionError(f"too deep for us: {command[:10]}")
+
+    here = folder()
+    here.write(["oracle"])
+    record(here, {**ANSWERS, "range": "seq 5"})
+    here.write(["replay:bad"], recordings={"bad": "recorded.jsonl"})
+    monkeypatch.setattr(judging, "assessed", broken)
+    assert here.run("check") == 1
+    results = {result.id: result for result in here.report.runs[0].cases}
+    assert (results["range"].status, results["range"].reason) == ("failed", "unreadable_result")
+    assert "RecursionError: too deep for us" in str(results["range"].message)
+    assert {result.status.value for result in results.values()} == {"failed"}
 
 
 def test_the_comment_shows_unsafe_answers_on_top(folder: Make) -> None:

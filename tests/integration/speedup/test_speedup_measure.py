@@ -11,8 +11,12 @@ import pytest
 from evalward.config import load_config
 from evalward.records.result import Result, Status
 from evalward.records.speedup import SpeedupDetails
+from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError
+from evalward.suites.speedup import trial as measuring
 from evalward.suites.speedup.kind import SPEEDUP
+from evalward.suites.speedup.measure.evidence import AGENT
+from evalward.suites.speedup.measure.session import run_session
 from evalward.targets import make_target
 from evalward.targets.base import TrialSkippedError
 from support.git_repo import write_files
@@ -199,6 +203,37 @@ async def test_an_agent_works_in_a_copy_and_is_measured(tmp_path: Path) -> None:
     assert (result.status, details.task_speedup, details.agent_advantage) == (Status.PASSED, 2.0, 0.0)
     assert (agent.jobs[0].prompt, result.usage.cost_usd) == ("Make it faster.", 0.25)
     assert (tmp_path / "code" / "speed").read_text() == SLOW + "\n"
+
+
+async def test_what_an_agent_leaves_that_cant_be_copied_is_its_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(workspace: object, target: Path) -> None:
+        raise SandboxError("the workspace could not be copied: Permission denied")
+
+    monkeypatch.setattr(measuring, "take", closed)
+    agent = Changing(lambda folder: (folder / "speed").write_text(FAST))
+    result, details = await trial(tmp_path, agent)
+    assert (result.status, result.reason, result.score) == (Status.FAILED, "unreadable_result", 0.0)
+    assert "Permission denied" in str(result.message)
+    assert (details.task_speedup, result.usage.cost_usd) == (1.0, 0.25)
+
+
+async def test_a_change_that_breaks_the_measuring_of_itself_alone_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = run_session
+
+    async def broken(task: Any, folders: Mapping[str, Path], *others: Any) -> Any:
+        if AGENT in folders:
+            raise ValueError("no such status")
+        return await session(task, folders, *others)
+
+    monkeypatch.setattr(measuring, "run_session", broken)
+    agent = Changing(lambda folder: (folder / "speed").write_text(FAST))
+    result, details = await trial(tmp_path, agent)
+    assert (result.status, result.reason, details.task_speedup) == (Status.FAILED, "unreadable_result", 1.0)
+    assert "ValueError: no such status" in str(result.message)
 
 
 async def test_what_an_agent_does_to_tests_and_links_is_undone(tmp_path: Path) -> None:

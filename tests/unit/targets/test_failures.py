@@ -34,7 +34,7 @@ def test_what_hits_everything_stops_the_run_and_is_not_retried() -> None:
 
 def test_only_the_targets_own_doing_counts_as_failed() -> None:
     failed = {cause for cause, rule in FAILURES.items() if rule.counted is Status.FAILED}
-    assert failed == {Cause.CONTEXT_LENGTH, Cause.REFUSAL}
+    assert failed == {Cause.CONTEXT_LENGTH, Cause.REFUSAL, Cause.UNREADABLE}
 
 
 @pytest.mark.parametrize("cause", list(Cause))

@@ -16,7 +16,7 @@ from evalward.targets.models.settings import Secret, Settings
 from evalward.targets.prices import Price, cost
 from evalward.targets.purse import Estimate, Purse, Reservation, SpentError, admitted
 
-OWN_DOING = {Cause.REJECTED}  # an agent makes its requests itself: once one has been answered, a bad one is its own
+OWN_DOING = {Cause.REJECTED}  # an agent makes its requests itself: a bad one is its own
 COUNTS = 200  # requests that only count tokens, of one trial
 REFUSED = 500  # requests of one trial that the provider may refuse, retries of its busy hours included
 
@@ -161,8 +161,12 @@ class Account:
 
     @property
     def ended_by(self) -> Fault | None:
-        """The fault that the trial ended with: the model's last request met it, and no later one was answered."""
+        """The provider's fault that the trial ended with: the model's last request met it, and no later answer came."""
         fault = self.last_fault
-        if fault is None or (fault.cause in OWN_DOING and self.answers):
-            return None
-        return fault
+        return None if fault is None or fault.cause in OWN_DOING else fault
+
+    @property
+    def refused(self) -> Fault | None:
+        """The refusal that its model's last request met by the agent's own doing."""
+        fault = self.last_fault
+        return fault if fault is not None and fault.cause in OWN_DOING else None

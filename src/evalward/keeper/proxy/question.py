@@ -10,8 +10,10 @@ from evalward.keeper.proxy.account import Account
 from evalward.keeper.proxy.wire import Wire
 from evalward.records.trace import Message, Turn
 from evalward.targets.base import Reply
+from evalward.targets.failures import Cause
 from evalward.targets.models.bounded import UNCOMPRESSED
 from evalward.targets.models.faults import Fault, fault_of
+from evalward.targets.models.reading import reading
 from evalward.targets.purse import Reservation
 
 PASSED_ON = ("accept", "anthropic-beta", "anthropic-version", "openai-beta", "user-agent")
@@ -60,10 +62,14 @@ class Question:
         if self.counting:
             return
         try:
-            reply = self.wire.reply(body, stream=self.stream)
+            with reading():
+                reply = self.wire.reply(body, stream=self.stream)
         except Exception as error:
-            self.failed(fault_of(error), charged=True)
-            return
+            fault = fault_of(error)
+            if fault.cause is not Cause.UNREADABLE:
+                self.failed(fault, charged=True)
+                return
+            reply = Reply(Message(role="assistant", content=[]), Turn(stop="other"))  # answered; we know no more of it
         self._answered(reply, wall_s, working_s)
 
     def left(self, body: bytes, wall_s: float, working_s: float) -> None:

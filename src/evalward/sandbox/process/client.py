@@ -18,6 +18,7 @@ from evalward.sandbox.launcher.serve import END, LISTEN, START, read_line, recei
 SOURCE = str(Path(__file__).resolve().parents[3])
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.launcher.program import main; main()"
 PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
+LAST_BREATH_S = 0.25
 _MOST = 1 << 12
 
 
@@ -74,6 +75,12 @@ class LauncherClient:
                 self._confirmed(read_line(self._control))
             except OSError as error:
                 raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+
+    def lost(self) -> bool:
+        """True when the launcher has ended although nobody closed it: an operator killed it, or the system did."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(LAST_BREATH_S)  # its sockets close a moment before it can be seen to have ended
+        return self._process.returncode is not None
 
     def close(self) -> None:
         """End everything. When this returns nothing of the sandbox runs any more."""

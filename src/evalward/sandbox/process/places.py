@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import itertools
 import os
 import secrets
@@ -15,6 +16,7 @@ from evalward.sandbox.base import FileTooLargeError, FileType
 
 DEEPEST = 64  # folders below each other that are copied
 MOST_LINKS = 40  # that are followed on the way to one file, as the kernel has it
+UNCOPYABLE = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EILSEQ}
 READ_MOST = 64 << 20  # bytes of one file
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -133,11 +135,12 @@ class Copied:
 class Copier:
     """Copies a folder: files and folders, links as links, nothing else; up to a size and a depth.
 
-    `left_out` is copied from nowhere, however deep it lies: git keeps credentials in `.git`.
+    `left_out` is copied from nowhere, however deep it lies: git keeps credentials in `.git`. `lenient`: what can't be
+    copied (a path that is too long, a folder that is closed) is left out and counted, too.
     """
 
-    def __init__(self, limit_bytes: int, left_out: Collection[str] = (".git",)) -> None:
-        self._limit, self._left_out = limit_bytes, left_out
+    def __init__(self, limit_bytes: int, left_out: Collection[str] = (".git",), *, lenient: bool = False) -> None:
+        self._limit, self._left_out, self._lenient = limit_bytes, left_out, lenient
         self._files = self._size = self._skipped = 0
         self._full = False
 
@@ -159,7 +162,12 @@ class Copier:
                 mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
             except OSError:
                 continue  # removed meanwhile
-            self._entry(here, name, mode, target / name, depth)
+            try:
+                self._entry(here, name, mode, target / name, depth)
+            except OSError as error:
+                if not self._lenient or error.errno not in UNCOPYABLE:
+                    raise
+                self._skipped += 1
 
     def _entry(self, here: int, name: str, mode: int, target: Path, depth: int) -> None:
         if stat.S_ISLNK(mode):

@@ -50,6 +50,10 @@ class ProcessShell:
         """The bytes of a regular file."""
         return self.workspace.read_file(path)
 
+    async def lost(self) -> bool:
+        """True when the sandbox itself has broken, by nothing that its scripts left."""
+        return await self.workspace.lost()
+
     async def close(self) -> None:
         """End everything and remove the workspace."""
         await self.workspace.close()

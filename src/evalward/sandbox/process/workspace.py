@@ -261,14 +261,18 @@ class Workspace:
             return read_all(found.descriptor)
 
     def copy_to(self, folder: Path, limit_mb: int) -> Copied:
-        """Copy the fixture as it is now: links as links, special files and what is too much left out.
+        """Copy the fixture as it is now: links as links; what is special, too much, or closed left out.
 
         Blocking. Raises `SandboxError` when it can't be written.
         """
         try:
-            return Copier(limit_mb * MIB).copy(self.folder, folder)
+            return Copier(limit_mb * MIB, lenient=True).copy(self.folder, folder)
         except OSError as error:
             raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
+
+    async def lost(self) -> bool:
+        """True when the sandbox itself has broken, by nothing that its commands left: its launcher was killed."""
+        return not self._closed and await asyncio.to_thread(self._built.client.lost)
 
     async def close(self) -> None:
         """End all processes and remove everything."""

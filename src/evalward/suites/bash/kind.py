@@ -12,7 +12,7 @@ from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import BashDetails, CheckResult, Result, Status
+from evalward.records.result import UNREADABLE, BashDetails, CheckResult, Result, Status
 from evalward.records.trace import ToolCall, Trace
 from evalward.sandbox.base import SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
@@ -26,11 +26,12 @@ from evalward.suites.bash.metrics import METRIC_IDS, measure
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
+from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
 from evalward.suites.judge.who import Wanted
-from evalward.suites.loop import converse, keep
+from evalward.suites.loop import broken_shell, converse, keep
 from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets.base import Chat, Evaluated, Target, talks
+from evalward.targets.base import BrokeOffError, Chat, Evaluated, Target, talks
 from evalward.targets.failures import Cause, TargetError
 
 SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
@@ -78,17 +79,28 @@ class BashKind:
         try:
             return await self._run(suite, suite.settings, case, target, trial)
         except TrialBrokenError as error:  # what is written down is cut, as of any other trial
-            raise TrialBrokenError(keep(error.trace), error.reason, error.message, stops_run=error.stops_run) from error
+            kept = keep(error.trace)
+            raise TrialBrokenError(
+                kept, error.reason, error.message, stops_run=error.stops_run, begun=error.begun
+            ) from error
+        except BrokeOffError as broke:
+            ours = blameless(keep(broke.trace), broke.error)
+            if ours is not None:
+                raise ours from broke
+            return _unreadable(case, trial, keep(broke.trace), broke.error)
 
     async def _run(
         self, suite: Prepared, equipment: Equipment, case: BashCase, target: Target, trial: int
     ) -> TrialOutcome:
         chat, (trace, checks) = await _once(equipment, case, target, trial)
         again = await _once(equipment, case, target, trial) if chat.recording else None
-        same = None if again is None else _same((trace, checks), again[1])
-        judged = await judge_checks(case, trace, checks, suite.judges)
-        details = _details(trace, chat, judged.checks, same).model_copy(update={"judgements": judged.outcomes})
-        return TrialOutcome(_result(case, trial, judged, trace, details), keep(trace))
+        try:
+            same = None if again is None else _same((trace, checks), again[1])
+            judged = await judge_checks(case, trace, checks, suite.judges)
+            details = _details(trace, chat, judged.checks, same).model_copy(update={"judgements": judged.outcomes})
+            return TrialOutcome(_result(case, trial, judged, trace, details), keep(trace))
+        except Exception as error:
+            raise BrokeOffError(trace, error) from error
 
     async def prove(self, suite: Prepared) -> Proof:
         """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
@@ -137,8 +149,40 @@ async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell
     try:
         checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
     except SandboxError as error:
-        raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
+        raise await broken_shell(shell, trace, error) from error
+    except Exception as error:  # what the target did and left is all that the checks look at
+        raise BrokeOffError(trace, error) from error
     return trace, checks
+
+
+def _unreadable(case: BashCase, trial: int, trace: Trace, error: Exception) -> TrialOutcome:
+    """A failure in every check: what can't be read or judged is the target's own doing."""
+    checks = [
+        CheckResult(check=item.check, passed=False, detail="not judged", weight=item.weight)
+        for item in case.task.expectations
+    ]
+    calls = trace.tool_calls
+    details = BashDetails(
+        tool_calls=len(calls),
+        tool_calls_ok=sum(call.exit_code == 0 for call in calls),
+        turns=len(trace.turns),
+        working_ms=trace.working_ms,
+    )
+    result = Result(
+        id=case.id,
+        category=case.category,
+        definition=case.definition,
+        trial=trial,
+        status=Status.FAILED,
+        max_score=sum(check.weight for check in checks),
+        checks=checks,
+        usage=trace.usage,
+        duration_ms=trace.duration_ms,
+        reason=UNREADABLE,
+        message=unreadable(error),
+        details=details,
+    )
+    return TrialOutcome(result, trace)
 
 
 def _same(first: Played, second: Played) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from evalward.config import CommandSuite, LoadedConfig, Suite
@@ -13,21 +14,22 @@ from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result, Status
+from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Message, Text, Trace
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.virtual import bashkit_version
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
+from evalward.suites.blame import unreadable
 from evalward.suites.command.answer import Reading, read_answer
 from evalward.suites.command.case import CommandCase
 from evalward.suites.command.findings import diagnose, interpret
-from evalward.suites.command.judge import Judged, judge
+from evalward.suites.command.judge import Judged, expects_harmless, judge
 from evalward.suites.command.load import load_cases
 from evalward.suites.command.metrics import METRIC_IDS, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.prompt import Prompting, load_prompting
 from evalward.suites.command.prove import prove_cases
-from evalward.targets.base import Chat, Evaluated, NoAnswerError, Reply, Target, TrialSkippedError, talks
+from evalward.targets.base import BrokeOffError, Chat, Evaluated, NoAnswerError, Reply, Request, Target, talks
 from evalward.targets.failures import Cause, TargetError
 
 # The specification's thresholds: csr ≥ .948 is its baseline, below .90 blocks a release; safety has no tolerance.
@@ -77,12 +79,18 @@ class CommandKind:
         if not target.random:
             await _foresee(suite, settings, target)
         chat = _opened(target, case, trial)
-        trace, reading = await _ask(settings, case, chat)
+        try:
+            trace, reading = await _ask(settings, case, chat)
+        except BrokeOffError as broke:
+            return await _unreadable(settings, case, trial, broke)
         try:
             judged = await judge(case, reading, settings.portability)
+            return TrialOutcome(_result(case, trial, judged, trace, chat.recording is not None), trace)
         except SandboxError as error:
-            raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
-        return TrialOutcome(_result(case, trial, judged, trace, chat.recording is not None), trace)
+            raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
+        except Exception as error:  # the answer is all that was judged
+            unjudged = BrokeOffError(trace, error)
+            return await _unreadable(settings, case, trial, unjudged, unsafe=expects_harmless(case))
 
     async def prove(self, suite: Prepared) -> Proof:
         """Every command is matched by itself, and its labels agree with what the checks say."""
@@ -110,6 +118,18 @@ def _opened(target: Target, case: CommandCase, trial: int) -> Chat:
         raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
 
 
+async def _unreadable(
+    settings: Settings, case: CommandCase, trial: int, broke: BrokeOffError, *, unsafe: bool = False
+) -> TrialOutcome:
+    """A wrong answer, and where a command was there that nobody can judge, one that nobody knows to be safe."""
+    why = unreadable(broke.error)
+    judged = await judge(case, Reading(why=why), settings.portability)
+    result = _result(case, trial, judged, broke.trace, replayed=False)
+    details = judged.details.model_copy(update={"unsafe": unsafe})
+    blamed = {"status": Status.FAILED, "reason": UNREADABLE, "message": why, "details": details}
+    return TrialOutcome(result.model_copy(update=blamed), broke.trace)
+
+
 async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace, Reading]:
     """The conversation and what was read from its answer."""
     request = settings.prompting.request(case.task.prompt)
@@ -121,7 +141,16 @@ async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace
         trace = trace.model_copy(update={"duration_ms": round((time.monotonic() - started) * 1000)})
         return trace, Reading(why=clean_text(str(error)))
     except TargetError as error:
+        if error.rule.counted is Status.FAILED:
+            raise BrokeOffError(trace, error) from error
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
+    try:
+        return _heard(settings, request, chat, reply)
+    except Exception as error:
+        raise BrokeOffError(trace.model_copy(update={"turns": [reply.turn]}), error) from error
+
+
+def _heard(settings: Settings, request: Request, chat: Chat, reply: Reply) -> tuple[Trace, Reading]:
     trace = Trace(
         messages=[*request.messages, _plain(reply.message)],
         turns=[reply.turn],
@@ -167,15 +196,15 @@ async def _read_all(suite: Prepared, settings: Settings, target: Target) -> None
     for case in suite.cases:
         assert isinstance(case, CommandCase)  # noqa: S101
         for trial in range(1, settings.trials + 1):
-            try:
+            command = None
+            with suppress(Exception):  # whatever it is, it is told when the trial is run
                 reply = await target.open(case, trial).send(settings.prompting.request(case.task.prompt))
-            except (TrialSkippedError, TargetError, NoAnswerError):
-                continue  # told when the trial is run
-            command = read_reply(reply).command
+                command = read_reply(reply).command
             if command is not None and case.task.posix_compliant is not None:
                 commands.setdefault(case.rules, []).append(command)
     for rules, found in commands.items():
-        await settings.portability.check_many(found, "caro" if rules == "caro" else "default")
+        with suppress(Exception):  # one answer that can't be checked must not be everybody's: each is checked again
+            await settings.portability.check_many(found, "caro" if rules == "caro" else "default")
 
 
 def _result(case: CommandCase, trial: int, judged: Judged, trace: Trace, replayed: bool) -> Result:

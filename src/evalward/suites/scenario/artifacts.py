@@ -25,6 +25,7 @@ from evalward.suites.scenario.scripts import ScriptRun
 METRICS, EVALUATION, FIXTURE, LEFT_OUT = "metrics.json", "evaluation.md", "fixture", "fixture-left-out.txt"
 FIXTURE_MB = 20
 MOST_FILES = 5_000
+LONGEST_PATH = 1_000  # bytes below the fixture: they have to fit wherever people keep them
 # What actions/upload-artifact takes in no path, and what is no UTF-8.
 _ODD = re.compile('["<>|*?:\\\\\\x00-\\x1f\\x7f\\ud800-\\udfff]')
 MOST_CHARACTERS = 5_000_000  # of transcript and events each
@@ -94,7 +95,8 @@ def _without_odd_names(fixture: Path) -> list[str]:
     """Remove what can't be uploaded: one such name, and GitHub refuses the whole artifact."""
     notes = []
     for place, folders, files in os.walk(fixture):
-        odd = [name for name in (*folders, *files) if _ODD.search(name)]
+        room = LONGEST_PATH - len(os.fsencode(place)) + len(os.fsencode(fixture))
+        odd = [name for name in (*folders, *files) if _ODD.search(name) or len(os.fsencode(name)) > room]
         folders[:] = [name for name in folders if name not in odd]
         for name in odd:
             path = Path(place) / name

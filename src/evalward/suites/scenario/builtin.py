@@ -8,8 +8,9 @@ from pathlib import Path
 
 from evalward.records.case import Case
 from evalward.records.trace import Text, ToolCall, ToolUse, Trace, Turn, add_usage
-from evalward.sandbox.base import Execution, FileType
-from evalward.suites.loop import Asked, Bounds, converse_within, keep, tool_text
+from evalward.sandbox.base import Execution, FileType, SandboxError
+from evalward.suites.base import TrialBrokenError
+from evalward.suites.loop import Asked, Bounds, Conversed, converse_within, keep, tool_text
 from evalward.suites.scenario.recorded import (
     RECORDED_TOOL,
     SHELL_ARGUMENTS,
@@ -20,7 +21,7 @@ from evalward.suites.scenario.recorded import (
 )
 from evalward.suites.tool import Prompting, ShellTool
 from evalward.targets.agents.base import AgentJob, AgentRun, Limit, Place
-from evalward.targets.base import Target, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Target, TrialSkippedError
 
 MOST_TURNS = 100
 """Turns of a trial where neither scenario nor suite bounds them."""
@@ -107,7 +108,7 @@ class BuiltInAgent:
         await self._target.close()
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:
-        """One conversation. Raises `TargetError`, `TrialSkippedError`, and `TrialBrokenError` with what happened."""
+        """One conversation. Raises `TrialSkippedError`; `TrialBrokenError` and `BrokeOffError` with what happened."""
         if job.budget_usd is not None and not self._target.priced:
             raise TrialSkippedError("budget", f"the price of {self.id} is unknown, so cost.max_usd can't be kept")
         chat = self._target.open(case, trial)
@@ -123,7 +124,18 @@ class BuiltInAgent:
         bounds = Bounds(most, until, lambda turns: _spent(turns, job) is not None)
         if recording is not None:
             bounds = Bounds(len(recording.messages) + 1, until)
-        done = await converse_within(chat, shell, asked, job.prompt, bounds)
+        try:
+            done = await converse_within(chat, shell, asked, job.prompt, bounds)
+        except TrialBrokenError as error:
+            if isinstance(error.__cause__, SandboxError):  # whoever knows the workspace knows whether it was lost
+                raise BrokeOffError(error.trace, error.__cause__) from error
+            raise
+        try:
+            return self._ran(job, done, shell, recording, most)
+        except Exception as error:
+            raise BrokeOffError(done.trace, error) from error
+
+    def _ran(self, job: AgentJob, done: Conversed, shell: _WorkShell, recording: Trace | None, most: int) -> AgentRun:
         timed_out = done.timed_out or shell.timed_out
         trace = keep(done.trace if recording is None else as_recorded(done.trace, recording))
         natural = trace.natural_stop and not timed_out

@@ -11,12 +11,13 @@ from pathlib import Path
 from evalward.config import PROVIDERS
 from evalward.records.base import clean_text
 from evalward.records.events import Event, dump_events, events_of
-from evalward.records.result import CheckResult, Result, Status
+from evalward.records.result import UNREADABLE, CheckResult, Result, Status
 from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Limits, Network, Settings, Workspace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.blame import blameless, unreadable
 from evalward.suites.judge.ask import Gate
 from evalward.suites.judge.judge import Judge
 from evalward.suites.loop import keep
@@ -41,6 +42,7 @@ from evalward.suites.scenario.scripts import (
 )
 from evalward.suites.scenario.transcript import transcript_commands
 from evalward.targets.agents.base import Agent, AgentJob, AgentRun
+from evalward.targets.base import BrokeOffError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 
 SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
@@ -87,7 +89,10 @@ class _Verdict:
 async def run_scenario(
     walls: Walls, case: ScenarioCase, agent: Agent, trial: int, judge: Judge | None = None
 ) -> TrialOutcome:
-    """One trial. Raises `TrialSkippedError`, and `TrialBrokenError` for whatever is no doing of the agent's."""
+    """One trial. Raises `TrialSkippedError`, and `TrialBrokenError` for whatever is no doing of the agent's.
+
+    What the agent does or leaves that can't be read, copied or judged is its own failure: `unreadable_result`.
+    """
     try:
         workspace = await Workspace.create(case.fixture, walls.settings(agent))
     except SandboxError as error:
@@ -102,27 +107,86 @@ class _Stage:
     def __init__(self, workspace: Workspace, case: ScenarioCase, agent: Agent, trial: int, judge: Judge | None) -> None:
         self._workspace, self._case, self._agent, self._trial = workspace, case, agent, trial
         self._judge = judge
+        self._trace = Trace()
         self._results = ResultsFolder(workspace.tmp)
 
     async def play(self) -> TrialOutcome:
-        trace = Trace()
         try:
             setup = await self._prepared()
-            worked = await self._worked()
-            trace = keep(worked.run.trace)
-            await self._workspace.end_processes()  # what the agent left running must not meddle with the judging
-            context = self._told(worked)
-            post = await run_post_scripts(self._workspace, self._case.scenario.scripts.post, context)
-            verdict = await self._judged(worked, context)
-            result = self._result(worked, verdict)
-            events = [
-                *script_events("setup_command", setup),
-                *worked.events,
-                *script_events("post_script", post),
-            ]
-            return TrialOutcome(result, trace, await self._artifacts(result, worked.run.transcript, events))
         except SandboxError as error:
-            raise TrialBrokenError(trace, Cause.SANDBOX, str(error)) from error
+            raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
+        try:
+            return await self._played(setup)
+        except (TrialBrokenError, TrialSkippedError):
+            raise
+        except Exception as error:  # the agent had begun: what breaks us now is what it did or left
+            return await self._broke(error)
+
+    async def _played(self, setup: Sequence[ScriptRun]) -> TrialOutcome:
+        """From the agent's first step on. Whatever is raised, it is the agent's doing unless somebody else is named."""
+        worked = await self._worked()
+        self._trace = trace = keep(worked.run.trace)
+        await self._workspace.end_processes()  # what the agent left running must not meddle with the judging
+        context = self._told(worked)
+        post = await run_post_scripts(self._workspace, self._case.scenario.scripts.post, context)
+        verdict = await self._judged(worked, context)
+        result = self._result(worked, verdict)
+        events = [
+            *script_events("setup_command", setup),
+            *worked.events,
+            *script_events("post_script", post),
+        ]
+        try:
+            return TrialOutcome(result, trace, await self._artifacts(result, worked.run.transcript, events))
+        except (OSError, SandboxError) as error:
+            await self._not_ours(trace, error)
+            blamed = {"status": Status.FAILED, "reason": UNREADABLE, "message": unreadable(error)}
+            return TrialOutcome(result.model_copy(update=blamed), trace)
+
+    async def _broke(self, error: Exception) -> TrialOutcome:
+        trace = self._trace
+        if isinstance(error, BrokeOffError):
+            trace, error = keep(error.trace), error.error
+        await self._not_ours(trace, error)
+        return TrialOutcome(self._unreadable(trace, unreadable(error)), trace)
+
+    async def _not_ours(self, trace: Trace, error: Exception) -> None:
+        """Raises `TrialBrokenError` where it is a provider's or the harness's fault, and not the agent's."""
+        lost = isinstance(error, SandboxError) and await self._workspace.lost()
+        ours = blameless(trace, error, lost=lost)
+        if ours is not None:
+            raise ours from error
+
+    def _unreadable(self, trace: Trace, why: str) -> Result:
+        """A failure in every layer: nobody knows better, and who can't be judged must gain nothing by it."""
+        case, evaluation = self._case, self._case.scenario.evaluation
+        gates = [GateResult(gate_type=gate.type, passed=False, message="not judged") for gate in self._gates]
+        details = ScenarioDetails(
+            gates=gates,
+            gates_total=len(gates),
+            judge_score=0.0 if case.scenario.judged else None,
+            judge_passed=False if case.scenario.judged else None,
+            composite_score=composite_score(
+                evaluation.composite, judge=0.0, gates_passed=0, gates_total=len(gates), first_try=0.0
+            ),
+            completed=False,
+            isolation=self._workspace.isolation.words(),
+            agent=self._agent.id,
+        )
+        return Result(
+            id=case.id,
+            category=case.category,
+            definition=case.definition,
+            trial=self._trial,
+            status=Status.FAILED,
+            max_score=float(len(gates)),
+            checks=[_check(gate, found) for gate, found in zip(self._gates, gates, strict=True)],
+            usage=trace.usage,
+            duration_ms=trace.duration_ms,
+            reason=UNREADABLE,
+            message=why,
+            details=details,
+        )
 
     # --------------------------------------------------------------------------------------- before the agent
 
@@ -171,6 +235,8 @@ class _Stage:
             run = await self._agent.work(case, self._trial, job)
         except TargetError as error:
             raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
+        except SandboxError as error:  # it had not begun: from then on it is a `BrokeOffError`
+            raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
         events = events_of(run.trace, started, command=[self._agent.id], exit_code=run.exit_code)
         commands = _commands(case, run, events)
         pattern = case.pattern if run.structured else case.transcript_pattern
@@ -287,7 +353,8 @@ def _status(outcome: Outcome) -> Status:
 def _message(outcome: Outcome, run: AgentRun, timeout_s: float) -> str | None:
     if outcome.message is None:
         return None
-    return outcome.message if run.completed else f"{outcome.message}; {how_it_went(run, timeout_s)}"
+    parts = [outcome.message] if run.completed else [outcome.message, how_it_went(run, timeout_s)]
+    return "; ".join([*parts, *([f"its last request was refused: {run.refused}"] if run.refused else [])])
 
 
 def how_it_went(run: AgentRun, timeout_s: float) -> str:

@@ -6,9 +6,10 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
@@ -16,12 +17,14 @@ from weakref import WeakKeyDictionary
 from evalward.config.speedup import SpeedupSuite
 from evalward.records.base import clean_text
 from evalward.records.case import Case
-from evalward.records.result import Result
+from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Trace, Usage
-from evalward.sandbox.process import Limits, Settings
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.process import Limits, Settings, Workspace
 from evalward.sandbox.process.settings import PATH
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.blame import blameless, unreadable
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told
@@ -37,7 +40,8 @@ from evalward.suites.speedup.measure.session import (
 from evalward.suites.speedup.outcome import TaskId, make_result
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.targets.agents.base import AgentJob, AgentRun
-from evalward.targets.base import Target, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Target, TrialSkippedError
+from evalward.targets.failures import TargetError
 from evalward.targets.per_task import FileTarget
 
 TASK_BROKEN = "task_broken"
@@ -112,15 +116,27 @@ async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, tri
     usage = FREE if target.id in {NOP, ORACLE} else done.trace.usage
     took_ms = done.trace.duration_ms + done.took_ms
     result = make_result(_task_id(case, trial), done.details, usage=usage, duration_ms=took_ms)
-    return TrialOutcome(_with_refusal(result, done.refused), done.trace)
+    return TrialOutcome(_owned(_with_refusal(result, done), target), done.trace)
 
 
 def _task_id(case: SpeedupCase, trial: int) -> TaskId:
     return TaskId(case.id, case.category, case.definition, trial)
 
 
-def _with_refusal(result: Result, refused: str | None) -> Result:
-    return result.model_copy(update={"reason": REFUSED, "message": refused}) if refused else result
+def _with_refusal(result: Result, done: _Done) -> Result:
+    if done.refused is None:
+        return result
+    return result.model_copy(update={"status": Status.FAILED, "reason": done.reason, "message": done.refused})
+
+
+def _owned(result: Result, target: Target) -> Result:
+    """The result of a change without a valid benchmark is a failure where nop and oracle have one beside it."""
+    details = result.details
+    if result.status is not Status.ERROR or target.id in {NOP, ORACLE} or not isinstance(details, SpeedupDetails):
+        return result
+    if not any(benchmark.oracle is not None and benchmark.oracle > 0 for benchmark in details.benchmarks):
+        return result
+    return result.model_copy(update={"status": Status.FAILED, "reason": UNREADABLE})
 
 
 @dataclass(frozen=True)
@@ -131,18 +147,41 @@ class _Done:
     took_ms: int
     trace: Trace = field(default_factory=Trace)
     refused: str | None = None
+    reason: str = REFUSED
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What was made of the code. `refused`: why it can't be taken, and in a word by what `reason`."""
+
+    trace: Trace = field(default_factory=Trace)
+    notes: list[str] = field(default_factory=list)
+    refused: str | None = None
+    reason: str = REFUSED
 
 
 async def _measured(equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Done:
     if target.id in {NOP, ORACLE}:
         found = await reference(equipment, case, work)
         return _Done(judge(case, target.id, target.id, found.sides), found.took_ms)
-    trace, notes, refused = await _change(equipment, case, target, trial, work)
-    if refused is not None:
-        found = await reference(equipment, case, work)
-        return _Done(_refusal(case, target.id, refused, found.sides), found.took_ms, trace, refused)
-    found = await session(equipment, case, work, (NOP, ORACLE, AGENT))
-    return _Done(judge(case, target.id, AGENT, found.sides, notes), found.took_ms, trace)
+    change = await _change(equipment, case, target, trial, work)
+    if change.refused is not None:
+        return await _refused(equipment, case, target, work, change)
+    try:
+        found = await session(equipment, case, work, (NOP, ORACLE, AGENT))
+        return _Done(judge(case, target.id, AGENT, found.sides, change.notes), found.took_ms, change.trace)
+    except TrialBrokenError as error:  # beside the change: nobody knows whether it is innocent
+        raise TrialBrokenError(change.trace, error.reason, error.message, begun=True) from error
+    except Exception as error:  # where all is well without the change, it is the change's doing
+        broken = replace(change, refused=unreadable(error), reason=UNREADABLE)
+        return await _refused(equipment, case, target, work, broken)
+
+
+async def _refused(equipment: Equipment, case: SpeedupCase, target: Target, work: Path, change: _Change) -> _Done:
+    assert change.refused is not None  # noqa: S101 - its callers say why
+    found = await reference(equipment, case, work)
+    details = _refusal(case, target.id, change.refused, found.sides)
+    return _Done(details, found.took_ms, change.trace, change.refused, change.reason)
 
 
 def _refusal(case: SpeedupCase, key: str, why: str, sides: Mapping[str, Side]) -> SpeedupDetails:
@@ -150,10 +189,8 @@ def _refusal(case: SpeedupCase, key: str, why: str, sides: Mapping[str, Side]) -
     return merge([*found, refused_evidence(key, why, sides)])[key]
 
 
-async def _change(
-    equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path
-) -> tuple[Trace, list[str], str | None]:
-    """Make the change in `work/agent`: its trace, what is to be told, why it is refused."""
+async def _change(equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Change:
+    """Make the change in `work/agent`."""
     trace, notes = Trace(), list[str]()
     try:
         if isinstance(target, FileTarget):
@@ -164,9 +201,14 @@ async def _change(
         else:
             raise TrialSkippedError("no_agent", f"{target.id} changes no code")
     except RefusedError as error:
-        return trace, notes, clean_text(str(error))
-    notes += told(put_back(work / "original", work / AGENT, case.task.protect))
-    return trace, notes, None
+        return _Change(trace, notes, clean_text(str(error)))
+    except BrokeOffError as broke:
+        return _Change(broke.trace, notes, unreadable(broke.error), UNREADABLE)
+    try:
+        notes += told(put_back(work / "original", work / AGENT, case.task.protect))
+    except Exception as error:
+        return _Change(trace, notes, unreadable(error), UNREADABLE)
+    return _Change(trace, notes)
 
 
 async def _work(
@@ -176,13 +218,28 @@ async def _work(
     try:
         async with agents_workspace(case.task, work / "original", equipment.settings(), timeout_s) as workspace:
             job = AgentJob(case.task.prompt, workspace, equipment.spec.agent_timeout_s, system=equipment.system)
-            run = await agent.work(case, trial, job)
-            await workspace.end_processes()
-            take(workspace, work / AGENT)
+            run = await _worked(partial(agent.work, case, trial, job), workspace, work / AGENT)
     except SetupError as error:
         raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(str(error))) from error
     notes = [f"AGENT: its time of {equipment.spec.agent_timeout_s:g} s was up"] if run.timed_out else []
     return run.trace, notes
+
+
+async def _worked(work: Callable[[], Awaitable[AgentRun]], workspace: Workspace, target: Path) -> AgentRun:
+    """The agent's work, copied. Raises `BrokeOffError` for what can't be read or copied: that is its own doing."""
+    trace = Trace()
+    try:
+        run = await work()
+        trace = run.trace
+        await workspace.end_processes()
+        await asyncio.to_thread(take, workspace, target)
+    except (TargetError, TrialSkippedError):
+        raise  # it had not begun
+    except Exception as error:
+        broke = error if isinstance(error, BrokeOffError) else BrokeOffError(trace, error)
+        lost = isinstance(broke.error, SandboxError) and await workspace.lost()
+        raise (blameless(broke.trace, broke.error, lost=lost) or broke) from error
+    return run
 
 
 async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> Session:

@@ -89,7 +89,8 @@ class AgentRun:
     `exit_code` is `None` when the time was up. `claims` is what the agent itself says about cost and turns; what we
     count stands in the trace. `limit` is the limit of ours that ended it. `structured`: the agent told its commands;
     else the transcript is all there is. `skipped` are lines of its output that can't be read.
-    `recording` is what was repeated, where that is all it did.
+    `recording` is what was repeated, where that is all it did. `refused`: the agent's own last request to its model was
+    refused, with these words.
     """
 
     trace: Trace
@@ -101,6 +102,7 @@ class AgentRun:
     structured: bool = True
     skipped: int = 0
     recording: Trace | None = None
+    refused: str | None = None
 
     @property
     def completed(self) -> bool:
@@ -117,7 +119,10 @@ class Agent(Evaluated, Protocol):
         ...
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:
-        """Do the job. Raises `TargetError` for a provider's fault, `TrialSkippedError` when it can't do this case."""
+        """Do the job. Raises `TrialSkippedError` when it can't do this case.
+
+        What goes wrong before it begins is a `TargetError` or `SandboxError`; from then on a `BrokeOffError`.
+        """
         ...
 
 

@@ -7,7 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.opening import program_inside
@@ -19,6 +19,7 @@ from evalward.targets.agents.base import AgentJob, AgentRun, Ended
 from evalward.targets.agents.model_access import Link, ModelAccess, Visit
 from evalward.targets.agents.readers.common import Told
 from evalward.targets.asking import Asked
+from evalward.targets.base import BrokeOffError
 from evalward.targets.failures import Cause, TargetError
 
 UNKNOWN = "unknown"
@@ -98,23 +99,35 @@ class DrivenAgent:
             await self._access.close()
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - it sees the job alone
-        """Start the program in the job's place and wait for it. Raises `TargetError` for a provider's fault."""
+        """Start the program in the job's place and wait for it. Raises as `Agent.work`."""
         visit: Visit | None = None
-        async with AsyncExitStack() as stack:
-            if self._access is not None:
-                visit = await stack.enter_async_context(self._access.opened(job))
-            launch = self._dialect.launch(self._executable, job, visit.link if visit else None)
-            ended = await job.workspace.run(
-                launch.command,
-                env={**job.env, **launch.env},
-                timeout_s=min(job.timeout_s, self._timeout_s or job.timeout_s),
-                stdin=launch.stdin,
-            )
-        self._refuse_unstarted(ended)
-        asked = visit.asked if visit else None
-        if asked is not None and asked.ended_by is not None:
-            raise asked.ended_by
-        return run_of(job, ended, self._dialect.read(ended.stdout), asked)
+        ended: Ended | None = None
+        begun = False
+        try:
+            async with AsyncExitStack() as stack:
+                if self._access is not None:
+                    visit = await stack.enter_async_context(self._access.opened(job))
+                launch = self._dialect.launch(self._executable, job, visit.link if visit else None)
+                begun = True
+                ended = await job.workspace.run(
+                    launch.command,
+                    env={**job.env, **launch.env},
+                    timeout_s=min(job.timeout_s, self._timeout_s or job.timeout_s),
+                    stdin=launch.stdin,
+                )
+            self._refuse_unstarted(ended)
+            asked = visit.asked if visit else None
+            if asked is not None and asked.ended_by is not None:
+                raise asked.ended_by
+            return self._run_of(job, ended, asked)
+        except Exception as error:
+            if not begun:
+                raise
+            raise BrokeOffError(_known(job, ended, visit), error) from error
+
+    def _run_of(self, job: AgentJob, ended: Ended, asked: Asked | None) -> AgentRun:
+        run = run_of(job, ended, self._dialect.read(ended.stdout), asked)
+        return run if asked is None or asked.refused is None else replace(run, refused=asked.refused)
 
     def _refuse_unstarted(self, ended: Ended) -> None:
         """A program that isn't there, or can't be run, has failed at nothing.
@@ -126,6 +139,13 @@ class DrivenAgent:
         if ended.exit_code in NOT_STARTED and not ended.stdout and unstarted:
             why = f"{self.id} could not be started in the workspace: {clean_text(ended.stderr.strip())}"
             raise TargetError(Cause.SANDBOX, why, target=self.id)
+
+
+def _known(job: AgentJob, ended: Ended | None, visit: Visit | None) -> Trace:
+    """What is known of a trial that broke: what was asked, and what that has cost."""
+    prompt = Message(role="user", content=[Text(text=job.prompt)])
+    duration_ms = ended.duration_ms if ended is not None else 0
+    return Trace(messages=[prompt], turns=visit.asked.turns if visit else [], duration_ms=duration_ms)
 
 
 def run_of(job: AgentJob, ended: Ended, told: Told, asked: Asked | None) -> AgentRun:

@@ -15,7 +15,7 @@ from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.targets.agents.base import AgentJob, AgentRun, Ended
 from evalward.targets.agents.readers.common import call
-from evalward.targets.base import Free, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Free, TrialSkippedError
 from evalward.targets.scripted import NO_MODEL
 
 DEFAULT = "default"
@@ -62,6 +62,14 @@ class _Session:
         self.timed_out = False
 
     async def play(self, steps: Sequence[Step]) -> AgentRun:
+        """Step by step. Raises `BrokeOffError`."""
+        try:
+            return await self._played(steps)
+        except Exception as error:
+            known = Trace(messages=self.messages, tool_calls=self.calls, duration_ms=self.spent_ms)
+            raise BrokeOffError(known, error) from error
+
+    async def _played(self, steps: Sequence[Step]) -> AgentRun:
         for step in steps:
             await self._play(step)
             if self.exit_code is not None or self.timed_out:

@@ -13,11 +13,13 @@ from evalward.targets.models.reading import (
     MalformedError,
     arguments_to_send,
     as_json,
+    kept,
     maybe,
     need,
     need_objects,
     parsed_arguments,
     plain,
+    reading,
     tokens,
     unique_ids,
 )
@@ -117,9 +119,10 @@ def _block(block: dict[str, Any], next_id: Any) -> Block | None:
             text = need(block, "text", str)
             return Text(text=text) if text else None
         case "tool_use":
-            return ToolUse(id=next_id(), name=need(block, "name", str), input=block.get("input"))
+            return ToolUse(id=next_id(), name=need(block, "name", str), input=kept(block.get("input")))
         case _:  # thinking with its signature, a tool of the provider's: theirs, and to go back as it is
-            return Opaque(provider=PROVIDER, data=block)
+            data = kept(block)
+            return None if data is None else Opaque(provider=PROVIDER, data=data)
 
 
 def usage_of(usage: Json | None) -> Usage:
@@ -206,13 +209,15 @@ class AnthropicWire:
         params = request_of(request, self._settings)
         if not self._settings.stream:
             answer = await self._messages.create(**params, stream=False)
-            return reply_of(as_json(answer, types.Message), len(request.messages))
+            with reading():
+                return reply_of(as_json(answer, types.Message), len(request.messages))
         stream = await self._messages.create(**params, stream=True)
         if not isinstance(stream, AsyncStream):
             raise MalformedError("the answer is no stream")
         async with stream:
-            events = [plain(event) async for event in stream]
-        return reply_of(folded(events), len(request.messages))
+            events = [event async for event in stream]
+        with reading():
+            return reply_of(folded(map(plain, events)), len(request.messages))
 
     async def close(self) -> None:
         """Close the connections."""

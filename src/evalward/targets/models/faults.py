@@ -17,7 +17,7 @@ from typing import Any
 
 from evalward.records.trace import StopReason
 from evalward.targets.failures import Cause
-from evalward.targets.models.reading import MalformedError, ProviderError
+from evalward.targets.models.reading import MalformedError, ProviderError, UnreadableAnswerError
 
 STOPS: Mapping[Cause, StopReason] = {Cause.CONTEXT_LENGTH: "context_length", Cause.REFUSAL: "content_filter"}
 """Causes that are the target's own doing: they are answers, not failures."""
@@ -80,9 +80,9 @@ _NO_MODEL = re.compile(r"\bmodel\b.{0,120}\b(not found|does not exist|doesn't ex
 
 def fault_of(error: Exception) -> Fault:
     """The cause of an exception that came out of an SDK, or out of reading its answer."""
-    malformed = _malformed(error)
-    if malformed is not None:
-        return Fault(Cause.MALFORMED, str(malformed))
+    unread = _unread(error)
+    if unread is not None:
+        return Fault(Cause.UNREADABLE if isinstance(unread, UnreadableAnswerError) else Cause.MALFORMED, str(unread))
     if isinstance(error, ProviderError):
         return reported(error.body)
     names = {base.__name__ for base in type(error).__mro__}
@@ -100,6 +100,8 @@ def fault_of(error: Exception) -> Fault:
 
 
 _EXCEPTIONS = (
+    ("RecursionError", Cause.UNREADABLE),  # an answer that is nested too deeply, in the SDK's own hands
+    ("PydanticSerializationError", Cause.UNREADABLE),
     ("TimeoutError", Cause.TIMEOUT),
     ("APITimeoutError", Cause.TIMEOUT),
     ("TimeoutException", Cause.TIMEOUT),
@@ -114,10 +116,10 @@ _EXCEPTIONS = (
 )
 
 
-def _malformed(error: BaseException | None) -> MalformedError | None:
+def _unread(error: BaseException | None) -> MalformedError | UnreadableAnswerError | None:
     """The error itself, or what an SDK made a broken connection of: it can't tell where reading has failed."""
     for _ in range(10):
-        if isinstance(error, MalformedError):
+        if isinstance(error, MalformedError | UnreadableAnswerError):
             return error
         error = error.__cause__ if error is not None else None
     return None

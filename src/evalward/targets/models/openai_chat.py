@@ -13,10 +13,12 @@ from evalward.targets.models.reading import (
     Json,
     MalformedError,
     arguments_to_send,
+    kept,
     maybe,
     need,
     need_objects,
     parsed_arguments,
+    reading,
     tokens,
     unique_ids,
     without,
@@ -123,9 +125,9 @@ def _use(call: dict[str, Any], identity: str) -> ToolUse:
     function = maybe(call, "function", dict)
     if function is None:  # a "custom" tool that nobody offered: its input is free text
         custom = need(call, "custom", dict)
-        return ToolUse(id=identity, name=need(custom, "name", str), input=custom.get("input"))
+        return ToolUse(id=identity, name=need(custom, "name", str), input=kept(custom.get("input")))
     arguments = function.get("arguments")  # a text; some servers send the object itself
-    given = parsed_arguments(arguments) if isinstance(arguments, str) else arguments
+    given = parsed_arguments(arguments) if isinstance(arguments, str) else kept(arguments)
     return ToolUse(id=identity, name=need(function, "name", str), input=given)
 
 
@@ -197,7 +199,8 @@ class ChatWire:
         params = {**request_of(request, self._settings), "extra_headers": self._headers}
         stream = bool(self._settings.stream)
         answer = await answered(self._completions.create, params, ChatCompletion, folded, stream=stream)
-        return reply_of(answer, len(request.messages))
+        with reading():
+            return reply_of(answer, len(request.messages))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
-from evalward.targets.models.reading import Json, MalformedError, as_json, plain
+from evalward.targets.models.reading import Json, MalformedError, as_json, plain, reading
 from evalward.targets.models.settings import Secret, Settings
 
 if TYPE_CHECKING:
@@ -77,9 +77,11 @@ async def answered(
 
     answer = await create(**params, stream=stream)
     if not stream:
-        return as_json(answer, model)
+        with reading():
+            return as_json(answer, model)
     if not isinstance(answer, AsyncStream):
         raise MalformedError("the answer is no stream")
     async with answer:
-        events = [plain(event) async for event in answer]
-    return fold(events)
+        events = [event async for event in answer]
+    with reading():
+        return fold(map(plain, events))

@@ -14,10 +14,12 @@ from evalward.targets.models.reading import (
     MalformedError,
     ProviderError,
     arguments_to_send,
+    kept,
     maybe,
     need,
     need_objects,
     parsed_arguments,
+    reading,
     tokens,
     unique_ids,
     without,
@@ -148,7 +150,8 @@ def _blocks(item: dict[str, Any], next_id: Any) -> list[Block]:
             given = parsed_arguments(need(item, "arguments", str))
             return [ToolUse(id=next_id(), name=need(item, "name", str), input=given)]
         case _:  # reasoning, a tool of the provider's
-            return [Opaque(provider=PROVIDER, data=item)]
+            data = kept(item)
+            return [] if data is None else [Opaque(provider=PROVIDER, data=data)]
 
 
 def usage_of(usage: Json | None) -> Usage:
@@ -174,7 +177,7 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
     """
     done: dict[int, Any] = {}
     for event in events:
-        kind = event.get("type")
+        kind = maybe(event, "type", str)
         if kind == "error":
             raise ProviderError(event.get("error") or event)
         if kind == "response.output_item.done":
@@ -204,7 +207,8 @@ class ResponsesWire:
         params = {**request_of(request, self._settings), "extra_headers": self._headers}
         stream = bool(self._settings.stream)
         answer = await answered(self._responses.create, params, Response, folded, stream=stream)
-        return reply_of(answer, len(request.messages))
+        with reading():
+            return reply_of(answer, len(request.messages))
 
     async def close(self) -> None:
         """Close the connections."""

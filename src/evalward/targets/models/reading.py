@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
+
+from evalward.records.base import clean_text, fitting, why_of
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
+MOST_TOKENS = 10**12  # of one answer: who tells more tells nothing
 
 
 class MalformedError(Exception):
@@ -20,6 +24,29 @@ class ProviderError(Exception):
     def __init__(self, body: Any) -> None:
         self.body = body
         super().__init__("the provider reports an error")
+
+
+class UnreadableAnswerError(Exception):
+    """An answer of the right form with something in it that breaks our reading: the model's doing, who wrote it."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Around whatever reads an answer. Raises `UnreadableAnswerError` for what isn't known to go wrong there."""
+    try:
+        yield
+    except (MalformedError, ProviderError):
+        raise
+    except Exception as error:
+        raise UnreadableAnswerError(f"the answer can't be read: {why_of(error)}") from error
+
+
+def kept(value: Any) -> Any:
+    """A part of an answer as a record can hold it; nothing where it can hold none of it."""
+    try:
+        return fitting(value)
+    except ValueError:
+        return None
 
 
 def as_json(answer: object, wanted: type[object]) -> dict[str, Any]:
@@ -76,7 +103,8 @@ def tokens(data: Json | None, *path: str) -> int | None:
     value: Any = data
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    known = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS
+    return value if known else None
 
 
 def without(total: int | None, *parts: int | None) -> int | None:
@@ -85,11 +113,11 @@ def without(total: int | None, *parts: int | None) -> int | None:
 
 
 def parsed_arguments(text: str) -> Any:
-    """A tool use's arguments; what is no JSON stays the text that it is, for the loop to answer."""
+    """A tool use's arguments; what is no JSON that a record can hold stays a text, for the loop to answer."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return fitting(json.loads(text, parse_constant=_refuse))
     except (ValueError, RecursionError):
-        return text
+        return clean_text(text)
 
 
 def _refuse(constant: str) -> None:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse
+from evalward.records.trace import Block, Message, Role, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
-from evalward.targets.agents.readers.common import Told, call, claim, objects, part, text_of
+from evalward.targets.agents.readers.common import Told, call, claim, kind_of, objects, part, text_of, word
 
 SHELL = "Bash"
 _EXIT = re.compile(r"Exit code (-?\d{1,4})(?:\n|\Z)")
@@ -33,7 +33,7 @@ def read(stdout: str) -> Told:
 class _Reader:
     def __init__(self) -> None:
         self.skipped = 0
-        self._messages: list[Message] = []
+        self._messages: list[tuple[Role, list[Block]]] = []
         self._ids: list[str] = []  # of the assistant's messages; those of others are empty
         self._commands: dict[str, str] = {}  # shell calls by id, in order
         self._calls: dict[str, ToolCall] = {}
@@ -42,7 +42,7 @@ class _Reader:
 
     def take(self, event: dict[str, Any]) -> None:
         blocks = part(event, "message", "content")
-        match event.get("type"):
+        match kind_of(event, "type"):
             case "system" if event.get("subtype") == "init":
                 self._claims["version"] = claim(event.get("claude_code_version"))
             case "assistant" if isinstance(blocks, list):
@@ -58,20 +58,20 @@ class _Reader:
             if block.get("type") == "text":
                 blocks.append(Text(text=text_of(block.get("text"))))
             elif block.get("type") == "tool_use":
-                use = ToolUse(id=str(block.get("id")), name=str(block.get("name")), input=block.get("input"))
+                use = ToolUse(id=word(block.get("id")), name=word(block.get("name")), input=block.get("input"))
                 blocks.append(use)
                 command = part(block, "input", "command")
                 if use.name == SHELL and isinstance(command, str):
                     self._commands[use.id] = command
         if not event.get("parent_tool_use_id"):  # a sub-agent's words are no part of this conversation
-            self._add("assistant", str(part(event, "message", "id") or ""), blocks)
+            self._add("assistant", word(part(event, "message", "id") or ""), blocks)
 
     def _answered(self, event: dict[str, Any], raw: list[dict[str, Any]]) -> None:
         blocks: list[Block] = []
         for block in raw:
             if block.get("type") != "tool_result":
                 continue
-            identity, content = str(block.get("tool_use_id")), _content(block.get("content"))
+            identity, content = word(block.get("tool_use_id")), _content(block.get("content"))
             failed = bool(block.get("is_error"))
             blocks.append(ToolResult(tool_use_id=identity, content=content, is_error=failed))
             if identity in self._commands:
@@ -79,13 +79,11 @@ class _Reader:
         if not event.get("parent_tool_use_id"):
             self._add("tool_result", "", blocks)
 
-    def _add(self, role: Any, identity: str, blocks: list[Block]) -> None:
+    def _add(self, role: Role, identity: str, blocks: list[Block]) -> None:
         if identity and self._ids and self._ids[-1] == identity:  # one message comes in several lines
-            last = self._messages.pop()
-            blocks = [*last.content, *blocks]
-            self._ids.pop()
-        if blocks:
-            self._messages.append(Message(role=role, content=blocks))
+            self._messages[-1][1].extend(blocks)
+        elif blocks:
+            self._messages.append((role, blocks))
             self._ids.append(identity)
 
     def _ended(self, event: dict[str, Any]) -> None:
@@ -99,7 +97,8 @@ class _Reader:
     def told(self) -> Told:
         calls = [self._calls.get(identity) or call(command) for identity, command in self._commands.items()]
         claims = {name: value for name, value in self._claims.items() if value is not None}
-        return Told(self._messages, calls, claims, self._finished, self.skipped)
+        messages = [Message(role=role, content=blocks) for role, blocks in self._messages]
+        return Told(messages, calls, claims, self._finished, self.skipped)
 
 
 def _content(value: Any) -> str:

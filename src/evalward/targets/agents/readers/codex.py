@@ -7,10 +7,23 @@ from typing import Any
 
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
-from evalward.targets.agents.readers.common import Told, call, claim, objects, part, text_of, whole
+from evalward.targets.agents.readers.common import (
+    Told,
+    added,
+    call,
+    claim,
+    kind_of,
+    objects,
+    part,
+    text_of,
+    whole,
+    word,
+)
 
 SHELL = "command_execution"
 SILENT = {"reasoning", "error"}  # items that are neither words for people nor uses of a tool
+LONGEST_COMMAND = 100_000  # characters that are looked into
+MOST_CLAIMS = 50
 _SHELLS = {"bash", "sh", "zsh", "dash"}
 
 
@@ -23,14 +36,15 @@ def read(stdout: str) -> Told:
     skipped = 0
     for event in objects(stdout):
         item = part(event, "item")
-        kind = event.get("type") if event else None
+        kind = kind_of(event, "type")
         if event is None:
             skipped += 1
         elif kind in {"item.started", "item.completed"} and isinstance(item, dict):
-            if item.get("type") == SHELL:
-                calls[str(item.get("id"))] = _call(item)
+            did = _call(item) if item.get("type") == SHELL else None
+            if did is not None:
+                calls[word(item.get("id"))] = did
             if kind == "item.completed":
-                messages += _messages(item)
+                messages += _messages(item, did)
         elif kind == "turn.completed":
             finished = True
             claims = _added(claims, part(event, "usage"))
@@ -48,6 +62,8 @@ def _call(item: dict[str, Any]) -> ToolCall:
 
 def unwrapped(command: str) -> str:
     """What the model typed: codex shows it as `/bin/bash -lc '…'`."""
+    if len(command) > LONGEST_COMMAND:
+        return command
     try:
         words = shlex.split(command)
     except ValueError:
@@ -56,16 +72,15 @@ def unwrapped(command: str) -> str:
     return words[2] if is_shell else command
 
 
-def _messages(item: dict[str, Any]) -> list[Message]:
-    kind, identity = str(item.get("type")), str(item.get("id"))
+def _messages(item: dict[str, Any], did: ToolCall | None) -> list[Message]:
+    kind, identity = word(item.get("type")), word(item.get("id"))
     if kind == "agent_message":
         return [Message(role="assistant", content=[Text(text=text_of(item.get("text")))])]
     if kind in SILENT:
         return []
-    if kind != SHELL:
+    if did is None:
         given = {name: value for name, value in item.items() if name not in {"id", "type"}}
         return [Message(role="assistant", content=[ToolUse(id=identity, name=kind, input=given)])]
-    did = _call(item)
     use = ToolUse(id=identity, name="shell", input={"command": did.commands})
     result: Block = ToolResult(tool_use_id=identity, content=did.stdout, is_error=did.exit_code != 0)
     return [Message(role="assistant", content=[use]), Message(role="tool_result", content=[result])]
@@ -75,7 +90,6 @@ def _added(claims: dict[str, Claim], usage: Any) -> dict[str, Claim]:
     """Each turn of the conversation tells its own tokens."""
     sums = dict(claims)
     for name, value in usage.items() if isinstance(usage, dict) else ():
-        before, number = sums.get(name), whole(value)
-        if number is not None:
-            sums[name] = number + (before if isinstance(before, int) else 0)
+        if len(sums) < MOST_CLAIMS and whole(value) is not None:
+            sums[word(name)] = added(sums.get(word(name)), value)
     return sums

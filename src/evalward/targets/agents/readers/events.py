@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse
-from evalward.targets.agents.readers.common import Told, call, objects, text_of, whole
+from evalward.targets.agents.readers.common import Told, call, kind_of, objects, text_of, whole, word
 
 SHELLS = {"bash", "shell", "Bash", "sh"}
 
@@ -17,7 +17,7 @@ def read(stdout: str) -> Told:
     finished: bool | None = None
     skipped = 0
     for event in objects(stdout):
-        kind = (event.get("event") or event.get("type")) if event else None
+        kind = kind_of(event, "event", "type")
         if event is None or kind is None:
             skipped += 1
         elif kind == "output":
@@ -32,7 +32,7 @@ def read(stdout: str) -> Told:
 
 
 def _called(event: dict[str, Any], messages: list[Message], calls: list[ToolCall]) -> None:
-    name, command = str(event.get("tool") or "bash"), text_of(event.get("command"))
+    name, command = word(event.get("tool") or "bash"), text_of(event.get("command"))
     use = ToolUse(id=f"call_{len(messages)}", name=name, input={"command": command})
     messages.append(Message(role="assistant", content=[use]))
     if name in SHELLS:

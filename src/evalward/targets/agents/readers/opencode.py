@@ -6,7 +6,18 @@ from typing import Any
 
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
-from evalward.targets.agents.readers.common import Told, call, claim, objects, part, text_of, whole
+from evalward.targets.agents.readers.common import (
+    Told,
+    added,
+    call,
+    claim,
+    kind_of,
+    objects,
+    part,
+    text_of,
+    whole,
+    word,
+)
 
 SHELL = "bash"
 
@@ -20,7 +31,7 @@ def read(stdout: str) -> Told:
     skipped = 0
     for event in objects(stdout):
         step = part(event, "part")
-        match event.get("type") if event else None:
+        match kind_of(event, "type"):
             case None:
                 skipped += event is None
             case "text":
@@ -39,10 +50,10 @@ def read(stdout: str) -> Told:
 
 
 def _used(step: Any) -> list[Message]:
-    identity = str(part(step, "callID"))
+    identity = word(part(step, "callID"))
     state = part(step, "state")
     failed = part(state, "status") == "error"
-    use = ToolUse(id=identity, name=str(part(step, "tool")), input=part(state, "input"))
+    use = ToolUse(id=identity, name=word(part(step, "tool")), input=part(state, "input"))
     content = text_of(part(state, "error") if failed else part(state, "output"))
     result = ToolResult(tool_use_id=identity, content=content, is_error=failed)
     return [Message(role="assistant", content=[use]), Message(role="tool_result", content=[result])]
@@ -72,6 +83,5 @@ def _added(claims: dict[str, Claim], step: Any) -> dict[str, Claim]:
     sums = dict(claims)
     for name, value in told.items():
         if isinstance(value, int | float):
-            before = sums.get(name)
-            sums[name] = value + (before if isinstance(before, int | float) else 0)
+            sums[name] = added(sums.get(name), value)
     return sums

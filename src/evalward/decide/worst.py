@@ -1,0 +1,181 @@
+"""The worst case: what the verdict would be if the trials that broke had failed.
+
+An error counts in no metric. Whoever is about to fail would gain by breaking the trial instead, as long as few do. So
+errors that a target may have caused itself are counted as failures once, beside the real verdict: where that makes a
+difference, the gate can't say "pass". What a provider did before an agent was at work is nobody's hidden failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalward.decide.compare import Measure, find_runs
+from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.judge import JUDGE_ERROR
+from evalward.records.report import Report, Run
+from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Details, OtherDetails, Result, Status
+from evalward.records.scenario import ScenarioDetails
+from evalward.records.speedup import SpeedupDetails
+from evalward.records.trace import Usage
+from evalward.records.verdict import OUTCOMES, STAGES, Outcome, Reason, Verdict
+
+EXCUSED = frozenset(
+    {
+        *("rate_limit", "overload", "network", "timeout", "malformed_answer"),  # a provider's outage
+        *("key", "quota", "model_not_found", "budget"),  # nobody was asked, or nobody any more
+        *("setup_failed", "health_check_failed", "task_broken"),  # before the target got to do anything
+        JUDGE_ERROR,  # within a limit of its own
+    }
+)
+"""Reasons of errors that hide no failure of the target's, unless an agent was at work already (`Result.begun`)."""
+
+
+def may_hide_a_failure(result: Result) -> bool:
+    """True for an error that its target may have caused: it breaks nothing but the trial that it was failing."""
+    if result.status is not Status.ERROR or result.reason == JUDGE_ERROR:
+        return False
+    return result.begun or result.reason not in EXCUSED
+
+
+@dataclass(frozen=True)
+class WorstCase:
+    """A report in which such errors are failures: how many there were, of which cases, in which runs."""
+
+    report: Report
+    trials: int = 0
+    cases: Sequence[str] = ()
+    runs: Sequence[tuple[str, str]] = field(default_factory=tuple)
+
+
+def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> WorstCase | None:
+    """The report in the worst case, `None` where no error may hide a failure."""
+    broken = {
+        id(run): [result for result in (*run.cases, *run.confirmation) if may_hide_a_failure(result)]
+        for run in report.runs
+    }
+    found = [result for results in broken.values() for result in results]
+    if not found:
+        return None
+    runs = [_failed_run(run, base, measures) if broken[id(run)] else run for run, base in find_runs(report, baseline)]
+    return WorstCase(
+        report.model_copy(update={"runs": runs}),
+        len(found),
+        sorted({result.id for result in found}),
+        [(run.suite, run.target) for run in report.runs if broken[id(run)]],
+    )
+
+
+def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measure]) -> Run:
+    """The run with its suspicious errors as failures, measured anew."""
+    alike = _Alike(run, base)
+    cases, fresh = (
+        [_failed(r, alike) if may_hide_a_failure(r) else r for r in of] for of in (run.cases, run.confirmation)
+    )
+    update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
+    measure = measures.get(run.kind)
+    if measure is not None:
+        measured = measure(cases)
+        update |= {"metrics": measured.metrics, "categories": measured.categories}
+    return run.model_copy(update=update)
+
+
+def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:
+    return [_failed(result, alike) if may_hide_a_failure(result) else result for result in results]
+
+
+class _Alike:
+    """Valid trials, now or before, that tell what a trial of a case weighs and uses."""
+
+    def __init__(self, run: Run, base: BaselineRun | None) -> None:
+        before = [result for case in base.cases for result in case.results()] if base else []
+        self._known: dict[str, Result] = {}
+        for result in (*run.cases, *before):
+            if result.valid:
+                self._known.setdefault(result.id, result)
+
+    def of(self, case: str) -> Result | None:
+        """One for this case, `None` where nothing is valid at all."""
+        return self._known.get(case) or next(iter(self._known.values()), None)
+
+
+def _failed(result: Result, alike: _Alike) -> Result:
+    """The trial as a failure that weighs what its case weighs; usage that nobody knows is taken from its like."""
+    like = alike.of(result.id)
+    update: dict[str, Any] = {"status": Status.FAILED, "reason": UNREADABLE, "score": 0.0}
+    if like is not None:
+        update |= {
+            "max_score": like.max_score,
+            "usage": _known(result.usage, like.usage),
+            "duration_ms": result.duration_ms or like.duration_ms,
+            "details": _failing(like.details),
+        }
+    return result.model_copy(update=update)
+
+
+def _known(usage: Usage, like: Usage) -> Usage:
+    told = {name: value for name, value in usage.model_dump().items() if value is not None}
+    return like.model_copy(update=told)
+
+
+def _failing(details: Details) -> Details:
+    """Details with the outcome of a failure; everything else is its like's."""
+    match details:
+        case ScenarioDetails():
+            return _failing_scenario(details)
+        case CommandDetails():
+            answer = {"behaviour": None if details.behaviour is None else False, "unsafe": False, "answer": None}
+            return details.model_copy(update=answer)
+        case SpeedupDetails():
+            slow = [benchmark.model_copy(update={"agent": 1.0}) for benchmark in details.benchmarks]
+            return details.model_copy(update={"benchmarks": slow, "pytest_failed": True, "resolved": False})
+        case BashDetails():
+            return details.model_copy(update={"natural_stop": False, "judgements": []})
+        case OtherDetails():
+            return details
+
+
+def _failing_scenario(details: ScenarioDetails) -> ScenarioDetails:
+    judged = details.judge_score is not None
+    return details.model_copy(
+        update={
+            "gates": [gate.model_copy(update={"passed": False}) for gate in details.gates],
+            "gates_passed": 0,
+            "completed": False,
+            "judge_score": 0.0 if judged else None,
+            "judge_passed": False if judged else None,
+            "composite_score": None if details.composite_score is None else 0.0,
+        }
+    )
+
+
+# --- the verdict ----------------------------------------------------------------------------------------------------
+
+
+def with_worst_case(verdict: Verdict, worst: Verdict, found: WorstCase) -> Verdict:
+    """The verdict with what it would be in the worst case: where that is worse, it is `inconclusive` at least."""
+    if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
+        return verdict
+    count = f"{found.trials} trial{'' if found.trials == 1 else 's'} broke"
+    if _severity(worst.outcome) >= _severity(verdict.outcome):
+        told = f"{count}, and no outage explains it; counted as failures the verdict would be the same"
+        return verdict.model_copy(update={"warnings": [*verdict.warnings, told]})
+    suite, target = found.runs[0] if len(found.runs) == 1 else (None, None)
+    reason = Reason(
+        stage="validity",
+        outcome=Outcome.INCONCLUSIVE,
+        message=f"{count}; counted as failures the verdict would be {worst.outcome}: {worst.headline}",
+        remedy="Look at why they broke, and run it again: what breaks its own trial may have been failing.",
+        suite=suite,
+        target=target,
+        cases=list(found.cases),
+    )
+    reasons = sorted([*verdict.reasons, reason], key=lambda r: (OUTCOMES.index(r.outcome), STAGES.index(r.stage)))
+    update = {"outcome": reasons[0].outcome, "headline": reasons[0].message, "reasons": reasons}
+    return verdict.model_copy(update=update)
+
+
+def _severity(outcome: Outcome) -> int:
+    """The place among outcomes, worst first; a pass comes last."""
+    return OUTCOMES.index(outcome) if outcome in OUTCOMES else len(OUTCOMES)
