@@ -20,6 +20,7 @@ from evalward.keeper.models import ModelKeeper
 from evalward.records.result import NOT_RUN, Status
 from evalward.targets import make_evaluated
 from evalward.targets.agents.base import works
+from evalward.targets.base import BrokeOffError
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.purse import Purse
 from support.agent_cases import CASE, job
@@ -116,10 +117,12 @@ async def test_an_agent_that_the_purse_can_not_pay_has_not_failed(tmp_path: Path
         made = make_evaluated("scenario", "agent:greedy", loaded, env, ModelKeeper(loaded.config, env, purse))
         assert works(made)
         try:
-            with pytest.raises(TargetError) as caught:
+            with pytest.raises(BrokeOffError) as caught:
                 await made.work(CASE, 1, job(tmp_path))
         finally:
             await made.close()
         assert len(server.requests) == 9
-    assert caught.value.cause is Cause.BUDGET
-    assert caught.value.message == f"budget: ${9 * COST:.4f} of ${9 * COST:g} are spent"
+    error = caught.value.error
+    assert isinstance(error, TargetError)
+    assert error.cause is Cause.BUDGET
+    assert error.message == f"budget: ${9 * COST:.4f} of ${9 * COST:g} are spent"
