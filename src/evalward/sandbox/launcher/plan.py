@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
 """The folders of installed programs, which every command may read."""
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+DEVICES = ("null", "zero", "full", "random", "urandom")
+"""No terminal: whoever may open the one of our user can read what is typed there."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,11 @@ class Plan:
     user: int | None = None  # user and group id of the commands; None: ours
     namespaces: bool = False
     network: bool = False  # a network namespace, with a loopback interface and nothing else
-    landlock: bool = False
+    landlock: bool = False  # with namespaces: against what they leave open; else it is the wall around files
+    filtered: bool = False  # system calls
+    owner: int | None = None  # whom everything belongs to when it is taken back; None: nobody takes anything back
+    worker: bool = False  # the one command that can be started is the virtual interpreter's
+    group: str | None = None  # a control group of our own for the commands
     memory_bytes: int | None = None  # of all processes together
     disk_bytes: int | None = None  # of `folders` together
     entries: int | None = None  # files and folders in them

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 
-from evalward.sandbox.launcher import kernel, world
+from evalward.sandbox.launcher import kernel, landlock, world
 from evalward.sandbox.launcher.child import give_up_rights
 from evalward.sandbox.launcher.plan import Plan, load_plan
 from evalward.sandbox.launcher.serve import Launcher, read_line, say
@@ -21,10 +21,12 @@ def main() -> None:
     if not line:
         return
     plan = load_plan(line)
+    if plan.worker:
+        import evalward.sandbox.worker  # noqa: PLC0415, F401 - now: behind the walls its files may be out of reach
     try:
         _prepare(plan)
     except OSError as error:
-        say(control, error=str(error.strerror or error))
+        say(control, error=str(error.strerror or error), number=error.errno)
         return
     if plan.namespaces:
         _wait_for_first_process(control, plan)
@@ -71,9 +73,12 @@ def _serve(control: socket.socket, plan: Plan) -> None:
             world.build(plan)
         if plan.network:
             kernel.raise_loopback()
+        if plan.namespaces and plan.landlock:
+            kernel.no_new_privileges()
+            landlock.stay_inside()
         _try(plan)
     except OSError as error:
-        say(control, error=str(error.strerror or error))
+        say(control, error=str(error.strerror or error), number=error.errno)
         return
     say(control, ok=True)
     Launcher(control, plan).serve()
@@ -93,5 +98,7 @@ def _try(plan: Plan) -> None:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        os._exit(1)  # somebody killed it, which says nothing about the machine
     if code != 0:
         raise OSError(code, f"giving up rights: {os.strerror(abs(code))}")

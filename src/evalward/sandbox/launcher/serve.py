@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import os
 import select
@@ -54,6 +55,11 @@ def say(connection: socket.socket, **words: Any) -> None:
         connection.sendall(json.dumps(words).encode() + b"\n")
     except OSError:
         return
+
+
+def _kill(process: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(process, signal.SIGKILL)
 
 
 class Launcher:
@@ -139,6 +145,9 @@ class Launcher:
                 return
             if process == 0:
                 return
+            if os.WIFSTOPPED(status):  # it made us its debugger, and waits for us to let it go on
+                _kill(process)
+                continue
             connection = self._commands.pop(process, None)
             if connection is not None:
                 say(connection, status=status, exceeded=self._exceeded)

@@ -6,32 +6,37 @@ import contextlib
 import json
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import Plan
 from evalward.sandbox.launcher.serve import END, LISTEN, START, read_line, receive
+from evalward.sandbox.process.launching import launching
 
-SOURCE = str(Path(__file__).resolve().parents[3])
-PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.launcher.program import main; main()"
 PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
 _MOST = 1 << 12
+
+
+class RefusedError(SandboxError):
+    """The machine doesn't let us build this sandbox. `number`: the `errno` that it gave."""
+
+    def __init__(self, message: str, number: int | None) -> None:
+        super().__init__(message)
+        self.number = number
 
 
 class LauncherClient:
     """One launcher and everything in its sandbox."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Start it and wait until its sandbox stands. Raises `SandboxError`."""
+    def __init__(self, plan: Plan, patience_s: float = PATIENCE_S) -> None:
+        """Start it and wait until its sandbox stands. Raises `SandboxError`, `RefusedError` where it is not to be."""
         self._lock = threading.Lock()  # requests that wait for an answer are made in threads
         self._control, theirs = socket.socketpair()
-        self._control.settimeout(PATIENCE_S)
+        self._control.settimeout(patience_s)
         try:
             with theirs:
-                self._process = _started(theirs)
+                self._process = launching().start(theirs)
         except OSError as error:
             self._control.close()
             raise SandboxError(f"the sandbox's launcher could not be started: {error}") from error
@@ -92,18 +97,4 @@ class LauncherClient:
             raise SandboxError("the sandbox's launcher ended unexpectedly")
         answer = json.loads(line)
         if "error" in answer:
-            raise SandboxError(f"the sandbox could not be built: {answer['error']}")
-
-
-def _started(control: socket.socket) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(control.fileno()), SOURCE]
-    return subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
-        words,
-        env={},  # nothing of ours, which may hold keys
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=[control.fileno()],
-        start_new_session=True,
-    )
+            raise RefusedError(f"the sandbox could not be built: {answer['error']}", answer.get("number"))
