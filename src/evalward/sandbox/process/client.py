@@ -33,6 +33,7 @@ class LauncherClient:
         """Start it and wait until its sandbox stands. Raises `SandboxError`, `RefusedError` where it is not to be."""
         self._lock = threading.Lock()  # requests that wait for an answer are made in threads
         self._control, theirs = socket.socketpair()
+        self._patience_s = patience_s
         self._control.settimeout(patience_s)
         try:
             with theirs:
@@ -85,7 +86,7 @@ class LauncherClient:
         with self._lock:
             self._control.close()  # the launcher ends everything, then itself
         try:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(self._patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()  # with a process namespace all in it end too
             with contextlib.suppress(subprocess.TimeoutExpired):
