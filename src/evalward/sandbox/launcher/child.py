@@ -6,6 +6,7 @@ import contextlib
 import os
 import resource
 import signal
+import stat
 from collections.abc import Sequence
 
 from evalward.sandbox.launcher import kernel, seccomp, world
@@ -41,6 +42,9 @@ def become(command: Command, streams: Sequence[int], plan: Plan) -> int:
     os.setsid()
     for target, source in enumerate(streams):
         os.dup2(source, target)
+        if plan.user is not None and stat.S_ISFIFO(os.fstat(target).st_mode):
+            with contextlib.suppress(OSError):
+                os.fchown(target, plan.user, plan.user)  # else it could not open its own /dev/stdout
     _offer_to_the_kernel()
     for kind, value in command.limits:
         _limit(kind, value)

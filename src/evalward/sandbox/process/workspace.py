@@ -115,6 +115,7 @@ class _Yard:
             namespaces=self.layers.namespaces,
             network=self.layers.network and settings.network != "open",
             landlock=self.layers.landlock,
+            filtered=self.layers.filtered,
             memory_bytes=None if limits.memory_mb is None else limits.memory_mb * MIB,
             disk_bytes=None if limits.disk_mb is None else limits.disk_mb * MIB,
             entries=limits.entries,
