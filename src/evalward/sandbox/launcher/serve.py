@@ -13,8 +13,10 @@ import time
 from typing import Any, NoReturn
 
 from evalward.sandbox.launcher.child import BROKEN, become
+from evalward.sandbox.launcher.descend import Found, Link, descend
 from evalward.sandbox.launcher.folders import used
 from evalward.sandbox.launcher.members import Members
+from evalward.sandbox.launcher.owners import hand_over
 from evalward.sandbox.launcher.plan import Plan, load_command
 
 LOOK_EVERY_S = 0.25
@@ -22,6 +24,7 @@ REST = 20  # a look that takes long is made more seldom: this many times as long
 UNLIMITED = 1 << 62
 
 START, LISTEN, END, QUIT = b"S", b"L", b"E", b"Q"  # what we are asked over the control socket
+GIVE, TAKE, OPEN = b"G", b"T", b"O"
 TERMINATE, KILL = b"T", b"K"  # and over a command's own
 
 
@@ -109,6 +112,10 @@ class Launcher:
         elif request == END:
             self._members.end(self._reap)
             say(self._control, ok=True)
+        elif request in {GIVE, TAKE}:
+            self._hand_over(give=request == GIVE)
+        elif request == OPEN:
+            self._open(read_line(self._control))
         return request not in {b"", QUIT}
 
     # --- commands ---------------------------------------------------------------------------------------------------
@@ -173,6 +180,44 @@ class Launcher:
     def _listen(self) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             socket.send_fds(self._control, [json.dumps({"ok": True}).encode() + b"\n"], [server.fileno()])
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def _hand_over(self, *, give: bool) -> None:
+        """Everything that the commands may change becomes theirs, or, after their end, the owner's again."""
+        plan = self._plan
+        owner = os.geteuid() if plan.owner is None else plan.owner
+        user = owner if plan.user is None else plan.user
+        if not give:
+            self._members.end(self._reap)
+        try:
+            for folder in (*plan.folders, *plan.placed):
+                hand_over(folder, *((owner, user) if give else (user, owner)))
+        except OSError as error:
+            say(self._control, error=str(error.strerror or error), number=error.errno)
+            return
+        say(self._control, ok=True)
+
+    def _open(self, line: bytes) -> None:
+        """Open a file or folder of the commands for somebody who may not; links are only told of."""
+        root, *names = json.loads(line)
+        mine = {*self._plan.folders, *self._plan.placed, *(["/tmp"] if self._plan.namespaces else [])}  # noqa: S108
+        try:
+            found = descend(root, names) if root in mine and not {"..", ""} & set(names) else None
+        except OSError:
+            found = None
+        if isinstance(found, Found) and found.descriptor is not None:
+            if os.fstat(found.descriptor).st_uid in {self._plan.user, self._plan.owner}:
+                answer = json.dumps({"ok": True, "kind": found.kind}).encode() + b"\n"
+                socket.send_fds(self._control, [answer], [found.descriptor])
+                os.close(found.descriptor)
+                return
+            os.close(found.descriptor)
+            found = None  # a hard link to somebody else's
+        if isinstance(found, Link):
+            say(self._control, ok=True, depth=found.depth, target=found.target)
+        else:
+            say(self._control, ok=True, kind=None if found is None else found.kind)
 
     # --- what they take ---------------------------------------------------------------------------------------------
 

@@ -10,12 +10,14 @@ import threading
 from collections.abc import Sequence
 
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.descend import Found, Link
 from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.launcher.serve import END, LISTEN, START, read_line, receive
+from evalward.sandbox.launcher.serve import END, GIVE, LISTEN, OPEN, START, TAKE, read_line, receive
 from evalward.sandbox.process.launching import launching
 
 PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
 _MOST = 1 << 12
+_MOST_PATH = 1 << 17  # a path that the kernel takes has 4096 bytes, and JSON may need six for each
 
 
 class RefusedError(SandboxError):
@@ -74,12 +76,38 @@ class LauncherClient:
 
     def end_all(self) -> None:
         """End every process in the sandbox; it can still be used."""
+        self._ask(END)
+
+    def give(self) -> None:
+        """Everything in the sandbox's folders becomes the commands'."""
+        self._ask(GIVE)
+
+    def take(self) -> None:
+        """End every process; then everything in the sandbox's folders becomes the owner's, who can read it all."""
+        self._ask(TAKE)
+
+    def _ask(self, request: bytes) -> None:
         with self._lock:
             try:
-                self._control.sendall(END)
+                self._control.sendall(request)
                 self._confirmed(read_line(self._control))
             except OSError as error:
                 raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+
+    def open(self, root: str, names: Sequence[str]) -> Found | Link | None:
+        """What is there, opened by the launcher: see `descend`."""
+        with self._lock:
+            try:
+                self._control.sendall(OPEN + json.dumps([root, *names]).encode() + b"\n")
+                line, descriptors = receive(self._control, _MOST_PATH, 1)
+            except OSError as error:
+                raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+        self._confirmed(line)
+        answer = json.loads(line)
+        if "target" in answer:
+            return Link(answer["depth"], answer["target"])
+        kind = answer["kind"]
+        return None if kind is None else Found(descriptors[0] if descriptors else None, kind)
 
     def close(self) -> None:
         """End everything. When this returns nothing of the sandbox runs any more."""
