@@ -203,6 +203,6 @@ def test_a_launcher_that_stops_is_not_taken_for_a_refusal(monkeypatch: pytest.Mo
         return process
 
     monkeypatch.setattr(probe, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(launching, "_CHOSEN", [launching.Launching(stopped, privileged=False)])  # type: ignore[arg-type]
+    monkeypatch.setattr(launching, "_CHOSEN", [launching.Launching(stopped, privileged=False)])
     with pytest.raises(SandboxError, match="can't be said"):
         strongest(probe._try)

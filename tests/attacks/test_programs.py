@@ -61,7 +61,7 @@ class Asked:
 
 def said(program: ProgramTarget) -> str:
     case: Case = Asked()  # type: ignore[assignment]
-    reply = asyncio.run(program.open(case, 1).send(Request([], None, ())))
+    reply = asyncio.run(program.open(case, 1).send(Request("", ())))
     (block,) = reply.message.content
     return str(getattr(block, "text", ""))
 

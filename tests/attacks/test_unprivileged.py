@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from evalward.sandbox.launcher.owners import hand_over
+from evalward.sandbox.process.places import remove
 
 TESTS = Path(__file__).resolve().parents[1]
 NOBODY = 60998
@@ -65,8 +67,9 @@ def test_what_is_handed_over_follows_no_link_and_takes_nobody_elses_files(tmp_pa
     assert (outside.stat().st_uid, (outside / "secret").stat().st_uid) == (0, 0)
 
 
-def test_any_depth_is_handed_over(tmp_path: Path) -> None:
-    here = os.open(tmp_path, os.O_RDONLY)
+def test_any_depth_is_handed_over() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="evalward-deep-"))
+    here = os.open(folder, os.O_RDONLY)
     for _ in range(1500):
         os.mkdir("d" * 20, 0o700, dir_fd=here)
         below = os.open("d" * 20, os.O_RDONLY, dir_fd=here)
@@ -74,7 +77,8 @@ def test_any_depth_is_handed_over(tmp_path: Path) -> None:
         here = below
     os.close(os.open("last", os.O_CREAT | os.O_WRONLY, 0o000, dir_fd=here))
     before = Path.cwd()
-    hand_over(str(tmp_path), os.geteuid(), os.geteuid())
+    hand_over(str(folder), os.geteuid(), os.geteuid())
     assert Path.cwd() == before
     assert os.stat("last", dir_fd=here).st_mode & 0o777 == 0o600
     os.close(here)
+    assert remove(folder)
