@@ -29,8 +29,8 @@ class Plan:
     filtered: bool = False  # system calls
     owner: int | None = None  # whom everything belongs to when it is taken back; None: nobody takes anything back
     worker: bool = False  # the one command that can be started is the virtual interpreter's
-    group: str | None = None  # a control group of our own for the commands
     memory_bytes: int | None = None  # of all processes together
+    processes: int | None = None  # of them, where there is a control group
     disk_bytes: int | None = None  # of `folders` together
     entries: int | None = None  # files and folders in them
 

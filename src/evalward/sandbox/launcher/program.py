@@ -7,7 +7,8 @@ import signal
 import socket
 import sys
 
-from evalward.sandbox.launcher import kernel, landlock, world
+from evalward.sandbox.launcher import cgroups, kernel, landlock, world
+from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import give_up_rights
 from evalward.sandbox.launcher.plan import Plan, load_plan
 from evalward.sandbox.launcher.serve import Launcher, read_line, say
@@ -28,10 +29,16 @@ def main() -> None:
     except OSError as error:
         say(control, error=str(error.strerror or error), number=error.errno)
         return
-    if plan.namespaces:
-        _wait_for_first_process(control, plan)
-    else:
-        _serve(control, plan)
+    group = cgroups.make(plan.memory_bytes, plan.processes) if plan.memory_bytes or plan.processes else None
+    try:
+        if plan.namespaces:
+            _wait_for_first_process(control, plan, group)
+        else:
+            _serve(control, plan, group)
+    finally:
+        if group is not None:
+            group.end()
+            group.remove()
 
 
 def _prepare(plan: Plan) -> None:
@@ -55,7 +62,7 @@ def _leave_user_namespace() -> None:
     kernel.hide_memory()
 
 
-def _wait_for_first_process(control: socket.socket, plan: Plan) -> None:
+def _wait_for_first_process(control: socket.socket, plan: Plan, group: Group | None) -> None:
     """The first child after `unshare` is the first process of the namespace: when it ends, all in it end."""
     child = os.fork()
     if child != 0:
@@ -63,11 +70,11 @@ def _wait_for_first_process(control: socket.socket, plan: Plan) -> None:
         os.waitpid(child, 0)
         return
     kernel.die_with_parent(signal.SIGKILL)
-    _serve(control, plan)
+    _serve(control, plan, group)
     os._exit(0)
 
 
-def _serve(control: socket.socket, plan: Plan) -> None:
+def _serve(control: socket.socket, plan: Plan, group: Group | None) -> None:
     try:
         if plan.namespaces:
             world.build(plan)
@@ -81,7 +88,7 @@ def _serve(control: socket.socket, plan: Plan) -> None:
         say(control, error=str(error.strerror or error), number=error.errno)
         return
     say(control, ok=True)
-    Launcher(control, plan).serve()
+    Launcher(control, plan, group).serve()
 
 
 def _try(plan: Plan) -> None:

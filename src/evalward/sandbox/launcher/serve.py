@@ -12,6 +12,7 @@ import socket
 import time
 from typing import Any, NoReturn
 
+from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import BROKEN, become
 from evalward.sandbox.launcher.descend import Found, Link, descend
 from evalward.sandbox.launcher.folders import used
@@ -68,8 +69,8 @@ def _kill(process: int) -> None:
 class Launcher:
     """Serves one control socket until it is closed."""
 
-    def __init__(self, control: socket.socket, plan: Plan) -> None:
-        self._control, self._plan = control, plan
+    def __init__(self, control: socket.socket, plan: Plan, group: Group | None = None) -> None:
+        self._control, self._plan, self._group = control, plan, group
         self._members = Members(plan.user, namespace=plan.namespaces)
         self._commands: dict[int, socket.socket] = {}  # process id → the command's own socket
         self._exceeded: str | None = None
@@ -138,6 +139,8 @@ class Launcher:
     def _turn_into(self, line: bytes, connection: socket.socket, streams: list[int]) -> NoReturn:
         code = BROKEN
         try:
+            if self._group is not None:
+                self._group.enter()
             code = become(load_command(line), streams, self._plan)
         except Exception as error:  # whatever it is: the command must not run half restricted
             say(connection, broken=f"{error}")
@@ -157,6 +160,8 @@ class Launcher:
                 continue
             connection = self._commands.pop(process, None)
             if connection is not None:
+                if os.WIFSIGNALED(status) and self._group is not None and self._group.out_of_memory():
+                    self._exceeded = self._exceeded or "memory"
                 say(connection, status=status, exceeded=self._exceeded)
                 connection.close()
 
@@ -232,10 +237,13 @@ class Launcher:
 
     def _too_much(self) -> str | None:
         plan = self._plan
-        if plan.memory_bytes is not None and self._members.memory() > plan.memory_bytes:
+        if plan.memory_bytes is None and plan.disk_bytes is None and plan.entries is None:
+            return None
+        on_disk, in_memory = self._members.nameless(plan.folders)
+        if plan.memory_bytes is not None and self._members.memory(in_memory) > plan.memory_bytes:
             return "memory"
         if plan.disk_bytes is None and plan.entries is None:
             return None
         most_bytes, most_entries = plan.disk_bytes or UNLIMITED, plan.entries or UNLIMITED
         size, entries = used(plan.folders, most_bytes, most_entries)
-        return "disk" if size > most_bytes or entries > most_entries else None
+        return "disk" if size + on_disk > most_bytes or entries > most_entries else None

@@ -118,6 +118,7 @@ class _Yard:
             filtered=self.layers.filtered,
             owner=os.geteuid(),
             memory_bytes=None if limits.memory_mb is None else limits.memory_mb * MIB,
+            processes=limits.processes,
             disk_bytes=None if limits.disk_mb is None else limits.disk_mb * MIB,
             entries=limits.entries,
         )
