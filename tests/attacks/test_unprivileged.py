@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.owners import hand_over
+from evalward.sandbox.launcher.plan import OWN_USERS, Plan
+from evalward.sandbox.process import launching
+from evalward.sandbox.process.client import LauncherClient, RefusedError
 from evalward.sandbox.process.places import remove
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -53,6 +59,7 @@ def test_what_is_handed_over_follows_no_link_and_takes_nobody_elses_files(tmp_pa
     (outside / "secret").chmod(0o600)
     folder = tmp_path / "folder"
     folder.mkdir()
+    os.chown(folder, 61999, 61999)
     (folder / "file").write_text("x")
     (folder / "link").symlink_to(outside)
     (folder / "hard").hardlink_to(outside / "secret")
@@ -82,3 +89,36 @@ def test_any_depth_is_handed_over() -> None:
     assert os.stat("last", dir_fd=here).st_mode & 0o777 == 0o600
     os.close(here)
     assert remove(folder)
+
+
+@pytest.mark.parametrize("user", [None, 0, 1000])
+def test_who_asks_a_privileged_launcher_gets_no_other_user(user: int | None, tmp_path: Path) -> None:
+    def start(control: socket.socket) -> subprocess.Popen[bytes]:
+        return launching.start_here(control, NOBODY)
+
+    way = patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)])
+    with way, pytest.raises(RefusedError, match="user id of their own"):
+        LauncherClient(Plan(str(tmp_path), [], str(tmp_path), user=user))
+
+
+def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can start such a launcher")
+
+    def start(control: socket.socket) -> subprocess.Popen[bytes]:
+        return launching.start_here(control, NOBODY)
+
+    secret = tmp_path / "ours" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("x")
+    plan = Plan(str(tmp_path), [str(secret.parent)], str(tmp_path), user=OWN_USERS[7], owner=0)
+    with patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)]):
+        client = LauncherClient(plan)
+        try:
+            for request in (client.give, client.take):
+                with pytest.raises(SandboxError, match="not permitted"):
+                    request()
+            assert client.open(str(secret.parent), ["secret"]) is None
+        finally:
+            client.close()
+    assert secret.stat().st_uid == secret.parent.stat().st_uid == 0

@@ -43,7 +43,7 @@ class Elsewhere:
         """It ends by itself when its control socket closes."""
 
 
-def serve(asked: socket.socket) -> None:
+def serve(asked: socket.socket, asker: int) -> None:
     """Start a launcher for every control socket that comes; whoever asked gets a descriptor of the process."""
     from evalward.sandbox.process.launching import start_here
 
@@ -52,7 +52,7 @@ def serve(asked: socket.socket) -> None:
         if not message:
             return
         with socket.socket(fileno=descriptors[0]) as control:
-            process = start_here(control)
+            process = start_here(control, asker)
         life = os.pidfd_open(process.pid)
         socket.send_fds(asked, [b"."], [life])
         os.close(life)
@@ -105,7 +105,7 @@ def main(user: int) -> None:
     ours, theirs = socket.socketpair()
     if os.fork():
         theirs.close()
-        serve(ours)
+        serve(ours, user)
         os.wait()
         return
     ours.close()

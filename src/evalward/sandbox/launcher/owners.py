@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -12,11 +13,16 @@ def hand_over(folder: str, old: int, new: int) -> None:
     """Make all of one user's things in the folder another's, and let that one read and change them.
 
     Only while no process works there. No link is followed, however deep it goes, and a file of a third user, which a
-    hard link may have brought in, stays what it is. Raises `OSError`.
+    hard link may have brought in, stays what it is. Raises `OSError`, also for a folder that is neither's.
     """
     before = os.open(".", _FOLDER)
     try:
+        if os.lstat(folder).st_uid not in {old, new}:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
+        _may_enter(folder)
         _enter(folder)
+        if os.stat(".").st_uid not in {old, new}:  # somebody has put another one in its place
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
         _walk(old, new)
     finally:
         os.fchdir(before)

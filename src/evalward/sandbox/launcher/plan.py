@@ -10,6 +10,9 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 """No terminal: whoever may open the one of our user can read what is typed there."""
 
+OWN_USERS = range(61000, 65000)
+"""The user ids that commands can have: they belong to nobody."""
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
 import sys
+from dataclasses import replace
 
 from evalward.sandbox.launcher import cgroups, kernel, landlock, world
 from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import give_up_rights
-from evalward.sandbox.launcher.plan import Plan, load_plan
+from evalward.sandbox.launcher.plan import OWN_USERS, Plan, load_plan
 from evalward.sandbox.launcher.serve import Launcher, read_line, say
 
 
 def main() -> None:
-    """The argument is the number of the control socket. Its first line is the plan."""
+    """The arguments are the number of the control socket, whose first line is the plan, and perhaps a user.
+
+    That user is who asks, and has fewer rights than we: what is asked can't lead to more.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)  # a command that had it could ask for anything
     line = read_line(control)
     if not line:
         return
     plan = load_plan(line)
+    if len(sys.argv) > 2:
+        if plan.user not in OWN_USERS:
+            say(control, error="commands need a user id of their own here", number=errno.EPERM)
+            return
+        plan = replace(plan, owner=int(sys.argv[2]))
     if plan.worker:
         import evalward.sandbox.worker  # noqa: PLC0415, F401 - now: behind the walls its files may be out of reach
     try:

@@ -62,10 +62,14 @@ def can_change_users() -> bool:
     return launching().privileged
 
 
-def start_here(control: socket.socket) -> subprocess.Popen[bytes]:
-    """A launcher that is our child. Raises `OSError`."""
+def start_here(control: socket.socket, asker: int | None = None) -> subprocess.Popen[bytes]:
+    """A launcher that is our child. Raises `OSError`.
+
+    `asker`: the user at the other end of the socket, when that isn't us: the launcher then gives only the files of
+    this user away, and lets commands run only as users who are nobody else.
+    """
     return subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
-        launcher_words(control.fileno()),
+        launcher_words(control.fileno(), asker),
         env={},  # nothing of ours, which may hold keys
         cwd="/",
         stdin=subprocess.DEVNULL,
@@ -76,9 +80,10 @@ def start_here(control: socket.socket) -> subprocess.Popen[bytes]:
     )
 
 
-def launcher_words(descriptor: int) -> list[str]:
+def launcher_words(descriptor: int, asker: int | None = None) -> list[str]:
     """How a launcher is called: without our environment and `site`, with the modules that it needs and no others."""
-    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(descriptor), os.pathsep.join(module_folders())]
+    arguments = [str(descriptor), *([] if asker is None else [str(asker)]), os.pathsep.join(module_folders())]
+    return [sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, *arguments]
 
 
 @cache

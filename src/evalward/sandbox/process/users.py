@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.plan import OWN_USERS
 
-FIRST, LAST = 61000, 64999
+FIRST, LAST = OWN_USERS[0], OWN_USERS[-1]
 SHOWN_AS = "eval"
 CLAIMS = "evalward"  # below /run; files in it are locked by whoever has the user id that they are named after
 _SYSTEMD = Path("/run/systemd/dynamic-uid")

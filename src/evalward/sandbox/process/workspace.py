@@ -274,11 +274,11 @@ class Workspace:
     def copy_to(self, folder: Path, limit_mb: int) -> Copied:
         """Copy the fixture as it is now: links as links, special files and what is too much left out.
 
-        Blocking. Where the files are another user's all processes are ended for it. Raises `SandboxError` when it can't
-        be written.
+        Blocking. Where the files are another user's, or locked, all processes are ended for it. Raises `SandboxError`
+        when it can't be written.
         """
         try:
-            if not self._built.borrowed:
+            if not self._built.borrowed and os.access(self.folder, os.R_OK | os.X_OK):
                 return Copier(limit_mb * MIB).copy(self.folder, folder)
             self._client.take()
             try:
