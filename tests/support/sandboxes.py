@@ -24,6 +24,8 @@ NAMES = {
 
 def name_of(layers: Layers) -> str:
     """What a test's name says of its walls."""
+    if layers.bubblewrap is not None:
+        return "bubblewrap"
     return NAMES[layers.own_user, layers.namespaces, layers.landlock or layers.namespaces]
 
 

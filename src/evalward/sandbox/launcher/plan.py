@@ -30,6 +30,7 @@ class Plan:
     network: bool = False  # a network namespace, with a loopback interface and nothing else
     landlock: bool = False  # with namespaces: against what they leave open; else it is the wall around files
     filtered: bool = False  # system calls
+    bubblewrap: str | None = None  # the program that builds the namespaces; None: we do
     owner: int | None = None  # whom everything belongs to when it is taken back; None: nobody takes anything back
     worker: bool = False  # the one command that can be started is the virtual interpreter's
     memory_bytes: int | None = None  # of all processes together

@@ -16,7 +16,7 @@ from typing import Protocol
 
 SOURCE = str(Path(__file__).resolve().parents[3])
 PROGRAM = (
-    "import os, sys; sys.path += sys.argv.pop().split(os.pathsep); "
+    "import os, sys; sys.path += sys.argv[-1].split(os.pathsep); "
     "from evalward.sandbox.launcher.program import main; main()"
 )
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.launcher import landlock, seccomp
+from evalward.sandbox.launcher import bubblewrap, landlock, seccomp
 from evalward.sandbox.launcher.plan import Plan
 from evalward.sandbox.process.client import PATIENCE_S, LauncherClient, RefusedError
 from evalward.sandbox.process.isolation import Isolation
@@ -39,6 +39,7 @@ class Layers:
     network: bool = False
     landlock: bool = False
     filtered: bool = False
+    bubblewrap: str | None = None
     note: str = ""
 
     def isolation(self, wanted: Network) -> Isolation:
@@ -57,6 +58,7 @@ class Layers:
         means = [
             ("own user", self.own_user),
             ("own process and mount namespace", self.namespaces),
+            ("built by bubblewrap", self.bubblewrap is not None),
             ("Landlock", self.landlock),
             ("own network namespace", self.network and wanted != "open"),
             ("filtered system calls", self.filtered),
@@ -72,6 +74,7 @@ class Layers:
             network=self.network,
             landlock=self.landlock,
             filtered=self.filtered,
+            bubblewrap=self.bubblewrap,
         )
 
 
@@ -131,7 +134,11 @@ def candidates() -> Iterator[Layers]:
     version, filtered = landlock.version(), seccomp.available()
     for own_user in [True, False] if can_change_users() else [False]:
         inner = version >= landlock.SCOPED  # with namespaces, for what they leave open
-        yield Layers(own_user, namespaces=True, network=True, landlock=inner, filtered=filtered)
+        strongest_walls = Layers(own_user, namespaces=True, network=True, landlock=inner, filtered=filtered)
+        wrapper = None if can_change_users() else bubblewrap.installed()  # behind it nobody becomes another user
+        if wrapper is not None:
+            yield replace(strongest_walls, bubblewrap=wrapper)
+        yield strongest_walls
         yield Layers(own_user, namespaces=True, landlock=inner, filtered=filtered)
         if version > 0:
             yield Layers(own_user, landlock=True, filtered=filtered)

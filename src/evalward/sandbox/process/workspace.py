@@ -116,6 +116,7 @@ class _Yard:
             network=self.layers.network and settings.network != "open",
             landlock=self.layers.landlock,
             filtered=self.layers.filtered,
+            bubblewrap=self.layers.bubblewrap,
             owner=os.geteuid(),
             memory_bytes=None if limits.memory_mb is None else limits.memory_mb * MIB,
             processes=limits.processes,
