@@ -300,6 +300,8 @@ async def test_nothing_of_a_shell_is_left_for_the_next_one_in_its_process() -> N
 
 async def test_no_process_is_left_at_the_end() -> None:
     shells = [VirtualShell({}, 10) for _ in range(3)]
+    for shell in shells:
+        await shell.ready()
     pids = behind_the_walls()
     assert len(pids) >= 3
     for shell in shells:

@@ -74,6 +74,7 @@ class Launcher:
         self._members = Members(plan.user, namespace=plan.namespaces)
         self._commands: dict[int, socket.socket] = {}  # process id → the command's own socket
         self._exceeded: str | None = None
+        self._limited = any(limit is not None for limit in (plan.memory_bytes, plan.disk_bytes, plan.entries))
         self._watching, self._next_look = False, 0.0
         self._wake, wake_up = socket.socketpair()
         self._wake.setblocking(False)
@@ -133,7 +134,7 @@ class Launcher:
             return
         if not self._commands:
             self._exceeded, self._next_look = None, time.monotonic() + LOOK_EVERY_S
-        self._watching = True
+        self._watching = self._limited
         self._commands[process] = connection
 
     def _turn_into(self, line: bytes, connection: socket.socket, streams: list[int]) -> NoReturn:
@@ -237,8 +238,6 @@ class Launcher:
 
     def _too_much(self) -> str | None:
         plan = self._plan
-        if plan.memory_bytes is None and plan.disk_bytes is None and plan.entries is None:
-            return None
         on_disk, in_memory = self._members.nameless(plan.folders)
         if plan.memory_bytes is not None and self._members.memory(in_memory) > plan.memory_bytes:
             return "memory"

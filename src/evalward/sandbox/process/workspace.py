@@ -22,6 +22,7 @@ from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.isolation import Isolation, refusal
 from evalward.sandbox.process.places import Copied, Copier, Places, read_all, remove
 from evalward.sandbox.process.probe import Layers, layers
+from evalward.sandbox.process.runners import runners_secrets
 from evalward.sandbox.process.running import Finished, Handling, run_command
 from evalward.sandbox.process.settings import MIB, Settings
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
@@ -101,7 +102,8 @@ class _Yard:
     def plan(self) -> Plan:
         settings, limits = self.settings, self.settings.limits
         readable = [str(path.resolve()) for path in settings.readable]
-        hidden = [str(path.resolve()) for path in settings.hidden] + [os.path.join(p, ".git") for p in readable]  # noqa: PTH118
+        hidden = [str(path.resolve()) for path in (*settings.hidden, *runners_secrets())]
+        hidden += [os.path.join(path, ".git") for path in readable]  # noqa: PTH118
         own = [str(self.base / name) for name in ("work", "home", "tmp")]
         return Plan(
             root=str(self.base / "root"),
