@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import posixpath
+import select
 import socket
 import sysconfig
 import threading
@@ -78,6 +79,8 @@ class _Workers:
     def connect(self) -> _Connection:
         """A free child, or a new one, whose first line is still to be read."""
         with self._lock:
+            if self._started is not None and self._started.has_ended():
+                self._end()  # and those that are free have ended with it
             connection = self._free.pop() if self._free else self._forked()
             self._lent.add(connection)
             return connection
@@ -138,6 +141,12 @@ class _Started:
     command: socket.socket
     control: socket.socket
     held: contextlib.ExitStack
+
+    def has_ended(self) -> bool:
+        """Was it killed: by an operator, or for want of memory?"""
+        poll = select.poll()
+        poll.register(self.control, 0)
+        return bool(poll.poll(0))
 
     def end(self) -> None:
         self.control.close()
