@@ -90,6 +90,9 @@ class Program(StrictRecord):
         json_schema_extra={"pattern": r"^(text|\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[[0-9]+\])+)$"},
     )
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
+    network: Literal["none", "open"] = Field(
+        default="none", description="open: it may reach the network, for instance a model of its own"
+    )
 
 
 class HistoryPlace(StrictRecord):

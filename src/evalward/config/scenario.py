@@ -48,6 +48,6 @@ class ScenarioSuite(StrictRecord):
         default="open", description="What agents reach: everything, this machine only, nothing"
     )
     allow_unisolated: bool = Field(
-        default=False, description="Run agents also where the system offers no isolation at all"
+        default=False, description="In a workflow, run agents also where isolation is less than full"
     )
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")

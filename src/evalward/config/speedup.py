@@ -39,7 +39,7 @@ class SpeedupSuite(StrictRecord):
         default="loopback", description="What tasks and agents reach: everything, this machine only, nothing"
     )
     allow_unisolated: bool = Field(
-        default=False, description="Run tasks and agents also where the system offers no isolation at all"
+        default=False, description="In a workflow, run tasks and agents also where isolation is less than full"
     )
     memory_mb: int = Field(default=4096, ge=64, le=1_000_000, description="Memory of one side of a task, in MB")
     disk_mb: int = Field(default=2048, ge=1, le=1_000_000, description="Disk of one side of a task, in MB")

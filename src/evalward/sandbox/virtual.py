@@ -1,7 +1,8 @@
 """The virtual interpreter: bashkit, on a file system that exists only in memory, in a process of its own.
 
-A script can crash the interpreter (a stack overflow is enough). Then that one trial is an error of the sandbox; the
-run, and every other trial, goes on.
+That process stands behind the same walls as real commands: whoever breaks out of the interpreter is still inside. It
+loads nothing from the working directory, which may be a stranger's. A script can crash the interpreter (a stack
+overflow is enough). Then that one trial is an error of the sandbox; the run, and every other trial, goes on.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import contextlib
 import json
 import os
 import posixpath
-import signal
+import select
 import socket
-import subprocess
-import sys
+import sysconfig
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
 
 from evalward.records.base import clean_text
 from evalward.sandbox.base import Execution, FileType, SandboxError
+from evalward.sandbox.launcher.plan import Command
+from evalward.sandbox.process.client import LauncherClient
+from evalward.sandbox.process.probe import Layers, strongest, yard
 
 HOME = "/home/eval"
 USER = "eval"
@@ -55,7 +58,6 @@ class _Connection:
     """One child: its socket, its process, and what it has said that nobody has read yet."""
 
     socket: socket.socket
-    pid: int = 0
     unread: bytes = b""
     uses: int = 0
 
@@ -69,8 +71,7 @@ class _Workers:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()  # a shell may be collected, and released, while we hold it
-        self._control: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        self._started: _Started | None = None
         self._free: list[_Connection] = []
         # A shell that is collected in a cycle must find its socket alive: so the socket is held here, outside of it.
         self._lent: set[_Connection] = set()
@@ -78,6 +79,8 @@ class _Workers:
     def connect(self) -> _Connection:
         """A free child, or a new one, whose first line is still to be read."""
         with self._lock:
+            if self._started is not None and self._started.has_ended():
+                self._end()  # and those that are free have ended with it
             connection = self._free.pop() if self._free else self._forked()
             self._lent.add(connection)
             return connection
@@ -106,43 +109,76 @@ class _Workers:
         """Give back a child that is idle."""
         with self._lock:
             self._lent.discard(connection)
-            if self._control is not None and len(self._free) < MOST_FREE and connection.uses < MOST_USES:
+            if self._started is not None and len(self._free) < MOST_FREE and connection.uses < MOST_USES:
                 self._free.append(connection)
                 return
         connection.socket.close()
 
     def _running(self) -> socket.socket:
-        if self._control is None:
-            self._control, theirs = socket.socketpair()
-            # Nothing of our environment, which may hold keys: only where Python finds its modules.
-            env = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "LC_ALL": "C.UTF-8"}
-            with theirs:
-                self._process = subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
-                    [sys.executable, "-m", "evalward.sandbox.worker", str(theirs.fileno())],
-                    env=env,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                )
-        return self._control
+        if self._started is None:
+            self._started = _start()
+        return self._started.control
 
     def stop(self) -> None:
-        """End the process and the children that are free; the others end when their shells are closed."""
+        """End the process and all its children."""
         with self._lock:
             self._end()
 
     def _end(self) -> None:
-        control, process, free = self._control, self._process, self._free
-        self._control, self._process, self._free = None, None, []
+        started, free = self._started, self._free
+        self._started, self._free = None, []
         for connection in free:
             connection.socket.close()
-        if control is not None:
-            control.close()
-        if process is not None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=2)
+        if started is not None:
+            started.end()
+
+
+@dataclass(frozen=True)
+class _Started:
+    """The process and its walls. `command`: while it is open the process runs."""
+
+    client: LauncherClient
+    command: socket.socket
+    control: socket.socket
+    held: contextlib.ExitStack
+
+    def has_ended(self) -> bool:
+        """Was it killed: by an operator, or for want of memory?"""
+        poll = select.poll()
+        poll.register(self.control, 0)
+        return bool(poll.poll(0))
+
+    def end(self) -> None:
+        self.control.close()
+        self.command.close()
+        self.client.close()
+        self.held.close()
+
+
+def _start() -> _Started:
+    """Raises `SandboxError`."""
+    _, started = strongest(_start_behind)
+    return started
+
+
+def _start_behind(walls: Layers, patience_s: float) -> _Started:
+    with contextlib.ExitStack() as held:
+        library = os.path.realpath(sysconfig.get_path("stdlib"))  # of which modules may be loaded later
+        plan = replace(held.enter_context(yard(walls)), worker=True, readable=[library])
+        client = LauncherClient(plan, patience_s)
+        held.callback(client.close)
+        control, theirs = socket.socketpair()
+        held.callback(control.close)
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            with theirs:
+                command = client.start([theirs.fileno(), nothing, nothing])
+        finally:
+            os.close(nothing)
+        held.callback(command.close)
+        command.sendall(Command([], {}, "/", []).dump())
+        return _Started(client, command, control, held.pop_all())
+    raise AssertionError("unreachable")
 
 
 _WORKERS = _Workers()
@@ -162,8 +198,6 @@ class VirtualShell:
         except OSError as error:
             raise SandboxError(f"the virtual shell could not be made: {error}") from error
         self._owed: list[Callable[[VirtualShell, Any], None]] = [VirtualShell._started]
-        if not self._child.uses:
-            self._owed.insert(0, VirtualShell._born)
         self._child.uses += 1
         self._idle = True
         options = {
@@ -226,9 +260,6 @@ class VirtualShell:
         return {path: None if text is None else base64.b64decode(text) for path, text in found.items()}
 
     # --- the conversation with the process --------------------------------------------------------------------------
-
-    def _born(self, pid: int) -> None:
-        self._child.pid = pid
 
     def _started(self, refused: list[str]) -> None:
         if refused:  # bashkit passes over what it doesn't take, and the target would be blamed for it
@@ -298,12 +329,9 @@ class VirtualShell:
         return answer["ok"]
 
     def _kill(self) -> None:
-        """End a process that can't be relied on any more."""
+        """Give up a process that can't be relied on any more: it is ended when it finds its socket closed."""
         self._idle = False
         _WORKERS.discard(self._child)
-        if self._child.pid:
-            with contextlib.suppress(OSError):
-                os.kill(self._child.pid, signal.SIGKILL)
 
 
 def _line(*request: Any) -> bytes:

@@ -1,19 +1,21 @@
 """The process in which bashkit runs: what a model types may crash the interpreter, and must not take the run with it.
 
-`python -m evalward.sandbox.worker FD` is started once. It imports bashkit and then only forks: one child for every file
-descriptor that it receives over the socket FD. A child serves requests on its descriptor until it is closed. Requests
-and answers are JSON, one a line; this file knows nothing of the rest of Evalward.
+The sandbox's launcher loads this module, builds its walls and calls `serve_all` behind them, once. From there it only
+forks: one child for every descriptor that it receives. A child serves requests on its descriptor until it is closed.
+Requests and answers are JSON, one a line; this file knows nothing of the rest of Evalward.
 """
 
 from __future__ import annotations
 
 import base64
+import contextvars  # noqa: F401 - bashkit loads it late, when this process may not reach any file
 import json
 import os
 import resource
+import select
 import signal
 import socket
-import sys
+import threading  # noqa: F401 - as above
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -97,8 +99,6 @@ def serve(connection: socket.socket) -> None:
         "files": shell.files,
     }
     with connection.makefile("rwb") as stream:
-        stream.write(json.dumps({"ok": os.getpid()}).encode() + b"\n")
-        stream.flush()
         for line in stream:
             name, *arguments = json.loads(line)
             try:
@@ -121,21 +121,59 @@ def _child(connection: socket.socket) -> None:
     os._exit(0)
 
 
-def main() -> None:
-    """Fork a child for every descriptor that comes; end when the other side closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's business: it ends us by closing
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the children
-    control = socket.socket(fileno=int(sys.argv[1]))
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(control, 1, 1)
-        if not message:
-            return
+class _Children:
+    """Those at work, each with our copy of its socket: so we see that its shell was given up, and end it."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._sockets: dict[int, socket.socket] = {}
+        self._wake, self._wake_up = socket.socketpair()
+        for end in (self._wake, self._wake_up):
+            end.setblocking(False)
+        signal.set_wakeup_fd(self._wake_up.fileno(), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def serve(self) -> None:
+        """Until the other side closes."""
+        while True:
+            poll = select.poll()
+            for end in (self._control, self._wake):
+                poll.register(end, select.POLLIN)
+            for end in self._sockets.values():
+                poll.register(end, 0)  # only its end is of interest
+            ready = {descriptor for descriptor, _ in poll.poll()}
+            if self._wake.fileno() in ready:
+                self._wake.recv(1 << 12)
+            self._reap()
+            for process, end in self._sockets.items():
+                if end.fileno() in ready:
+                    os.kill(process, signal.SIGKILL)  # not yet reaped, so the number is still its own
+            if self._control.fileno() in ready and not self._hear():
+                return
+
+    def _reap(self) -> None:
+        while self._sockets:
+            process, _ = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                return
+            self._sockets.pop(process).close()
+
+    def _hear(self) -> bool:
+        message, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
         for descriptor in descriptors:
-            if os.fork() == 0:
-                control.close()
-                _child(socket.socket(fileno=descriptor))
-            os.close(descriptor)
+            connection = socket.socket(fileno=descriptor)
+            process = os.fork()
+            if process == 0:
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for end in (self._control, self._wake, self._wake_up, *self._sockets.values()):
+                    end.close()
+                _child(connection)
+            self._sockets[process] = connection
+        return bool(message)
 
 
-if __name__ == "__main__":
-    main()
+def serve_all(descriptor: int) -> None:
+    """Fork a child for every descriptor that comes over the socket; end when the other side closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's business: it ends us by closing
+    _Children(socket.socket(fileno=descriptor)).serve()

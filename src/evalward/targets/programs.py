@@ -1,22 +1,21 @@
 """`program:NAME`: an external program that turns a request into a command.
 
-It is started with its argument list, never through a shell, in the configuration's folder, with an environment that
-holds no secret and a home folder that is thrown away. What it prints is an answer like a model's: read, never run.
-Failing, printing nothing and taking too long are its own doing.
+It is started with its argument list, never through a shell, in a fresh workspace for each call: behind the walls that
+agents work behind, with an environment that holds no secret, a home folder that is thrown away, and no network unless
+the configuration asks for it. It finds itself in the configuration's folder, which it can read and not change. What it
+prints is an answer like a model's: read, never run. Failing, printing nothing and taking too long are its own doing.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
 import shutil
-import signal
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,23 +25,19 @@ from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.problem import wrong
 from evalward.records.trace import Message, Text, Trace, Turn
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.plan import SYSTEM
+from evalward.sandbox.process import Finished, Limits, Settings, Workspace
 from evalward.targets.base import Chat, Free, NoAnswerError, Reply, Request
+from evalward.targets.failures import Cause, TargetError
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
 OUTPUT_LIMIT = 1_000_000  # bytes of each stream
 ARGUMENT_LIMIT = 100_000  # bytes; the kernel takes 128 KiB
 SAID = 200  # characters of stderr in a message
+MOST_ENTRIES = 200_000  # of the configuration's folder that are looked at for what has to be hidden
+_NOT_STARTED = (126, 127)
 _STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_-]*)|\[([0-9]+)\]")
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a program left."""
-
-    stdout: str
-    stderr: str
-    exit_code: int
-    wall_ms: int
 
 
 class ProgramTarget(Free):
@@ -50,13 +45,21 @@ class ProgramTarget(Free):
 
     random = True
 
-    def __init__(
-        self, name: str, program: Program, root: Path, env: Mapping[str, str], started: str | None = None
-    ) -> None:
+    def __init__(self, name: str, program: Program, loaded: LoadedConfig, env: Mapping[str, str], started: str) -> None:
         self.id = f"program:{name}"
-        self.program, self.root = program, root
-        self.started = program.command[0] if started is None else started
+        self.program, self.root, self.started = program, loaded.root, started
         self.env = {key: env[key] for key in PASSED_ON if key in env}
+        self._loaded = loaded
+
+    @cached_property
+    def settings(self) -> Settings:
+        """How a workspace for one call is made. What judges the answers isn't shown."""
+        return Settings(
+            limits=Limits(wall_s=self.program.timeout_s, output_bytes=OUTPUT_LIMIT),
+            network=self.program.network,
+            readable=(self.root, *_installed(self.env.get("PATH", ""))),
+            hidden=(*_repositories(self.root), *_case_files(self._loaded)),
+        )
 
     @property
     def subject(self) -> Mapping[str, str]:
@@ -77,21 +80,36 @@ class ProgramChat:
         self._target, self._prompt = target, prompt
 
     async def send(self, request: Request) -> Reply:  # noqa: ARG002 - the program has a prompt of its own
-        """Its answer. Raises `NoAnswerError`."""
+        """Its answer. Raises `NoAnswerError`, `TargetError`."""
         prompt = clean_text(self._prompt).replace("\0", "")
         if len(prompt.encode()) > ARGUMENT_LIMIT:
             raise NoAnswerError("the request is too long for an argument of a program")
         program = self._target.program
         words = [self._target.started, *(word.replace(PROMPT_MARK, prompt) for word in program.command[1:])]
-        with tempfile.TemporaryDirectory(prefix="evalward-program-") as home:
-            env = {**self._target.env, "HOME": home, "TMPDIR": home}
-            done = await _run(words, self._target.root, env, program.timeout_s)
+        done = await self._run(words)
+        if done.timed_out:
+            raise NoAnswerError(f"the program gave no answer in {program.timeout_s:g} s")
+        if done.exit_code in _NOT_STARTED and not done.stdout:
+            raise NoAnswerError(f"the program could not be started: {_said(done)}")
         if done.exit_code != 0:
-            said = " ".join(done.stderr.split())[-SAID:]
+            said = _said(done)
             raise NoAnswerError(f"the program ended with exit code {done.exit_code}" + (f": {said}" if said else ""))
         text = done.stdout if program.output == "text" else pick(done.stdout, program.output)
         message = Message(role="assistant", content=[Text(text=clean_text(text))])
-        return Reply(message, Turn(wall_ms=done.wall_ms, working_ms=done.wall_ms))
+        return Reply(message, Turn(wall_ms=done.duration_ms, working_ms=done.duration_ms))
+
+    async def _run(self, words: list[str]) -> Finished:
+        """One call. Whatever it leaves running ends with the workspace. Raises `TargetError` for a broken sandbox."""
+        target = self._target
+        try:
+            async with await Workspace.create(None, target.settings) as place:
+                return await place.run(words, env=target.env, cwd=str(target.root))
+        except SandboxError as error:
+            raise TargetError(Cause.SANDBOX, str(error), target=target.id) from error
+
+
+def _said(done: Finished) -> str:
+    return " ".join(done.stderr.split())[-SAID:]
 
 
 def pick(text: str, path: str) -> str:
@@ -113,49 +131,37 @@ def pick(text: str, path: str) -> str:
     return value
 
 
-async def _run(words: list[str], folder: Path, env: Mapping[str, str], timeout_s: float) -> Finished:
-    """Run a program in a session of its own, so that whatever it started ends with it."""
-    clock = asyncio.get_running_loop().time
-    started = clock()
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *words,
-            cwd=folder,
-            env=dict(env),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise NoAnswerError(f"the program could not be started: {error}") from error
-    try:
-        async with asyncio.timeout(timeout_s):
-            out, err = await asyncio.gather(_read(process.stdout), _read(process.stderr))
-            code = await process.wait()
-    except TimeoutError:
-        raise NoAnswerError(f"the program gave no answer in {timeout_s:g} s") from None
-    finally:
-        await _end(process)
-    return Finished(_text(out), _text(err), code, round((clock() - started) * 1000))
+def _repositories(root: Path) -> Iterator[Path]:
+    """Every `.git` below the folder: histories, and what a checkout may have left in its configuration."""
+    entries = 0
+    for place, folders, files in os.walk(root):
+        entries += len(folders) + len(files)
+        if ".git" in (*folders, *files):
+            yield Path(place, ".git")
+        folders[:] = [name for name in folders if name != ".git"]
+        if entries > MOST_ENTRIES:
+            return
 
 
-async def _read(stream: asyncio.StreamReader | None) -> bytes:
-    """All that it prints, as far as anybody could want it; the rest is read and dropped."""
-    kept = b""
-    while stream is not None and (chunk := await stream.read(65536)):
-        kept += chunk[: max(0, OUTPUT_LIMIT - len(kept))]
-    return kept
+def _case_files(loaded: LoadedConfig) -> Iterator[Path]:
+    """The files with the expected answers."""
+    for suite in loaded.config.suites:
+        patterns = getattr(suite, "cases", ())
+        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+            yield from islice(loaded.root.glob(pattern), MOST_ENTRIES)
 
 
-async def _end(process: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+def _installed(path: str) -> Iterator[Path]:
+    """Where the PATH leads beside the system's folders, and the interpreters that belong to it and to us."""
+    home = Path.home()
+    yield from (Path(sys.prefix), Path(sys.base_prefix))
+    for folder in map(Path, filter(None, path.split(os.pathsep))):
+        system = any(str(folder) == known or str(folder).startswith(f"{known}/") for known in SYSTEM)
+        if system or not folder.is_absolute() or not folder.is_dir() or folder in (home, *home.parents):
+            continue
+        yield folder
+        if (folder.parent / "pyvenv.cfg").is_file():  # a virtual environment, and whose interpreter it has
+            yield from (folder.parent, (folder / "python").resolve().parent.parent)
 
 
 def load_program(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ProgramTarget:
@@ -171,4 +177,4 @@ def load_program(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> Pro
         remedy = "Name a program on the PATH, or an executable file relative to the configuration's folder."
         message = f"there is no program {first!r} that can be started"
         raise wrong(loaded.file, message, remedy, line=place, field=f"programs.{name}.command")
-    return ProgramTarget(name, program, loaded.root, env, found)
+    return ProgramTarget(name, program, loaded, env, found)

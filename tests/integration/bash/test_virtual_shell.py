@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
+import select
+import signal
 import socket
+import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -231,22 +237,60 @@ async def test_a_script_that_crashes_the_interpreter_is_an_error_of_the_sandbox(
     assert (await VirtualShell({}, 10).run("echo new")).stdout == "new\n"
 
 
-async def test_the_interpreters_process_has_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def behind_the_walls() -> list[int]:
+    """The ids of all processes that belong to the interpreter's sandbox."""
+    started = virtual._WORKERS._started
+    assert started is not None
+    process = started.client._process
+    assert isinstance(process, subprocess.Popen)
+    parents = {}
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            found = re.search(r"^PPid:\s+(\d+)", status.read_text(), re.MULTILINE)
+            parents[int(status.parent.name)] = int(found[1]) if found else 0
+    members = [process.pid]
+    for member in members:
+        members += [child for child, parent in parents.items() if parent == member]
+    return members
+
+
+async def test_the_interpreters_processes_have_nothing_of_our_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CANARY_API_KEY", "sk-canary-0123456789")
+    virtual._WORKERS.stop()
+    await VirtualShell({}, 10).ready()
+    members = behind_the_walls()
+    assert len(members) >= 3  # the launcher, whoever forks, and the child
+    for member in members:
+        assert b"CANARY" not in Path(f"/proc/{member}/environ").read_bytes()
+
+
+async def test_a_shell_that_hangs_is_ended_when_it_is_given_up() -> None:
+    virtual._WORKERS.stop()
     shell = VirtualShell({}, 10)
-    environ = Path(f"/proc/{shell._child.pid}/environ").read_bytes()
-    assert b"CANARY" not in environ
-    assert b"PYTHONPATH" in environ
+    await shell.ready()
+    (child,) = [member for member in behind_the_walls() if shell_of(member)]
+    os.kill(child, signal.SIGSTOP)  # as deaf as an interpreter that loops in its own code
+    shell._kill()
+    for _ in range(2000):
+        if not Path(f"/proc/{child}").exists():
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail("it is still there")
+
+
+def shell_of(member: int) -> bool:
+    """Is it the youngest of its line?"""
+    return not Path(f"/proc/{member}/task/{member}/children").read_text().split()
 
 
 async def test_nothing_of_a_shell_is_left_for_the_next_one_in_its_process() -> None:
     virtual._WORKERS.stop()
     first = VirtualShell({"/w/a": "x"}, 10)
     await first.run("y=1; cd /tmp; echo z > /tmp/f; alias ll=ls; f() { echo f; }")
-    pid = first._child.pid
+    child = first._child
     first.close()
     second = VirtualShell({}, 10)
-    assert second._child.pid == pid
+    assert second._child is child
     done = await second.run('echo "[$y]"; pwd; ls /w /tmp; f; ll')
     assert done.stdout.split() == ["[]", "/home/eval"]
     assert (second.file_type("/w/a"), second.file_type("/tmp/f")) == (None, None)
@@ -256,7 +300,10 @@ async def test_nothing_of_a_shell_is_left_for_the_next_one_in_its_process() -> N
 
 async def test_no_process_is_left_at_the_end() -> None:
     shells = [VirtualShell({}, 10) for _ in range(3)]
-    pids = [shell._child.pid for shell in shells]
+    for shell in shells:
+        await shell.ready()
+    pids = behind_the_walls()
+    assert len(pids) >= 3
     for shell in shells:
         shell.close()
     virtual._WORKERS.stop()
@@ -269,8 +316,10 @@ async def test_no_process_is_left_at_the_end() -> None:
 
 async def test_a_killed_fork_server_is_started_again() -> None:
     VirtualShell({}, 10)
-    process = virtual._WORKERS._process
-    assert process is not None
-    process.kill()
-    process.wait()
+    started = virtual._WORKERS._started
+    assert started is not None
+    started.client._process.kill()
+    ended = select.poll()
+    ended.register(started.control, 0)
+    assert ended.poll(20_000)
     assert (await VirtualShell({}, 10).run("echo again")).stdout == "again\n"

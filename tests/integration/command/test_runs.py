@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 import time
 from collections.abc import Callable
@@ -164,7 +163,8 @@ def test_a_program_answers(folder: Make, monkeypatch: pytest.MonkeyPatch) -> Non
     here = folder()
     script = here.path / "answer"
     script.write_text(PROGRAM.format(python=sys.executable), "utf-8")
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    for path in (here.path, script):
+        path.chmod(0o755)  # as in a checkout
     monkeypatch.setenv("SECRET_TOKEN", "s3cret")
     program = {"command": ["./answer", "{prompt}"], "output": "$.command", "timeout_s": 2}
     here.write(["program:mine"], programs={"mine": program})

@@ -66,7 +66,7 @@ def run(user: str, wall: str, folder: Path) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("wall", ["own user, namespaces", "own user, Landlock", "namespaces"])
+@pytest.mark.parametrize("wall", ["own user, namespaces", "own user, Landlock", "namespaces", "bubblewrap"])
 @pytest.mark.parametrize("user", ["-", NOBODY], ids=["as we are", "as an ordinary user"])
 def test_no_command_finds_our_secret(user: str, wall: str, folder: Path) -> None:
     if user != "-" and os.geteuid() != 0:

@@ -12,14 +12,12 @@ import pytest
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Limits, ProcessShell, Settings, Workspace, available
 from evalward.sandbox.process.probe import Layers
-from support.sandboxes import bash, buildable, name_of, opened, use
-
-WALLS = list(buildable())
+from support.sandboxes import NAMES, bash, opened, use, walls_named
 
 
-@pytest.fixture(params=WALLS, ids=name_of)
+@pytest.fixture(params=NAMES.values())
 def walls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Layers:
-    layers: Layers = request.param
+    layers = walls_named(request.param)
     use(monkeypatch, layers)
     return layers
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from evalward.sandbox.process.probe import Layers
 from evalward.sandbox.process.users import passwd_with
 
 NOTHING = Layers().isolation("none")
+FULL = Layers(own_user=True, landlock=True, filtered=True).isolation("open")
 IN_ACTIONS = {"GITHUB_ACTIONS": "true"}
 
 
@@ -40,6 +42,18 @@ def test_words() -> None:
     means = "own user, own process and mount namespace, own network namespace"
     assert walls == f"full isolation ({means}), network off"
 
+    container = replace(FULL, sockets=("/run/docker.sock",))
+    means = "own user, Landlock, filtered system calls"
+    assert container.words() == f"partial isolation ({means}), network open, /run/docker.sock open"
+
+
+def test_a_refusal_says_what_was_tried() -> None:
+    tried = Layers(landlock=True, note="no own process and mount namespace: not permitted").isolation("open")
+    told = refusal(tried, Settings(), IN_ACTIONS)
+    assert told is not None
+    assert "with partial isolation (Landlock), network open only" in told
+    assert "not permitted" in told
+
 
 @pytest.mark.parametrize(
     ("isolation", "settings", "env", "refused"),
@@ -47,7 +61,12 @@ def test_words() -> None:
         (NOTHING, Settings(), IN_ACTIONS, True),
         (NOTHING, Settings(allow_unisolated=True), IN_ACTIONS, False),
         (NOTHING, Settings(), {}, False),
-        (Layers(own_user=True).isolation("open"), Settings(), IN_ACTIONS, False),
+        (Layers(own_user=True).isolation("open"), Settings(), IN_ACTIONS, True),
+        (Layers(landlock=True).isolation("open"), Settings(), IN_ACTIONS, True),
+        (Layers(landlock=True).isolation("open"), Settings(allow_unisolated=True), IN_ACTIONS, False),
+        (Layers(landlock=True).isolation("open"), Settings(), {}, False),
+        (FULL, Settings(), IN_ACTIONS, False),
+        (replace(FULL, sockets=("/run/docker.sock",)), Settings(), IN_ACTIONS, True),
     ],
 )
 def test_refusal(isolation: Isolation, settings: Settings, env: dict[str, str], refused: bool) -> None:

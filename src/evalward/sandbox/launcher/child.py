@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import resource
 import signal
+import stat
 from collections.abc import Sequence
 
-from evalward.sandbox.launcher import kernel, world
+from evalward.sandbox.launcher import kernel, seccomp, world
 from evalward.sandbox.launcher.plan import Command, Plan
 
 NOT_FOUND, NOT_STARTED, BROKEN = 127, 126, 125
@@ -22,10 +24,14 @@ def give_up_rights(plan: Plan) -> None:
         os.setresuid(plan.user, plan.user, plan.user)
     if os.uname().sysname != "Linux":
         return
+    with contextlib.suppress(OSError):  # where we may not, nor may the command
+        kernel.new_session_keyring()
     kernel.no_new_privileges()
     kernel.drop_capabilities()
     if plan.landlock:
         world.lock(plan)
+    if plan.filtered:
+        seccomp.restrict(messages=plan.namespaces)
 
 
 def become(command: Command, streams: Sequence[int], plan: Plan) -> int:
@@ -36,6 +42,9 @@ def become(command: Command, streams: Sequence[int], plan: Plan) -> int:
     os.setsid()
     for target, source in enumerate(streams):
         os.dup2(source, target)
+        if plan.user is not None and stat.S_ISFIFO(os.fstat(target).st_mode):
+            with contextlib.suppress(OSError):
+                os.fchown(target, plan.user, plan.user)  # else it could not open its own /dev/stdout
     _offer_to_the_kernel()
     for kind, value in command.limits:
         _limit(kind, value)
@@ -47,10 +56,15 @@ def become(command: Command, streams: Sequence[int], plan: Plan) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.umask(0o022)
     give_up_rights(plan)
-    return _start(command)
+    return _start(command, plan)
 
 
-def _start(command: Command) -> int:
+def _start(command: Command, plan: Plan) -> int:
+    if plan.worker:
+        from evalward.sandbox.worker import serve_all  # noqa: PLC0415 - it is loaded long since
+
+        serve_all(0)
+        return 0
     try:
         os.chdir(command.folder)
         os.execvpe(command.words[0], command.words, command.env)  # noqa: S606 - that is what the sandbox is for

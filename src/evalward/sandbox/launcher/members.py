@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+
+from evalward.sandbox.launcher.folders import LONGEST_S
 
 ROUNDS = 200
 PAUSE_S = 0.005
@@ -56,9 +60,27 @@ class Members:
                 os._exit(0)
         os.waitpid(child, 0)
 
-    def memory(self) -> int:
-        """Bytes that they hold together, without what is only mapped from files."""
-        return sum(_held(_status(process)) for process, _ in self._all())
+    def memory(self, files: int = 0) -> int:
+        """Bytes that they hold together, without what is only mapped from files; `files`: that exist only in memory."""
+        statuses = [_status(process) for process, _ in self._all()]
+        return sum(_held(s, "RssAnon") for s in statuses) + max(files, sum(_held(s, "RssShmem") for s in statuses))
+
+    def nameless(self, folders: Iterable[str]) -> tuple[int, int]:
+        """Bytes of open files that have no name (any more): on the folders' disks, and elsewhere, which is in memory.
+
+        As far as we may look: a container's root may not everywhere.
+        """
+        disks = {os.stat(folder).st_dev for folder in folders}
+        found: dict[tuple[int, int], int] = {}
+        ends = time.monotonic() + LONGEST_S
+        for process, _ in self._all():
+            for status in _opened(process):
+                if status.st_nlink == 0 and stat.S_ISREG(status.st_mode):
+                    found[status.st_dev, status.st_ino] = status.st_blocks * 512
+            if time.monotonic() > ends:
+                break
+        on_disk = sum(size for (device, _), size in found.items() if device in disks)
+        return on_disk, sum(found.values()) - on_disk
 
     def _all(self) -> Iterator[tuple[int, str]]:
         """Id and state of each."""
@@ -104,8 +126,18 @@ def _status(process: int) -> dict[str, str]:
         return {}
 
 
-def _held(status: dict[str, str]) -> int:
-    return sum(int(status.get(name, "0").split()[0]) for name in ("RssAnon", "RssShmem")) * 1024
+def _opened(process: int) -> Iterator[os.stat_result]:
+    try:
+        numbers = os.listdir(f"/proc/{process}/fd")
+    except OSError:  # it has just ended, or we may not look
+        return
+    for number in numbers:
+        with contextlib.suppress(OSError):
+            yield os.stat(f"/proc/{process}/fd/{number}")
+
+
+def _held(status: dict[str, str], name: str) -> int:
+    return int(status.get(name, "0").split()[0]) * 1024
 
 
 def _quietly(process: int) -> None:

@@ -7,7 +7,11 @@ from dataclasses import asdict, dataclass, field
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
 """The folders of installed programs, which every command may read."""
-DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+DEVICES = ("null", "zero", "full", "random", "urandom")
+"""No terminal: whoever may open the one of our user can read what is typed there."""
+
+OWN_USERS = range(61000, 65000)
+"""The user ids that commands can have: they belong to nobody."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,13 @@ class Plan:
     user: int | None = None  # user and group id of the commands; None: ours
     namespaces: bool = False
     network: bool = False  # a network namespace, with a loopback interface and nothing else
-    landlock: bool = False
+    landlock: bool = False  # with namespaces: against what they leave open; else it is the wall around files
+    filtered: bool = False  # system calls
+    bubblewrap: str | None = None  # the program that builds the namespaces; None: we do
+    owner: int | None = None  # whom everything belongs to when it is taken back; None: nobody takes anything back
+    worker: bool = False  # the one command that can be started is the virtual interpreter's
     memory_bytes: int | None = None  # of all processes together
+    processes: int | None = None  # of them, where there is a control group
     disk_bytes: int | None = None  # of `folders` together
     entries: int | None = None  # files and folders in them
 

@@ -2,34 +2,93 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
 import sys
+from dataclasses import replace
 
-from evalward.sandbox.launcher import kernel, world
+from evalward.sandbox.launcher import bubblewrap, cgroups, kernel, landlock, world
+from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import give_up_rights
-from evalward.sandbox.launcher.plan import Plan, load_plan
+from evalward.sandbox.launcher.plan import OWN_USERS, Plan, load_plan
 from evalward.sandbox.launcher.serve import Launcher, read_line, say
 
 
 def main() -> None:
-    """The argument is the number of the control socket. Its first line is the plan."""
+    """The arguments: number of the control socket, whose first line is the plan; perhaps a user; our modules' folders.
+
+    The user is who asks, and has fewer rights than we: what is asked can't lead to more.
+    """
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)  # a command that had it could ask for anything
     line = read_line(control)
     if not line:
         return
     plan = load_plan(line)
+    if len(sys.argv) > 3:
+        if plan.user not in OWN_USERS:
+            say(control, error="commands need a user id of their own here", number=errno.EPERM)
+            return
+        plan = replace(plan, owner=int(sys.argv[2]), bubblewrap=None)
+    if plan.bubblewrap is not None:
+        _wrap(control, plan)
+        return
+    if plan.worker:
+        import evalward.sandbox.worker  # noqa: PLC0415, F401 - now: behind the walls its files may be out of reach
     try:
         _prepare(plan)
     except OSError as error:
-        say(control, error=str(error.strerror or error))
+        say(control, error=str(error.strerror or error), number=error.errno)
         return
-    if plan.namespaces:
-        _wait_for_first_process(control, plan)
-    else:
-        _serve(control, plan)
+    group = cgroups.make(plan.memory_bytes, plan.processes) if plan.memory_bytes or plan.processes else None
+    try:
+        if plan.namespaces:
+            _wait_for_first_process(control, plan, group)
+        else:
+            _serve(control, plan, group)
+    finally:
+        if group is not None:
+            group.end()
+            group.remove()
+
+
+def _wrap(control: socket.socket, plan: Plan) -> None:
+    """Let bubblewrap build the namespaces; the launcher in them goes on from `inside`."""
+    kernel.hide_memory()
+    told = os.memfd_create("plan")
+    os.write(told, plan.dump())
+    os.lseek(told, 0, os.SEEK_SET)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        for descriptor in (told, control.fileno()):
+            os.set_inheritable(descriptor, True)
+        os.dup2(write, 2)
+        words = bubblewrap.words(plan, control.fileno(), told, sys.argv[-1])
+        os.execve(words[0], words, {})  # noqa: S606 - the system's own
+    os.close(write)
+    _, status = os.waitpid(child, 0)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) != 0:
+        why = os.read(read, 1 << 12).decode("utf-8", "replace").strip()
+        say(control, error=why or "bubblewrap failed", number=errno.EPERM)
+
+
+def inside() -> None:
+    """The launcher behind bubblewrap's walls. Arguments: the control socket, a file with the plan, our folders."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    kernel.hide_memory()
+    control = socket.socket(fileno=int(sys.argv[1]))
+    control.set_inheritable(False)
+    with os.fdopen(int(sys.argv[2]), "rb") as file:
+        plan = load_plan(file.read())
+    os.close(2)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 2)
+    if plan.worker:
+        import evalward.sandbox.worker  # noqa: PLC0415, F401
+    _serve(control, plan, None)
+    os._exit(0)
 
 
 def _prepare(plan: Plan) -> None:
@@ -53,7 +112,7 @@ def _leave_user_namespace() -> None:
     kernel.hide_memory()
 
 
-def _wait_for_first_process(control: socket.socket, plan: Plan) -> None:
+def _wait_for_first_process(control: socket.socket, plan: Plan, group: Group | None) -> None:
     """The first child after `unshare` is the first process of the namespace: when it ends, all in it end."""
     child = os.fork()
     if child != 0:
@@ -61,22 +120,25 @@ def _wait_for_first_process(control: socket.socket, plan: Plan) -> None:
         os.waitpid(child, 0)
         return
     kernel.die_with_parent(signal.SIGKILL)
-    _serve(control, plan)
+    _serve(control, plan, group)
     os._exit(0)
 
 
-def _serve(control: socket.socket, plan: Plan) -> None:
+def _serve(control: socket.socket, plan: Plan, group: Group | None) -> None:
     try:
-        if plan.namespaces:
+        if plan.namespaces and plan.bubblewrap is None:
             world.build(plan)
-        if plan.network:
-            kernel.raise_loopback()
+            if plan.network:
+                kernel.raise_loopback()
+        if plan.namespaces and plan.landlock:
+            kernel.no_new_privileges()
+            landlock.stay_inside()
         _try(plan)
     except OSError as error:
-        say(control, error=str(error.strerror or error))
+        say(control, error=str(error.strerror or error), number=error.errno)
         return
     say(control, ok=True)
-    Launcher(control, plan).serve()
+    Launcher(control, plan, group).serve()
 
 
 def _try(plan: Plan) -> None:
@@ -93,5 +155,7 @@ def _try(plan: Plan) -> None:
             os._exit(code)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        os._exit(1)  # somebody killed it, which says nothing about the machine
     if code != 0:
         raise OSError(code, f"giving up rights: {os.strerror(abs(code))}")

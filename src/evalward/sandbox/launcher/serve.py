@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import json
 import os
 import select
@@ -11,9 +12,12 @@ import socket
 import time
 from typing import Any, NoReturn
 
+from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import BROKEN, become
+from evalward.sandbox.launcher.descend import Found, Link, descend
 from evalward.sandbox.launcher.folders import used
 from evalward.sandbox.launcher.members import Members
+from evalward.sandbox.launcher.owners import hand_over
 from evalward.sandbox.launcher.plan import Plan, load_command
 
 LOOK_EVERY_S = 0.25
@@ -21,6 +25,7 @@ REST = 20  # a look that takes long is made more seldom: this many times as long
 UNLIMITED = 1 << 62
 
 START, LISTEN, END, QUIT = b"S", b"L", b"E", b"Q"  # what we are asked over the control socket
+GIVE, TAKE, OPEN = b"G", b"T", b"O"
 TERMINATE, KILL = b"T", b"K"  # and over a command's own
 
 
@@ -56,14 +61,20 @@ def say(connection: socket.socket, **words: Any) -> None:
         return
 
 
+def _kill(process: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(process, signal.SIGKILL)
+
+
 class Launcher:
     """Serves one control socket until it is closed."""
 
-    def __init__(self, control: socket.socket, plan: Plan) -> None:
-        self._control, self._plan = control, plan
+    def __init__(self, control: socket.socket, plan: Plan, group: Group | None = None) -> None:
+        self._control, self._plan, self._group = control, plan, group
         self._members = Members(plan.user, namespace=plan.namespaces)
         self._commands: dict[int, socket.socket] = {}  # process id → the command's own socket
         self._exceeded: str | None = None
+        self._limited = any(limit is not None for limit in (plan.memory_bytes, plan.disk_bytes, plan.entries))
         self._watching, self._next_look = False, 0.0
         self._wake, wake_up = socket.socketpair()
         self._wake.setblocking(False)
@@ -103,6 +114,10 @@ class Launcher:
         elif request == END:
             self._members.end(self._reap)
             say(self._control, ok=True)
+        elif request in {GIVE, TAKE}:
+            self._hand_over(give=request == GIVE)
+        elif request == OPEN:
+            self._open(read_line(self._control))
         return request not in {b"", QUIT}
 
     # --- commands ---------------------------------------------------------------------------------------------------
@@ -119,12 +134,14 @@ class Launcher:
             return
         if not self._commands:
             self._exceeded, self._next_look = None, time.monotonic() + LOOK_EVERY_S
-        self._watching = True
+        self._watching = self._limited
         self._commands[process] = connection
 
     def _turn_into(self, line: bytes, connection: socket.socket, streams: list[int]) -> NoReturn:
         code = BROKEN
         try:
+            if self._group is not None:
+                self._group.enter()
             code = become(load_command(line), streams, self._plan)
         except Exception as error:  # whatever it is: the command must not run half restricted
             say(connection, broken=f"{error}")
@@ -139,8 +156,13 @@ class Launcher:
                 return
             if process == 0:
                 return
+            if os.WIFSTOPPED(status):  # it made us its debugger, and waits for us to let it go on
+                _kill(process)
+                continue
             connection = self._commands.pop(process, None)
             if connection is not None:
+                if os.WIFSIGNALED(status) and self._group is not None and self._group.out_of_memory():
+                    self._exceeded = self._exceeded or "memory"
                 say(connection, status=status, exceeded=self._exceeded)
                 connection.close()
 
@@ -165,6 +187,44 @@ class Launcher:
         with socket.create_server(("127.0.0.1", 0)) as server:
             socket.send_fds(self._control, [json.dumps({"ok": True}).encode() + b"\n"], [server.fileno()])
 
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def _hand_over(self, *, give: bool) -> None:
+        """Everything that the commands may change becomes theirs, or, after their end, the owner's again."""
+        plan = self._plan
+        owner = os.geteuid() if plan.owner is None else plan.owner
+        user = owner if plan.user is None else plan.user
+        if not give:
+            self._members.end(self._reap)
+        try:
+            for folder in (*plan.folders, *plan.placed):
+                hand_over(folder, *((owner, user) if give else (user, owner)))
+        except OSError as error:
+            say(self._control, error=str(error.strerror or error), number=error.errno)
+            return
+        say(self._control, ok=True)
+
+    def _open(self, line: bytes) -> None:
+        """Open a file or folder of the commands for somebody who may not; links are only told of."""
+        root, *names = json.loads(line)
+        mine = {*self._plan.folders, *self._plan.placed, *(["/tmp"] if self._plan.namespaces else [])}  # noqa: S108
+        try:
+            found = descend(root, names) if root in mine and not {"..", ""} & set(names) else None
+        except OSError:
+            found = None
+        if isinstance(found, Found) and found.descriptor is not None:
+            if os.fstat(found.descriptor).st_uid in {self._plan.user, self._plan.owner}:
+                answer = json.dumps({"ok": True, "kind": found.kind}).encode() + b"\n"
+                socket.send_fds(self._control, [answer], [found.descriptor])
+                os.close(found.descriptor)
+                return
+            os.close(found.descriptor)
+            found = None  # a hard link to somebody else's
+        if isinstance(found, Link):
+            say(self._control, ok=True, depth=found.depth, target=found.target)
+        else:
+            say(self._control, ok=True, kind=None if found is None else found.kind)
+
     # --- what they take ---------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
@@ -178,10 +238,11 @@ class Launcher:
 
     def _too_much(self) -> str | None:
         plan = self._plan
-        if plan.memory_bytes is not None and self._members.memory() > plan.memory_bytes:
+        on_disk, in_memory = self._members.nameless(plan.folders)
+        if plan.memory_bytes is not None and self._members.memory(in_memory) > plan.memory_bytes:
             return "memory"
         if plan.disk_bytes is None and plan.entries is None:
             return None
         most_bytes, most_entries = plan.disk_bytes or UNLIMITED, plan.entries or UNLIMITED
         size, entries = used(plan.folders, most_bytes, most_entries)
-        return "disk" if size > most_bytes or entries > most_entries else None
+        return "disk" if size + on_disk > most_bytes or entries > most_entries else None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 
-from evalward.sandbox.launcher import kernel
+from evalward.sandbox.launcher import kernel, landlock
 from evalward.sandbox.launcher.plan import DEVICES, SYSTEM, Plan
 
 SHARED_MEMORY = 256  # MiB in /dev/shm
@@ -37,6 +38,7 @@ def build(plan: Plan) -> None:
         inside.bind(source, path, read_only=True)
     inside.devices()
     inside.processes()
+    _bound_shared_memory()
     inside.bind(plan.tmp, "/tmp")  # noqa: S108 - the command's own, see the plan
     inside.show_resolver()
     for folder in plan.folders:
@@ -50,6 +52,12 @@ def build(plan: Plan) -> None:
     inside.link("/tmp", "/var/tmp")  # noqa: S108 - last: nothing shall be built through it
     kernel.restrict_mount(plan.root, recursive=False)
     kernel.pivot_root(plan.root)
+
+
+def _bound_shared_memory() -> None:
+    """Of our own namespace. System V memory belongs to no process, so nothing else counts it."""
+    with contextlib.suppress(OSError):  # some kernels let only the machine's root say this
+        _write("/proc/sys/kernel/shmall", str((SHARED_MEMORY << 20) // os.sysconf("SC_PAGE_SIZE")))
 
 
 class _Root:
@@ -128,11 +136,13 @@ class _Root:
 
 
 def lock(plan: Plan) -> None:
-    """Without a mount namespace: from here on this process opens only what the plan names."""
+    """From here on this process opens only what the plan names; with a mount namespace, that is all that there is."""
+    if plan.namespaces:
+        landlock.write_only([*plan.folders, *plan.placed, "/tmp", "/dev"])  # noqa: S108 - the command's own
+        return
     readable = ["/proc", "/sys/devices/system/cpu", *_without([*SYSTEM, *plan.readable], plan.hidden)]
     real = os.path.realpath("/etc/resolv.conf")
-    devices = ["/dev/fd", "/dev/pts", "/dev/ptmx", *(f"/dev/{name}" for name in DEVICES)]
-    kernel.landlock([*readable, real], plan.folders, devices)
+    landlock.open_only([*readable, real], plan.folders, ["/dev/fd", *(f"/dev/{name}" for name in DEVICES)])
 
 
 def _without(paths: list[str], hidden: list[str]) -> Iterator[str]:

@@ -6,33 +6,41 @@ import contextlib
 import json
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.descend import Found, Link
 from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.launcher.serve import END, LISTEN, START, read_line, receive
+from evalward.sandbox.launcher.serve import END, GIVE, LISTEN, OPEN, START, TAKE, read_line, receive
+from evalward.sandbox.process.launching import launching
 
-SOURCE = str(Path(__file__).resolve().parents[3])
-PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.launcher.program import main; main()"
 PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
 LAST_BREATH_S = 0.25
 _MOST = 1 << 12
+_MOST_PATH = 1 << 17  # a path that the kernel takes has 4096 bytes, and JSON may need six for each
+
+
+class RefusedError(SandboxError):
+    """The machine doesn't let us build this sandbox. `number`: the `errno` that it gave."""
+
+    def __init__(self, message: str, number: int | None) -> None:
+        super().__init__(message)
+        self.number = number
 
 
 class LauncherClient:
     """One launcher and everything in its sandbox."""
 
-    def __init__(self, plan: Plan) -> None:
-        """Start it and wait until its sandbox stands. Raises `SandboxError`."""
+    def __init__(self, plan: Plan, patience_s: float = PATIENCE_S) -> None:
+        """Start it and wait until its sandbox stands. Raises `SandboxError`, `RefusedError` where it is not to be."""
         self._lock = threading.Lock()  # requests that wait for an answer are made in threads
         self._control, theirs = socket.socketpair()
-        self._control.settimeout(PATIENCE_S)
+        self._patience_s = patience_s
+        self._control.settimeout(patience_s)
         try:
             with theirs:
-                self._process = _started(theirs)
+                self._process = launching().start(theirs)
         except OSError as error:
             self._control.close()
             raise SandboxError(f"the sandbox's launcher could not be started: {error}") from error
@@ -69,25 +77,53 @@ class LauncherClient:
 
     def end_all(self) -> None:
         """End every process in the sandbox; it can still be used."""
+        self._ask(END)
+
+    def give(self) -> None:
+        """Everything in the sandbox's folders becomes the commands'."""
+        self._ask(GIVE)
+
+    def take(self) -> None:
+        """End every process; then everything in the sandbox's folders becomes the owner's, who can read it all."""
+        self._ask(TAKE)
+
+    def _ask(self, request: bytes) -> None:
         with self._lock:
             try:
-                self._control.sendall(END)
+                self._control.sendall(request)
                 self._confirmed(read_line(self._control))
             except OSError as error:
                 raise SandboxError("the sandbox is closed, or its launcher was killed") from error
 
     def lost(self) -> bool:
         """True when the launcher has ended although nobody closed it: an operator killed it, or the system did."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             self._process.wait(LAST_BREATH_S)  # its sockets close a moment before it can be seen to have ended
-        return self._process.returncode is not None
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def open(self, root: str, names: Sequence[str]) -> Found | Link | None:
+        """What is there, opened by the launcher: see `descend`."""
+        with self._lock:
+            try:
+                self._control.sendall(OPEN + json.dumps([root, *names]).encode() + b"\n")
+                line, descriptors = receive(self._control, _MOST_PATH, 1)
+            except OSError as error:
+                raise SandboxError("the sandbox is closed, or its launcher was killed") from error
+        self._confirmed(line)
+        answer = json.loads(line)
+        if "target" in answer:
+            return Link(answer["depth"], answer["target"])
+        kind = answer["kind"]
+        return None if kind is None else Found(descriptors[0] if descriptors else None, kind)
 
     def close(self) -> None:
         """End everything. When this returns nothing of the sandbox runs any more."""
         with self._lock:
             self._control.close()  # the launcher ends everything, then itself
         try:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(self._patience_s)
         except subprocess.TimeoutExpired:
             self._process.kill()  # with a process namespace all in it end too
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -99,18 +135,4 @@ class LauncherClient:
             raise SandboxError("the sandbox's launcher ended unexpectedly")
         answer = json.loads(line)
         if "error" in answer:
-            raise SandboxError(f"the sandbox could not be built: {answer['error']}")
-
-
-def _started(control: socket.socket) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-I", "-S", "-X", "utf8", "-c", PROGRAM, str(control.fileno()), SOURCE]
-    return subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
-        words,
-        env={},  # nothing of ours, which may hold keys
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=[control.fileno()],
-        start_new_session=True,
-    )
+            raise RefusedError(f"the sandbox could not be built: {answer['error']}", answer.get("number"))

@@ -8,38 +8,34 @@ import itertools
 import os
 import secrets
 import stat
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from evalward.sandbox.base import FileTooLargeError, FileType
+from evalward.sandbox.base import FileTooLargeError
+from evalward.sandbox.launcher.descend import FILE, Found, Link, descend
 
 DEEPEST = 64  # folders below each other that are copied
 MOST_LINKS = 40  # that are followed on the way to one file, as the kernel has it
 UNCOPYABLE = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EILSEQ}
 READ_MOST = 64 << 20  # bytes of one file
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-@dataclass(frozen=True)
-class Opened:
-    """What is at a path."""
-
-    descriptor: int | None  # of files and folders; others are not opened
-    kind: FileType
+Open = Callable[[str, Sequence[str]], Found | Link | None]
+"""Opens what is below a root of the sandbox: for whoever may not look at it himself."""
 
 
 class Places:
     """The folders of a workspace as the commands name them, each with our own path of it."""
 
-    def __init__(self, folder: Path, roots: Mapping[str, Path]) -> None:
+    def __init__(self, folder: Path, roots: Mapping[str, Path], open_for_us: Open | None = None) -> None:
         """`folder`: what relative paths count from. `roots`: absolute path in the sandbox → ours."""
-        self._folder = folder
+        self._folder, self._open_for_us = folder, open_for_us
         self._roots = sorted(roots.items(), key=lambda item: -len(item[0]))
 
     @contextlib.contextmanager
-    def opened(self, path: str) -> Iterator[Opened | None]:
+    def opened(self, path: str) -> Iterator[Found | None]:
         """What is at the path, links followed as the commands would see them; `None` when it is not theirs."""
         found = _walk(self, str(PurePosixPath(self._folder) / path)) if "\0" not in path else None
         try:
@@ -47,6 +43,13 @@ class Places:
         finally:
             if found is not None and found.descriptor is not None:
                 os.close(found.descriptor)
+
+    def look(self, root: str, ours: Path, names: Sequence[str]) -> Found | Link | None:
+        """What is there, one way or the other."""
+        try:
+            return descend(str(ours), names)
+        except PermissionError:
+            return None if self._open_for_us is None else self._open_for_us(root, names)
 
     def root_of(self, path: str) -> tuple[str, Path, list[str]] | None:
         """The root above an absolute path of the sandbox, our path of that root, and the names below it."""
@@ -56,58 +59,18 @@ class Places:
         return None
 
 
-def _walk(places: Places, path: str) -> Opened | None:
+def _walk(places: Places, path: str) -> Found | None:
     for _ in range(MOST_LINKS):
         place = places.root_of(os.path.normpath(path))
         if place is None:
             return None
         root, ours, names = place
-        found = _descend(ours, names)
-        if not isinstance(found, _Link):
+        found = places.look(root, ours, names)
+        if not isinstance(found, Link):
             return found
         path = "/".join([root, *names[: found.depth]])
         path = os.path.join(path, found.target, *names[found.depth + 1 :])  # noqa: PTH118 - a path of the sandbox
     return None
-
-
-@dataclass(frozen=True)
-class _Link:
-    """A symbolic link on the way: the number of names before it, and where it leads."""
-
-    depth: int
-    target: str
-
-
-def _descend(root: Path, names: list[str]) -> Opened | _Link | None:
-    """Open name after name, without following a link: nothing can be exchanged under our hands."""
-    try:
-        here = os.open(root, _FILE)
-    except OSError:
-        return None
-    for depth, name in enumerate(names):
-        try:
-            found = _step(here, name, depth)
-        except OSError:
-            found = None
-        os.close(here)
-        if not isinstance(found, int):
-            return found
-        here = found
-    return _kind_of(here)
-
-
-def _step(here: int, name: str, depth: int) -> int | _Link | Opened:
-    mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
-    if stat.S_ISLNK(mode):
-        return _Link(depth, os.readlink(name, dir_fd=here))
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        return Opened(None, "other")  # opening a device or a pipe may do something
-    return os.open(name, _FILE, dir_fd=here)
-
-
-def _kind_of(descriptor: int) -> Opened:
-    mode = os.fstat(descriptor).st_mode
-    return Opened(descriptor, "directory" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other")
 
 
 def read_all(descriptor: int) -> bytes:
@@ -194,7 +157,7 @@ class Copier:
 
     def _file(self, here: int, name: str, target: Path) -> None:
         try:
-            descriptor = os.open(name, _FILE, dir_fd=here)
+            descriptor = os.open(name, FILE, dir_fd=here)
         except OSError:
             self._skipped += 1
             return
@@ -223,14 +186,6 @@ def _pour(source: int, target: int, most: int) -> int:
 
 
 # --- removal --------------------------------------------------------------------------------------------------------
-
-
-def give_to(folder: Path, user: int) -> None:
-    """Make a user the owner of everything in a folder that nobody else works in."""
-    os.chown(folder, user, user, follow_symlinks=False)
-    for place, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            os.chown(os.path.join(place, name), user, user, follow_symlinks=False)  # noqa: PTH118
 
 
 def remove(folder: Path) -> bool:

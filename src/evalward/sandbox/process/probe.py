@@ -2,89 +2,180 @@
 
 from __future__ import annotations
 
-import os
+import errno
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.launcher import kernel
+from evalward.sandbox.launcher import bubblewrap, landlock, seccomp
 from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.process.client import LauncherClient
+from evalward.sandbox.process.client import PATIENCE_S, LauncherClient, RefusedError
 from evalward.sandbox.process.isolation import Isolation
+from evalward.sandbox.process.launching import can_change_users
 from evalward.sandbox.process.settings import Network
-from evalward.sandbox.process.users import FIRST
+from evalward.sandbox.process.sockets import open_sockets
+from evalward.sandbox.process.users import take_user
+
+ATTEMPTS = 3
+_PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EINTR, errno.EBUSY, errno.EMFILE, errno.ENFILE}
+_PERHAPS_PASSING = {errno.ENOSPC, errno.EUSERS}  # too many namespaces just now, or none allowed at all
+
+_Built = TypeVar("_Built")
 
 
 @dataclass(frozen=True)
 class Layers:
-    """The walls that can be built here, each one tried."""
+    """The walls that can be built here, each one tried. `note`: what was tried before, and why it wasn't to be."""
 
     own_user: bool = False
     namespaces: bool = False
     network: bool = False
     landlock: bool = False
+    filtered: bool = False
+    bubblewrap: str | None = None
+    note: str = ""
 
     def isolation(self, wanted: Network) -> Isolation:
         """What holds for a workspace that asks for this network."""
-        means = [
-            ("own user", self.own_user),
-            ("own process and mount namespace", self.namespaces),
-            ("Landlock", self.landlock),
-            ("own network namespace", self.network and wanted != "open"),
-        ]
         return Isolation(
             user=self.own_user,
             processes=self.namespaces or self.own_user,
             files=self.namespaces or self.landlock,
             network=wanted if self.network else "open",
-            how=", ".join(name for name, holds in means if holds),
+            how=", ".join(self._means(wanted)),
+            sockets=() if self.namespaces else open_sockets(own_user=self.own_user),
+            note=self.note,
+        )
+
+    def _means(self, wanted: Network) -> Iterator[str]:
+        means = [
+            ("own user", self.own_user),
+            ("own process and mount namespace", self.namespaces),
+            ("built by bubblewrap", self.bubblewrap is not None),
+            ("Landlock", self.landlock),
+            ("own network namespace", self.network and wanted != "open"),
+            ("filtered system calls", self.filtered),
+        ]
+        return (name for name, holds in means if holds)
+
+    def applied(self, plan: Plan, user: int | None) -> Plan:
+        """The plan with these walls."""
+        return replace(
+            plan,
+            user=user,
+            namespaces=self.namespaces,
+            network=self.network,
+            landlock=self.landlock,
+            filtered=self.filtered,
+            bubblewrap=self.bubblewrap,
         )
 
 
 def available() -> Isolation:
-    """The most that this machine offers; tried once."""
+    """The most that this machine offers; tried once. Raises `SandboxError` when that can't be said."""
     return layers().isolation("none")
 
 
 @cache
 def layers() -> Layers:
-    """The first of the combinations, from strong to weak, that works."""
-    return next((found for found in candidates() if works(found)), Layers())
+    """The first of the combinations, from strong to weak, that works. Raises `SandboxError`: it never guesses."""
+    found, _ = strongest(_try)
+    return found
+
+
+def strongest(build: Callable[[Layers, float], _Built]) -> tuple[Layers, _Built]:
+    """The strongest walls with which something can be built, and what was built.
+
+    What the machine refuses is told in `note`. An attempt that failed for any other reason says nothing about the
+    machine: it is repeated with more patience. Raises `SandboxError` when that doesn't help.
+    """
+    refused: list[str] = []
+    for wanted in (*candidates(), Layers()):
+        try:
+            built = attempt(build, wanted)
+        except RefusedError as error:
+            refused.append(f"no {', '.join(wanted._means('none')) or 'launcher'}: {error}")
+            continue
+        return replace(wanted, note="; ".join(refused[:1])), built
+    raise SandboxError(f"no sandbox can be built here at all: {refused[-1]}")
+
+
+def attempt(build: Callable[[Layers, float], _Built], wanted: Layers) -> _Built:
+    """Build, and again where a failure may pass. Raises `RefusedError` when the machine doesn't allow it."""
+    for number in range(ATTEMPTS):
+        last = number == ATTEMPTS - 1
+        try:
+            return build(wanted, PATIENCE_S * (number + 1))
+        except RefusedError as error:
+            if last and error.number in _PASSING:
+                raise SandboxError(
+                    f"{error}, {ATTEMPTS} times: this machine is too busy to say what it offers"
+                ) from error
+            if last or error.number not in _PASSING | _PERHAPS_PASSING:
+                raise
+        except SandboxError as error:
+            if last:
+                raise SandboxError(f"{error}, {ATTEMPTS} times: what this machine offers can't be said") from error
+    raise AssertionError("unreachable")
 
 
 def candidates() -> Iterator[Layers]:
-    """From strong to weak. Landlock is for where there is no mount namespace."""
-    landlock = sys.platform == "linux" and kernel.landlock_version() > 0
-    for own_user in [True, False] if os.geteuid() == 0 else [False]:
-        if sys.platform == "linux":
-            yield Layers(own_user, namespaces=True, network=True)
-            yield Layers(own_user, namespaces=True)
-        if landlock:
-            yield Layers(own_user, landlock=True)
+    """From strong to weak."""
+    if sys.platform != "linux":
+        yield from [Layers(own_user=True)] if can_change_users() else []
+        return
+    version, filtered = landlock.version(), seccomp.available()
+    for own_user in [True, False] if can_change_users() else [False]:
+        inner = version >= landlock.SCOPED  # with namespaces, for what they leave open
+        strongest_walls = Layers(own_user, namespaces=True, network=True, landlock=inner, filtered=filtered)
+        wrapper = None if can_change_users() else bubblewrap.installed()  # behind it nobody becomes another user
+        if wrapper is not None:
+            yield replace(strongest_walls, bubblewrap=wrapper)
+        yield strongest_walls
+        yield Layers(own_user, namespaces=True, landlock=inner, filtered=filtered)
+        if version > 0:
+            yield Layers(own_user, landlock=True, filtered=filtered)
         if own_user:
-            yield Layers(own_user)
+            yield Layers(own_user, filtered=filtered)
+    if filtered:
+        yield Layers(filtered=True)
 
 
 def works(wanted: Layers) -> bool:
-    """Can such a sandbox be built?"""
-    folder = Path(tempfile.mkdtemp(prefix="evalward-probe-")).resolve()
+    """Can such a sandbox be built? Raises `SandboxError` when that can't be said."""
     try:
-        plan = Plan(str(folder), [], str(folder))
-        plan = replace(
-            plan,
-            user=FIRST if wanted.own_user else None,
-            namespaces=wanted.namespaces,
-            network=wanted.network,
-            landlock=wanted.landlock,
-        )
-        LauncherClient(plan).close()
-    except SandboxError:
+        attempt(_try, wanted)
+    except RefusedError:
         return False
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return True
+
+
+def _try(wanted: Layers, patience_s: float) -> None:
+    with yard(wanted) as plan:
+        LauncherClient(plan, patience_s).close()
+
+
+@contextmanager
+def yard(wanted: Layers) -> Iterator[Plan]:
+    """A plan with these walls and nothing in them, with a folder and a user id that are given back afterwards."""
+    user = take_user() if wanted.own_user else None
+    if wanted.own_user and user is None:
+        raise SandboxError("no user id is free for a workspace")
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="evalward-probe-")).resolve()
+        try:
+            yield wanted.applied(Plan(str(folder), [], str(folder)), None if user is None else user.number)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    except OSError as error:
+        raise SandboxError(f"a sandbox could not be tried in {tempfile.gettempdir()}: {error}") from error
+    finally:
+        if user is not None:
+            user.release()

@@ -2,54 +2,92 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import pwd
 import random
-import socket
-import sys
+import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-FIRST, LAST = 61000, 64999
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.plan import OWN_USERS
+
+FIRST, LAST = OWN_USERS[0], OWN_USERS[-1]
 SHOWN_AS = "eval"
+CLAIMS = "evalward"  # below /run; files in it are locked by whoever has the user id that they are named after
+_SYSTEMD = Path("/run/systemd/dynamic-uid")
 
 
-@dataclass(frozen=True)
+@dataclass
 class OwnUser:
     """A user id that is ours until it is given back."""
 
     number: int
-    _claim: socket.socket | None
+    _claim: int | None
 
     def release(self) -> None:
         """Somebody else may have it."""
-        if self._claim is not None:
-            self._claim.close()
+        claim, self._claim = self._claim, None
+        if claim is not None:
+            os.close(claim)
 
 
 def take_user() -> OwnUser | None:
-    """An id that no account, no process and no other workspace of this machine has; `None` when all are taken."""
-    taken = {entry.pw_uid for entry in pwd.getpwall()} | _at_work()
+    """An id that no account, no process and no other workspace of this machine has; `None` when all are taken.
+
+    Raises `SandboxError` when ids can't be claimed.
+    """
+    claims = claims_folder()
+    taken = {entry.pw_uid for entry in pwd.getpwall()} | _at_work() | _given_by_systemd()
     free = [number for number in range(FIRST, LAST + 1) if number not in taken]
     random.shuffle(free)
     for number in free:
-        claimed, claim = _claim(number)
-        if claimed:
+        claim = _claim(claims / str(number))
+        if claim is not None:
             return OwnUser(number, claim)
     return None
 
 
-def _claim(number: int) -> tuple[bool, socket.socket | None]:
-    """A name that only one process can hold, and that is free again when it ends, however it ends."""
-    if sys.platform != "linux":
-        return True, None
-    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+def claims_folder() -> Path:
+    """A folder that nobody but us can change: a name that commands could take would keep ids from others.
+
+    Raises `SandboxError`.
+    """
+    run = Path("/run")
+    folder = run / CLAIMS if os.access(run, os.W_OK) else Path(tempfile.gettempdir()) / f"{CLAIMS}-users-{os.geteuid()}"
     try:
-        claim.bind(f"\0evalward-user-{number}")
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+        status = folder.lstat()
+    except OSError as error:
+        raise SandboxError(f"user ids can't be claimed in {folder}: {error.strerror or error}") from error
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        raise SandboxError(f"user ids can't be claimed: {folder} is not a folder of ours alone; remove it")
+    return folder
+
+
+def _claim(place: Path) -> int | None:
+    """A lock that only one process can hold, and that is free again when it ends, however it ends."""
+    try:
+        descriptor = os.open(place, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise SandboxError(f"no user id can be claimed: {place}: {error.strerror or error}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        claim.close()
-        return False, None
-    return True, claim
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _given_by_systemd() -> set[int]:
+    """Ids of services with `DynamicUser=`, which come from the same range."""
+    with contextlib.suppress(OSError):
+        return {int(name) for name in os.listdir(_SYSTEMD) if name.isdigit()}  # noqa: PTH208 - names alone
+    return set()
 
 
 def _at_work() -> set[int]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, cast
 
 from evalward.records.base import clean_text
 from evalward.sandbox.base import FileType, SandboxError
@@ -20,8 +20,9 @@ from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.plan import SYSTEM, Command, Plan
 from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.isolation import Isolation, refusal
-from evalward.sandbox.process.places import Copied, Copier, Places, give_to, read_all, remove
+from evalward.sandbox.process.places import Copied, Copier, Places, read_all, remove
 from evalward.sandbox.process.probe import Layers, layers
+from evalward.sandbox.process.runners import runners_secrets
 from evalward.sandbox.process.running import Finished, Handling, run_command
 from evalward.sandbox.process.settings import MIB, Settings
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
@@ -38,7 +39,15 @@ class _Built:
     client: LauncherClient
     placed: Mapping[str, str]
 
+    @property
+    def borrowed(self) -> bool:
+        """The files belong to the commands' user, and we are not one who may do everything."""
+        return self.user is not None and os.geteuid() != 0
+
     def tear_down(self) -> None:
+        if self.borrowed:
+            with contextlib.suppress(SandboxError):  # then something is left, as when we are killed
+                self.client.take()
         self.client.close()
         remove(self.base)
         if self.user is not None:
@@ -90,18 +99,11 @@ class _Yard:
         self.placed[top] = str(self.base / "placed" / top[1:])
         return self.base / "placed" / path[1:]
 
-    def hand_over(self) -> None:
-        """Everything that the commands may change becomes theirs, and nothing else."""
-        if self.user is None:
-            return
-        self.base.chmod(0o711)
-        for folder in (self.folder, self.base / "home", self.base / "tmp", *map(Path, self.placed.values())):
-            give_to(folder, self.user.number)
-
     def plan(self) -> Plan:
         settings, limits = self.settings, self.settings.limits
         readable = [str(path.resolve()) for path in settings.readable]
-        hidden = [str(path.resolve()) for path in settings.hidden] + [os.path.join(p, ".git") for p in readable]  # noqa: PTH118
+        hidden = [str(path.resolve()) for path in (*settings.hidden, *runners_secrets())]
+        hidden += [os.path.join(path, ".git") for path in readable]  # noqa: PTH118
         own = [str(self.base / name) for name in ("work", "home", "tmp")]
         return Plan(
             root=str(self.base / "root"),
@@ -115,7 +117,11 @@ class _Yard:
             namespaces=self.layers.namespaces,
             network=self.layers.network and settings.network != "open",
             landlock=self.layers.landlock,
+            filtered=self.layers.filtered,
+            bubblewrap=self.layers.bubblewrap,
+            owner=os.geteuid(),
             memory_bytes=None if limits.memory_mb is None else limits.memory_mb * MIB,
+            processes=limits.processes,
             disk_bytes=None if limits.disk_mb is None else limits.disk_mb * MIB,
             entries=limits.entries,
         )
@@ -145,8 +151,15 @@ def _build(fixture: Path | None, settings: Settings, extra_files: Mapping[str, b
         base = Path(tempfile.mkdtemp(prefix="evalward-", dir=settings.place)).resolve()
         yard = _Yard(settings, found, user, base)
         yard.fill(fixture, extra_files)
-        yard.hand_over()
-        return _Built(base, user, LauncherClient(yard.plan()), yard.placed)
+        client = LauncherClient(yard.plan())
+        try:
+            if user is not None:
+                base.chmod(0o711)
+                client.give()
+        except BaseException:
+            client.close()
+            raise
+        return _Built(base, user, client, yard.placed)
     except BaseException as error:
         if base is not None:
             remove(base)
@@ -179,7 +192,8 @@ class Workspace:
         self._built, self._closed = built, False
         own = {str(path): path for path in (self.folder, self.home, self.tmp)}
         placed = {path: Path(ours) for path, ours in built.placed.items()}
-        self._places = Places(self.folder, {"/tmp": self.tmp, **own, **placed})  # noqa: S108 - the commands' own
+        open_for_us = built.client.open if built.borrowed else None
+        self._places = Places(self.folder, {"/tmp": self.tmp, **own, **placed}, open_for_us)  # noqa: S108 - their own
         self._env = {"PATH": settings.path, "HOME": str(self.home), "TMPDIR": str(self.tmp), "LANG": "C.UTF-8"}
         self._limits = settings.limits.resource_limits(processes=isolation.processes)
 
@@ -251,7 +265,7 @@ class Workspace:
     def file_type(self, path: str) -> FileType | None:
         """What is at a path as the commands see it; `None` for nothing, and for whatever isn't theirs."""
         with self._places.opened(path) as found:
-            return None if found is None else found.kind
+            return None if found is None else cast("FileType", found.kind)
 
     def read_file(self, path: str) -> bytes | None:
         """The bytes of a regular file of theirs. No link leads out of the workspace."""
@@ -263,10 +277,17 @@ class Workspace:
     def copy_to(self, folder: Path, limit_mb: int) -> Copied:
         """Copy the fixture as it is now: links as links; what is special, too much, or closed left out.
 
-        Blocking. Raises `SandboxError` when it can't be written.
+        Blocking. Where the files are another user's, or locked, all processes are ended for it. Raises `SandboxError`
+        when it can't be written.
         """
         try:
-            return Copier(limit_mb * MIB, lenient=True).copy(self.folder, folder)
+            if not self._built.borrowed and os.access(self.folder, os.R_OK | os.X_OK):
+                return Copier(limit_mb * MIB, lenient=True).copy(self.folder, folder)
+            self._client.take()
+            try:
+                return Copier(limit_mb * MIB, lenient=True).copy(self.folder, folder)
+            finally:
+                self._client.give()
         except OSError as error:
             raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
 

@@ -117,7 +117,8 @@ def _too_low(spec: ScenarioSuite, found: Isolation) -> list[str]:
     """What has to be said about the walls where they aren't what one would expect."""
     told = []
     if found.level != "full":
-        told.append(f"{spec.name}: agents work here with {found.words()}")
+        tried = f" ({found.note})" if found.note else ""
+        told.append(f"{spec.name}: agents work here with {found.words()}{tried}")
     if spec.network != "open" and found.network == "open":
         told.append(f"{spec.name}: network: {spec.network} can't be kept here, agents reach the network")
     return told

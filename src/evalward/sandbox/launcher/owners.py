@@ -1,0 +1,97 @@
+"""Whose the files of a workspace are: the commands' while they work, ours again when nobody works there any more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+def hand_over(folder: str, old: int, new: int) -> None:
+    """Make all of one user's things in the folder another's, and let that one read and change them.
+
+    Only while no process works there. No link is followed, however deep it goes, and a file of a third user, which a
+    hard link may have brought in, stays what it is. Raises `OSError`, also for a folder that is neither's.
+    """
+    before = os.open(".", _FOLDER)
+    try:
+        if os.lstat(folder).st_uid not in {old, new}:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
+        _may_enter(folder)
+        _enter(folder)
+        if os.stat(".").st_uid not in {old, new}:  # somebody has put another one in its place
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), folder)
+        _walk(old, new)
+    finally:
+        os.fchdir(before)
+        os.close(before)
+
+
+def _walk(old: int, new: int) -> None:
+    """All below the working directory, which goes down and up again: a path could get too long."""
+    device = os.stat(".").st_dev
+    left = [_folders_here(old, new, device)]
+    above: list[tuple[int, int]] = []
+    while left:
+        if not left[-1]:
+            left.pop()
+            if above:
+                _enter("..")
+                if _identity(os.stat(".")) != above.pop():
+                    raise OSError(0, "somebody moves folders")
+            continue
+        name = left[-1].pop()
+        here = _identity(os.stat("."))
+        _may_enter(name)
+        _enter(name)
+        above.append(here)
+        left.append(_folders_here(old, new, device))
+
+
+def _folders_here(old: int, new: int, device: int) -> list[str]:
+    """Deal with the working directory and the files in it; the names of the folders in it."""
+    if os.stat(".").st_dev != device:
+        return []
+    _change(".", old, new)
+    folders = []
+    with os.scandir(".") as entries:
+        found = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for name, is_folder in found:
+        if is_folder:
+            folders.append(name)
+        else:
+            _change(name, old, new)
+    return folders
+
+
+def _change(name: str, old: int, new: int) -> None:
+    status = os.lstat(name)
+    is_folder = stat.S_ISDIR(status.st_mode)
+    if status.st_uid == old or is_folder:
+        if status.st_uid != new:
+            os.chown(name, new, new, follow_symlinks=False)
+        if is_folder or stat.S_ISREG(status.st_mode):
+            mode = stat.S_IMODE(status.st_mode) & 0o777
+            wanted = mode | (0o700 if is_folder else 0o600)
+            if wanted != mode:
+                os.chmod(name, wanted)
+
+
+def _may_enter(name: str) -> None:
+    mode = stat.S_IMODE(os.lstat(name).st_mode) & 0o777
+    if mode & 0o700 != 0o700 and os.lstat(name).st_uid == os.geteuid():
+        os.chmod(name, mode | 0o700)
+
+
+def _enter(folder: str) -> None:
+    here = os.open(folder, _FOLDER)
+    try:
+        os.fchdir(here)
+    finally:
+        os.close(here)
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino

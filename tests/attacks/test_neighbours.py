@@ -1,0 +1,74 @@
+"""What else lies on a machine and is nobody's business: a runner's credentials, a session's keys."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from evalward.sandbox.process import runners
+from evalward.sandbox.process.probe import Layers
+from support.sandboxes import bash, opened, use, walls_named
+
+SESSION = """
+import ctypes, os
+from evalward.sandbox.launcher import kernel
+libc = ctypes.CDLL(None, use_errno=True)
+number = {"x86_64": 250, "aarch64": 219}[os.uname().machine]
+ask = lambda: libc.syscall(ctypes.c_long(number), ctypes.c_long(0), ctypes.c_long(-3), ctypes.c_long(1))
+before = ask()
+try:
+    kernel.new_session_keyring()
+    print("same" if before == ask() else "new")
+except OSError as error:
+    print("none", error)
+"""
+
+
+@pytest.fixture(params=["own user, namespaces", "own user, Landlock", "namespaces", "Landlock"])
+def walls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Layers:
+    layers = walls_named(request.param)
+    use(monkeypatch, layers)
+    return layers
+
+
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A runner beside the installed programs."""
+    folder = Path(f"/opt/evalward-test-{os.getpid()}")
+    try:
+        (folder / "_diag").mkdir(parents=True)
+    except OSError:
+        pytest.skip("only root installs programs")
+    for name in (".runner", ".credentials", "_diag/log", "run.sh"):
+        (folder / name).write_text("secret")
+        (folder / name).chmod(0o644)
+    runners.runners_secrets.cache_clear()
+    yield folder
+    runners.runners_secrets.cache_clear()
+    for path in sorted(folder.rglob("*"), reverse=True):
+        path.unlink() if path.is_file() else path.rmdir()
+    folder.rmdir()
+
+
+async def test_a_runners_credentials_cannot_be_read(walls: Layers, runner: Path) -> None:
+    async with opened() as place:
+        done = await bash(place, f"cd {runner}; cat run.sh; cat .runner .credentials _diag/log 2>/dev/null; true")
+    assert done.stdout == "secret"
+
+
+def test_every_command_has_a_session_keyring_of_its_own() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SESSION],
+        env={"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    if done.stdout.startswith("none"):
+        pytest.skip("this kernel, or the container around us, has no keyrings")
+    assert done.stdout == "new\n"

@@ -1,0 +1,124 @@
+"""Whoever opens a stranger's files is no root; a launcher without keys makes the walls and changes owners."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.owners import hand_over
+from evalward.sandbox.launcher.plan import OWN_USERS, Plan
+from evalward.sandbox.process import launching
+from evalward.sandbox.process.client import LauncherClient, RefusedError
+from evalward.sandbox.process.places import remove
+
+TESTS = Path(__file__).resolve().parents[1]
+NOBODY = 60998
+
+
+def test_an_ordinary_user_works_with_a_privileged_launcher() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can start such a launcher")
+    done = subprocess.run(
+        [sys.executable, str(TESTS / "support" / "unprivileged.py"), str(NOBODY)],
+        env={"PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)]), "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    assert found["isolation"].startswith(("full isolation (own user", "partial isolation (own user"))
+    assert found["stderr"] == ""
+    assert found["id"] != [str(NOBODY)]
+    assert found["closed"]  # without the launcher's help we could not look
+    assert found["read"] == ["given", "mine\n", "mine\n", None, None]
+    assert found["type"] == ["directory", "directory", None, "directory"]
+    assert found["tmp"] == "tmp\n"
+    assert found["copied"] == ["copy/deep/er/file", "copy/given.txt", "copy/locked/file"]
+    assert found["after"] == ["mine", *found["id"]]
+    assert found["gone"]
+
+
+def test_what_is_handed_over_follows_no_link_and_takes_nobody_elses_files(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give files away")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret").write_text("x")
+    (outside / "secret").chmod(0o600)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    os.chown(folder, 61999, 61999)
+    (folder / "file").write_text("x")
+    (folder / "link").symlink_to(outside)
+    (folder / "hard").hardlink_to(outside / "secret")
+    os.mkfifo(folder / "pipe")
+    for name in ("file", "link", "pipe"):
+        os.chown(folder / name, 61999, 61999, follow_symlinks=False)
+    (folder / "file").chmod(0)
+    hand_over(str(folder), 61999, NOBODY)
+    owners = {path.name: path.lstat().st_uid for path in folder.iterdir()}
+    assert owners == {"file": NOBODY, "link": NOBODY, "pipe": NOBODY, "hard": 0}
+    assert (folder / "file").stat().st_mode & 0o777 == 0o600
+    assert (outside.stat().st_uid, (outside / "secret").stat().st_uid) == (0, 0)
+
+
+def test_any_depth_is_handed_over() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="evalward-deep-"))
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d" * 20, 0o700, dir_fd=here)
+        below = os.open("d" * 20, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("last", os.O_CREAT | os.O_WRONLY, 0o000, dir_fd=here))
+    before = Path.cwd()
+    hand_over(str(folder), os.geteuid(), os.geteuid())
+    assert Path.cwd() == before
+    assert os.stat("last", dir_fd=here).st_mode & 0o777 == 0o600
+    os.close(here)
+    assert remove(folder)
+
+
+@pytest.mark.parametrize("user", [None, 0, 1000])
+def test_who_asks_a_privileged_launcher_gets_no_other_user(user: int | None, tmp_path: Path) -> None:
+    def start(control: socket.socket) -> subprocess.Popen[bytes]:
+        return launching.start_here(control, NOBODY)
+
+    way = patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)])
+    with way, pytest.raises(RefusedError, match="user id of their own"):
+        LauncherClient(Plan(str(tmp_path), [], str(tmp_path), user=user))
+
+
+def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can start such a launcher")
+
+    def start(control: socket.socket) -> subprocess.Popen[bytes]:
+        return launching.start_here(control, NOBODY)
+
+    secret = tmp_path / "ours" / "secret"
+    secret.parent.mkdir()
+    secret.write_text("x")
+    plan = Plan(str(tmp_path), [str(secret.parent)], str(tmp_path), user=OWN_USERS[7], owner=0)
+    with patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)]):
+        client = LauncherClient(plan)
+        try:
+            for request in (client.give, client.take):
+                with pytest.raises(SandboxError, match="not permitted"):
+                    request()
+            assert client.open(str(secret.parent), ["secret"]) is None
+        finally:
+            client.close()
+    assert secret.stat().st_uid == secret.parent.stat().st_uid == 0
