@@ -352,6 +352,8 @@ class Scenario(Record):
 
     `under_test`: patterns of fixture files that are under evaluation, beside the binary and what agents read anyway.
     `solution`: shell commands that solve the task, for the target `oracle`. `variants` are other guidances, by name.
+    `protect`: patterns of files that are put back before anything is judged, in place of those that are found by
+    themselves. `visible`: patterns of files that agents see although they judge.
     """
 
     name: Text
@@ -369,6 +371,8 @@ class Scenario(Record):
     cost: Cost | None = None
     category: Text | None = None
     under_test: list[Text] = []
+    protect: list[Text] | None = None
+    visible: list[Text] = []
     solution: list[Text] = []
     variants: dict[VariantName, Variant] = {}
 
