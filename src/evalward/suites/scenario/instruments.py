@@ -17,7 +17,7 @@ from pathlib import Path
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.commands import Piece, pieces
-from evalward.suites.scenario.model import FileContains, FileExists, FileMatches, NoTranscriptErrors, Scenario
+from evalward.suites.scenario.model import CommandGate, Scenario
 
 JUDGES = frozenset(
     {"checks", "graders", "gates", "evaluators", "verifiers", "oracle", "oracles", "rubrics", "solutions"}
@@ -41,7 +41,6 @@ CONFIGURES = {
 """What tells a runner what to run. Where the fixture has it, it is put back."""
 PLANTED = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini")
 """What pytest takes up by itself: where the fixture has none, there is none."""
-WITHOUT_COMMAND = (FileExists, FileContains, FileMatches, NoTranscriptErrors)
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
 
 def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
     """The simple commands of gates, evaluators and post scripts."""
-    commands = [gate.command for gate in scenario.evaluation.gates if not isinstance(gate, WITHOUT_COMMAND)]
+    commands = [gate.command for gate in scenario.evaluation.gates if isinstance(gate, CommandGate)]
     commands += [script.command for script in (*scenario.scripts.post, *scenario.scripts.evaluators)]
     for command in commands:
         yield from pieces(command)

@@ -22,6 +22,7 @@ from evalward.records.base import clean_text
 from evalward.sandbox.base import Ended, FileType, SandboxError
 from evalward.sandbox.process import Network, Settings, Workspace
 from evalward.sandbox.process.places import Copier
+from evalward.suites.old_place import lead_here, lead_nowhere
 from evalward.suites.put_back import drop_bytecode, paths_of, put_back
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.instruments import Instruments, instruments_of
@@ -39,7 +40,6 @@ FRESH = (
 """Starts a command with a HOME and TMPDIR of its own; in HOME is what the archive on standard input has. The first
 word is the HOME that the case itself gives, if it does.
 """
-LEADS = 'mkdir -p -- "$1" && ln -s -- "$2" "$1/$3"'
 NEUTRAL = {"PYTHONNOUSERSITE": "1"}
 
 
@@ -258,32 +258,15 @@ class Room:
             done = await self._workspace.run(unpack, stdin=work.results)
             if done.exit_code != 0:
                 raise SandboxError(f"what the setup left can't be laid out for those who judge: {done.stderr[:200]}")
-            await self._lead_here(self._workspace)
+            await lead_here(self._workspace, work.earlier)
         except BaseException:
             await self._close()
             raise
 
-    async def _lead_here(self, workspace: Workspace) -> None:
-        """Where the folder was there is a link to where it is: tools write down the place where they were built."""
-        for folder in dict.fromkeys(self._work.earlier):
-            words = ["sh", "-c", LEADS, "sh", str(folder.parent), str(workspace.folder), folder.name]
-            done = await workspace.run(words, timeout_s=10)
-            if done.exit_code != 0:  # commands have no /tmp of their own here
-                with contextlib.suppress(OSError):
-                    folder.parent.mkdir(mode=0o711)
-                    folder.symlink_to(workspace.folder)
-
-    def _lead_nowhere(self) -> None:
-        for folder in self._work.earlier:
-            with contextlib.suppress(OSError):
-                if folder.is_symlink():
-                    folder.unlink()
-                    folder.parent.rmdir()
-
     async def _close(self) -> None:
         workspace, self._workspace = self._workspace, None
         if workspace is not None:
-            self._lead_nowhere()
+            lead_nowhere(self._work.earlier)
             with contextlib.suppress(SandboxError):
                 await workspace.end_processes()
             await workspace.close()

@@ -25,7 +25,8 @@ from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told
-from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, refused_evidence
+from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, flaky, refused_evidence
+from evalward.suites.speedup.measure.recorded import modules_of
 from evalward.suites.speedup.measure.session import (
     Checked,
     Conditions,
@@ -86,7 +87,8 @@ class Equipment:
     def conditions(self, case: SpeedupCase) -> Conditions:
         """Rounds and times of a task: its own, else the suite's."""
         rounds = case.task.rounds or self.spec.rounds
-        return Conditions(rounds, case.task.timeout_s or self.spec.timeout_s, self.settings())
+        seconds = case.task.timeout_s or self.spec.timeout_s
+        return Conditions(rounds, seconds, self.settings(), modules_of(case.task, case.oracle))
 
     def known(self, case: SpeedupCase) -> dict[str, Checked]:
         """What was checked of nop and oracle before."""
@@ -210,7 +212,7 @@ async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: t
             raise TrialBrokenError(Trace(), TASK_BROKEN, f"{case.task.oracle}: {clean_text(str(error))}") from error
     folders = {name: original if name == NOP else work / name for name in names}
     sides = await run_session(case.task, folders, conditions, equipment.known(case))
-    broken = sides[NOP].broken
+    broken = sides[NOP].broken or flaky(sides[NOP])
     if broken is not None or not sides[NOP].measured.samples:
         why = broken or "; ".join(sides[NOP].measured.notes) or "its benchmarks gave no time"
         raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(f"the untouched code can't be measured: {why}"))
@@ -234,7 +236,7 @@ def judge(
     if name == AGENT:
         found.append(evidence_of(key, AGENT, case.task, sides))
     details = merge(found)[key]
-    how = [f"MEASURED: {sides[NOP].workspace.isolation.words()}"]
+    how = [f"MEASURED: {sides[NOP].isolation}"]
     return details.model_copy(update={"notes": [*(notes or []), *details.notes, *how]})
 
 
