@@ -88,7 +88,8 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
 
 def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
     """The simple commands of gates, evaluators and post scripts."""
-    commands = [gate.command for gate in scenario.evaluation.gates if isinstance(gate, CommandGate)]
+    gates: Sequence[object] = scenario.evaluation.gates
+    commands = [gate.command for gate in gates if isinstance(gate, CommandGate)]
     commands += [script.command for script in (*scenario.scripts.post, *scenario.scripts.evaluators)]
     for command in commands:
         yield from pieces(command)

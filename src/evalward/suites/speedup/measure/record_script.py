@@ -6,6 +6,8 @@ looks for `sitecustomize`, so that it comes before all code of the task.
 
 import atexit
 import functools
+import hashlib
+import importlib
 import json
 import os
 import sys
@@ -15,8 +17,8 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
 MOST_CALLS = 20  # of each function, with arguments of their own
 MOST_BYTES = 4_000_000  # of what is written down of them together
-NAMES = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
-NAMES += tuple(f"{name}_ns" for name in NAMES)
+CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
+NAMES = (*CLOCKS, *(f"{name}_ns" for name in CLOCKS))
 
 
 class Recorder:
@@ -76,8 +78,6 @@ class Recorder:
             text = json.dumps(self.capture.encode([words, named]))
         except BaseException:
             return None
-        import hashlib  # noqa: PLC0415 - not before the task's code asks for anything
-
         key = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
         return None if f"{name}#{key}" in self.calls else key
 
@@ -141,7 +141,7 @@ def begin() -> None:
     """Look over the shoulder of whatever this process imports."""
     with open(os.path.join(HERE, "asked.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
         asked = json.load(file)
-    import evalward_capture as capture  # noqa: PLC0415 - laid beside this file
+    capture = importlib.import_module("evalward_capture")  # laid beside this file
 
     capture.MOST_ITEMS = 0  # an iterator that is looked at is used up
     recorder = Recorder(asked, capture)

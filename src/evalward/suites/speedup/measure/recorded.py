@@ -1,7 +1,7 @@
 """What the code gave while it was benchmarked: a change that works only when nobody takes the time is caught by it.
 
-The benchmark's command runs once more, with our recorder in its Python. Its times don't count; what functions gave there is
-compared as snapshots are, argument by argument. The recorder also sees whether Python's clocks were exchanged.
+The benchmark's command runs once more, with our recorder in its Python. Its times don't count; what functions gave
+there is compared as snapshots are, argument by argument. The recorder also sees whether Python's clocks were exchanged.
 """
 
 from __future__ import annotations
