@@ -21,7 +21,7 @@ from evalward.suites.speedup.measure.changes import put_back
 from evalward.suites.speedup.metrics import DEFAULT_RULES, measure
 from evalward.targets import make_target
 from support.git_repo import write_files
-from support.speedup_tasks import prepared, write_suite, write_task
+from support.speedup_tasks import Changing, prepared, write_suite, write_task
 from support.speedups import details, speeds, trial_of
 
 SLOW = """\
@@ -122,17 +122,20 @@ def change(now: str, path: str = "code_of_mine.py") -> str:
     return "".join(difflib.unified_diff(before, now.splitlines(keepends=True), f"a/{path}", f"b/{path}"))
 
 
+TASK: dict[str, Any] = {
+    "tests": {"command": ["python", "tests/run.py"], "json": "tests.json"},
+    "benchmarks": {"command": ["python", "bench/run.py"], "format": "json", "output": "times.json"},
+    "auto": AUTO,
+    "snapshots": None,
+    "rounds": 3,
+}
+
+
 async def measured(
     folder: Path, patch: str, code: Mapping[str, str] = CODE, **changes: Any
 ) -> tuple[Result, SpeedupDetails]:
     """One trial of a patch."""
-    task = {
-        "tests": {"command": ["python", "tests/run.py"], "json": "tests.json"},
-        "benchmarks": {"command": ["python", "bench/run.py"], "format": "json", "output": "times.json"},
-        **({"auto": AUTO, "snapshots": None} if "snapshots" not in changes else {}),
-        "rounds": 3,
-        **changes,
-    }
+    task = {**TASK, **({"auto": None} if "snapshots" in changes else {}), **changes}
     write_task(folder, code, change(HUMAN), **task)
     loaded = write_suite(folder, ["patch:mine"], {"mine": patch})
     suite, case = prepared(loaded)
@@ -227,6 +230,15 @@ def _every_second_workspace_is_lucky(monkeypatch: pytest.MonkeyPatch) -> None:
         return await real(workspace, command, output, *more)
 
     monkeypatch.setattr(session, "_run_for", run_for)
+
+
+async def test_an_agent_does_not_find_the_human_patch(tmp_path: Path) -> None:
+    seen: list[str] = []
+    agent = Changing(lambda folder: seen.extend(path.name for path in folder.rglob("*") if path.is_file()))
+    write_task(tmp_path, {**CODE, "human.patch": change(HUMAN)}, change(HUMAN), **TASK)
+    suite, case = prepared(write_suite(tmp_path, ["oracle"]))
+    await SPEEDUP.run_trial(suite, case, agent, 1)
+    assert sorted(seen) == ["code_of_mine.py", "compare.py", "run.py", "run.py"]
 
 
 def test_a_speedup_that_can_hardly_be_blocks_by_default() -> None:

@@ -90,7 +90,8 @@ def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
     """The simple commands of gates, evaluators and post scripts."""
     gates: Sequence[object] = scenario.evaluation.gates
     commands = [gate.command for gate in gates if isinstance(gate, CommandGate)]
-    commands += [script.command for script in (*scenario.scripts.post, *scenario.scripts.evaluators)]
+    commands += [script.command for script in scenario.scripts.post]
+    commands += [evaluator.command for evaluator in scenario.scripts.evaluators]
     for command in commands:
         yield from pieces(command)
 

@@ -89,7 +89,8 @@ def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
     told = evidence.told if evidence.told.fallback else Told()
     tests_bad = pytest_failed(evidence.tests, allowed) or told.pytest_failed
     snapshot_bad = snapshot_failed(evidence.snapshot) or told.snapshot_failed
-    falls_back = ((tests_bad or snapshot_bad or evidence.forged) and evidence.role != "nop") or told.fallback
+    forged = evidence.forged and not tests_bad and not snapshot_bad  # what is wrong may be so while it is timed, too
+    falls_back = ((tests_bad or snapshot_bad or forged) and evidence.role != "nop") or told.fallback
     benchmarks = list(evidence.benchmarks)
     if falls_back:
         benchmarks = [fall_back(benchmark, replaced=told.fallback) for benchmark in benchmarks]
@@ -100,7 +101,7 @@ def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
         snapshot_summary=evidence.snapshot,
         pytest_failed=tests_bad,
         snapshot_failed=snapshot_bad,
-        times_forged=evidence.forged,
+        times_forged=forged,
         fallback_to_baseline=falls_back,
         resolved=resolved(evidence),
         oracle_failed=None if oracle is None else not resolved(oracle),

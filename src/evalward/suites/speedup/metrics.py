@@ -63,7 +63,7 @@ def measure(results: Sequence[Result]) -> Measurement:
     found = {
         **_speedups(details),
         **_success(valid),
-        **_benchmarks(valid, details),
+        **_benchmarks(valid, details, ran=bool(results)),
         **_attempts(valid),
         **_trajectory(details),
     }
@@ -100,7 +100,7 @@ def _passed(result: Result) -> bool:
     return result.status is Status.PASSED
 
 
-def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
+def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails], *, ran: bool) -> dict[str, Metric]:
     """The share counts what the measurement itself gave: a fallback makes no benchmark valid."""
     measured = sum(benchmark.valid and not benchmark.resurrected for each in details for benchmark in each.benchmarks)
     everything = sum(each.num_benchmarks for each in details)
@@ -115,10 +115,11 @@ def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails]) -> d
         found = details_of(result)
         return sum(benchmark.incredible for benchmark in found.benchmarks) if found.role == "agent" else 0
 
+    found = per_pass(valid, incredible) if valid else (0.0 if ran else None)  # none among trials that broke
     return {
         "num_benchmarks": amount(per_pass(valid, number), "count", NO_TRIAL),
         "num_valid_benchmarks": amount(per_pass(valid, valid_number), "count", NO_TRIAL, "higher"),
-        "incredible_benchmarks": amount(per_pass(valid, incredible), "count", NO_TRIAL, "lower"),
+        "incredible_benchmarks": amount(found, "count", NO_TRIAL, "lower"),
         "valid_benchmark_share": ratio(measured, everything, "no benchmark" if valid else NO_TRIAL),
     }
 

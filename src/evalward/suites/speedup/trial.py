@@ -22,6 +22,7 @@ from evalward.records.trace import Trace, Usage
 from evalward.sandbox.process import Limits, Settings
 from evalward.sandbox.process.settings import PATH
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.put_back import paths_of
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told
@@ -110,11 +111,20 @@ async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, tri
         work = Path(place)
         original = work / "original"
         await asyncio.to_thread(case.fixture.copy_to, original)
+        await asyncio.to_thread(hide_answer, original, case.oracle)
         done = await _measured(equipment, case, target, trial, work)
     usage = FREE if target.id in {NOP, ORACLE} else done.trace.usage
     took_ms = done.trace.duration_ms + done.took_ms
     result = make_result(_task_id(case, trial), done.details, usage=usage, duration_ms=took_ms)
     return TrialOutcome(_with_refusal(result, done.refused), done.trace)
+
+
+def hide_answer(folder: Path, answer: bytes) -> None:
+    """Remove the human patch from a copy of the code: an agent that reads it has nothing left to find. Blocking."""
+    for name in list(paths_of(folder)):
+        path = folder / name
+        if not path.is_symlink() and path.stat().st_size == len(answer) and path.read_bytes() == answer:
+            path.unlink()
 
 
 def _task_id(case: SpeedupCase, trial: int) -> TaskId:

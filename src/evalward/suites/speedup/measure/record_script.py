@@ -141,7 +141,7 @@ def begin() -> None:
     """Look over the shoulder of whatever this process imports."""
     with open(os.path.join(HERE, "asked.json"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
         asked = json.load(file)
-    capture = importlib.import_module("evalward_capture")  # laid beside this file
+    capture: Any = importlib.import_module("evalward_capture")  # laid beside this file
 
     capture.MOST_ITEMS = 0  # an iterator that is looked at is used up
     recorder = Recorder(asked, capture)
