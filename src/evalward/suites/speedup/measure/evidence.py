@@ -123,14 +123,12 @@ def _snapshot(task: SpeedupTask, nop: Checked, side: Checked) -> tuple[SnapshotS
 def speeds(nop: Measured, oracle: Measured, agent: Measured) -> list[BenchmarkSpeed]:
     """The benchmarks of the untouched code. What a side has no time for is missing there: no valid pair.
 
-    Nor is it one where a side has fewer times than the untouched code: those of the good rounds alone say nothing.
+    Nor is it one where the agent has fewer times than the untouched code: those of the good rounds alone say nothing.
     """
-
-    def whole(side: Measured, name: str) -> list[float]:
-        found = side.samples.get(name, [])
-        return found if len(found) >= len(nop.samples[name]) else []
-
-    return [_speed(name, *(whole(side, name) for side in (nop, oracle, agent))) for name in nop.samples]
+    fewer = [name for name in nop.samples if len(agent.samples.get(name, [])) < len(nop.samples[name])]
+    whole = {name: times for name, times in agent.samples.items() if name not in fewer}
+    sides = (nop.samples, oracle.samples, whole)
+    return [_speed(name, *(side.get(name, []) for side in sides)) for name in nop.samples]
 
 
 def _ratio(before: float | None, now: float | None) -> float | None:
