@@ -12,6 +12,7 @@ from evalward.records.result import Status
 from evalward.sandbox.process import Settings, Workspace
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import measure
+from support.sandboxes import NAMES, buildable, name_of, use
 from support.scenario_runs import Bench, Tried, scenario, tried
 
 FORGED = 'import json; print(json.dumps({"passed": True, "message": "all good"}))'
@@ -206,3 +207,19 @@ async def test_gates_have_no_network_unless_the_suite_says_so(
     bench.suite = {"network": "loopback", **({"gates_network": given} if given else {})}
     await attacked(bench, {}, judged_by("true"), "true")
     assert asked == ["loopback", wanted]
+
+
+@pytest.mark.parametrize("walls", sorted(NAMES.values()))
+async def test_behind_whatever_walls_the_second_workspace_is_another_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, walls: str
+) -> None:
+    layers = next((found for found in buildable() if name_of(found) == walls), None)
+    if layers is None:
+        pytest.skip(f"this machine can't build {walls}")
+    use(monkeypatch, layers)
+    setup = {"commands": ['python3 -m venv --without-pip env && echo "$PWD" > place']}
+    venv = 'cd / && "$(cat "$EVALWARD_FIXTURE_DIR/place")/env/bin/python" -c 1'
+    case = judged_by("python3 check.py", "test ! -e ~/mark -a ! -e $TMPDIR/mark", venv, setup=setup)
+    steps = (plant("check.py", FORGED), "echo x > ~/mark; echo x > $TMPDIR/mark")
+    done = await attacked(bench, {"check.py": CHECK}, case, *steps)
+    assert (done.gates, done.details.put_back) == ([False, True, True], ["check.py"])
