@@ -68,18 +68,32 @@ def _unwrapped(words: Sequence[str]) -> list[str]:
     """Without assignments and words that only run the rest."""
     rest = list(words)
     while rest:
-        if rest[0] in _WRAPPERS or _ASSIGNMENT.match(rest[0]):
+        name = rest[0].rpartition("/")[2]
+        if name in _WRAPPERS or _ASSIGNMENT.match(rest[0]):
             rest = rest[1:]
-        elif rest[0] == "timeout" and len(rest) > 1:
-            rest = rest[1:]
-            while rest and rest[0].startswith("-"):
-                rest = rest[1:]
-            rest = rest[1:]
-        elif len(rest) > 1 and _RUNS_ANOTHER.get(rest[0]) == rest[1]:
-            return _unwrapped(rest[2:]) if rest[0] not in {"deno", "bun"} else ["node", *rest[2:]]
+        elif name == "timeout":
+            rest = _after_timeout(rest[1:])
+        elif len(rest) > 2 and _RUNS_ANOTHER.get(name) == rest[1]:
+            rest = [*_interpreter_of(name, rest[2]), *rest[2:]]
+            return rest if rest[0] == "node" else _unwrapped(rest)
         else:
             return rest
     return []
+
+
+def _interpreter_of(runner: str, word: str) -> list[str]:
+    """What `runner run FILE` means."""
+    if runner in {"deno", "bun"}:
+        return ["node"]
+    return ["python"] if word.endswith(".py") else []
+
+
+def _after_timeout(words: Sequence[str]) -> list[str]:
+    """The words behind options and duration."""
+    rest = list(words)
+    while rest and rest[0].startswith("-"):
+        rest = rest[2:] if rest[0] in {"-k", "-s"} else rest[1:]
+    return rest[1:]
 
 
 def _piece(words: Sequence[str], folder: str) -> Piece:
