@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -240,7 +241,9 @@ async def test_a_launcher_that_was_killed_stays_an_error_that_may_hide_a_failure
     ended = Workspace.end_processes
 
     async def killed(self: Workspace) -> None:
-        os.kill(self._built.client._process.pid, signal.SIGKILL)
+        launcher = self._built.client._process
+        assert isinstance(launcher, subprocess.Popen)
+        launcher.send_signal(signal.SIGKILL)
         await ended(self)
 
     monkeypatch.setattr(Workspace, "end_processes", killed)

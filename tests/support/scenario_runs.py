@@ -137,6 +137,8 @@ async def tried(bench: Bench, target: str, *scenarios: Mapping[str, Any]) -> Tri
         await made.close()
     folder = outcome.artifacts
     assert folder is not None
-    files = {str(p.relative_to(folder)): p.read_text("utf-8") for p in sorted(folder.rglob("*")) if p.is_file()}
+    files = {
+        str(p.relative_to(folder)): p.read_text("utf-8", "replace") for p in sorted(folder.rglob("*")) if p.is_file()
+    }
     shutil.rmtree(folder)
     return Tried(outcome, files)

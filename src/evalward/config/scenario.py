@@ -47,6 +47,9 @@ class ScenarioSuite(StrictRecord):
     network: Literal["open", "loopback", "none"] = Field(
         default="open", description="What agents reach: everything, this machine only, nothing"
     )
+    gates_network: Literal["open", "loopback", "none"] = Field(
+        default="none", description="What gates, evaluators and post scripts reach while they judge"
+    )
     allow_unisolated: bool = Field(
         default=False, description="In a workflow, run agents also where isolation is less than full"
     )

@@ -136,7 +136,8 @@ class ScenarioDetails(Record):
     `approximate`: the interaction was read from a transcript, where exit codes are guessed. `isolation` are the words
     for the sandbox that was in force, `diverged_at` the first tool call (from 1) that a replay's tool answered
     otherwise, `artifacts` the folder beside the report, `agent` who worked, `claims` what the agent itself says of its
-    cost: told, never counted. `skipped_events` are lines of the events that can't be read.
+    cost: told, never counted. `skipped_events` are lines of the events that can't be read. `put_back` are files that
+    judge and that the agent had changed: its versions were not used.
     """
 
     kind: Literal["scenario"] = "scenario"
@@ -159,6 +160,7 @@ class ScenarioDetails(Record):
     artifacts: str | None = None
     agent: str = ""
     claims: dict[str, float | str] = {}
+    put_back: list[str] = []
 
     def summary(self) -> ScenarioDetails:
         """The part that a baseline keeps: numbers, which gates held, no text of anybody's."""
@@ -173,5 +175,6 @@ class ScenarioDetails(Record):
                 "artifacts": None,
                 "agent": "",
                 "claims": {},
+                "put_back": [],
             }
         )

@@ -24,6 +24,9 @@ BlockStatus = Literal["passed", "failed", "missing", "invalid"]
 LEVELS = ("module", "class", "function", "overall")
 """The four levels by word, in the specification's order: level 1 is the first."""
 
+INCREDIBLE = 100
+"""Times as fast as with the human patch."""
+
 KEPT_SAMPLES = 30
 """Timing samples per benchmark and side that a baseline keeps."""
 
@@ -69,6 +72,11 @@ class BenchmarkSpeed(Record):
     def valid(self) -> bool:
         """Both ratios are there and above 0."""
         return self.agent is not None and self.oracle is not None and self.agent > 0 and self.oracle > 0
+
+    @property
+    def incredible(self) -> bool:
+        """Valid, and so much faster than with the human patch that somebody should read the change first."""
+        return self.valid and (self.agent or 0.0) > INCREDIBLE * (self.oracle or 0.0)
 
     @property
     def advantage(self) -> float | None:
@@ -123,9 +131,10 @@ class LevelAdvantage(Record):
 class SpeedupDetails(Record):
     """What the metrics of a `speedup` trial need: one task by one agent.
 
-    `success`: neither tests nor snapshots failed, by the rules of the merge over agents. `resolved` is the verdict of
-    the run alone: a test that fails for the oracle too counts against it. `levels` are the four advantages in the order
-    of `LEVELS`, empty where no benchmark is valid. `oracle_failed` is `None` where no oracle is known.
+    `success`: neither tests nor snapshots failed, by the rules of the merge over agents, and `times_forged` doesn't say
+    that what was told of times contradicts the clock, or what the code gave while they were taken. `resolved` is the
+    verdict of the run alone: a test that fails for the oracle too counts against it. `levels` are the four advantages
+    in the order of `LEVELS`, empty where no benchmark is valid. `oracle_failed` is `None` where no oracle is known.
     `legacy_percentage` is the mean speedup in per cent that a result of the older form tells.
     """
 
@@ -136,6 +145,7 @@ class SpeedupDetails(Record):
     snapshot_summary: SnapshotSummary = SnapshotSummary()
     pytest_failed: bool = False
     snapshot_failed: bool = False
+    times_forged: bool = False
     fallback_to_baseline: bool = False
     resolved: bool = False
     oracle_failed: bool | None = None
@@ -147,8 +157,8 @@ class SpeedupDetails(Record):
 
     @property
     def success(self) -> bool:
-        """Neither tests nor snapshots failed."""
-        return not self.pytest_failed and not self.snapshot_failed
+        """Neither tests nor snapshots failed, and no time was forged."""
+        return not self.pytest_failed and not self.snapshot_failed and not self.times_forged
 
     @property
     def num_benchmarks(self) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from evalward.records.problem import InputError
-from evalward.suites.speedup.measure.changes import is_protected, put_back, told
+from evalward.suites.put_back import matches
+from evalward.suites.speedup.measure.changes import put_back, told
 from evalward.suites.speedup.measure.test_counts import read_counts, read_junit
 from support.git_repo import write_files
 from support.speedup_tasks import CODE, prepared, write_suite, write_task
@@ -144,7 +145,7 @@ def test_counts_in_json(content: bytes | None, status: str) -> None:
     ],
 )
 def test_what_is_protected(path: str, protected: bool) -> None:
-    assert is_protected(path, ["tests", "conftest.py"]) is protected
+    assert matches(path, ["tests", "conftest.py"]) is protected
 
 
 def test_protected_files_are_put_back(tmp_path: Path) -> None:

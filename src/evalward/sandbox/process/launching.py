@@ -24,11 +24,6 @@ PROGRAM = (
 class LauncherProcess(Protocol):
     """A launcher that runs."""
 
-    @property
-    def pid(self) -> int:
-        """Its process id."""
-        ...
-
     def wait(self, timeout: float | None = None) -> int:
         """Wait for its end. Raises `subprocess.TimeoutExpired`."""
         ...

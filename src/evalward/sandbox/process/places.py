@@ -18,6 +18,7 @@ from evalward.sandbox.launcher.descend import FILE, Found, Link, descend
 DEEPEST = 64  # folders below each other that are copied
 MOST_LINKS = 40  # that are followed on the way to one file, as the kernel has it
 UNCOPYABLE = {errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EILSEQ}
+LEFT_OUT = (".git",)
 READ_MOST = 64 << 20  # bytes of one file
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -102,7 +103,7 @@ class Copier:
     copied (a path that is too long, a folder that is closed) is left out and counted, too.
     """
 
-    def __init__(self, limit_bytes: int, left_out: Collection[str] = (".git",), *, lenient: bool = False) -> None:
+    def __init__(self, limit_bytes: int, left_out: Collection[str] = LEFT_OUT, *, lenient: bool = False) -> None:
         self._limit, self._left_out, self._lenient = limit_bytes, left_out, lenient
         self._files = self._size = self._skipped = 0
         self._full = False

@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.plan import SYSTEM, Command, Plan
 from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.isolation import Isolation, refusal
-from evalward.sandbox.process.places import Copied, Copier, Places, read_all, remove
+from evalward.sandbox.process.places import LEFT_OUT, Copied, Copier, Places, read_all, remove
 from evalward.sandbox.process.probe import Layers, layers
 from evalward.sandbox.process.runners import runners_secrets
 from evalward.sandbox.process.running import Finished, Handling, run_command
@@ -68,12 +68,12 @@ class _Yard:
     def folder(self) -> Path:
         return self.base / "work"
 
-    def fill(self, fixture: Path | None, extra_files: Mapping[str, bytes]) -> None:
+    def fill(self, fixture: Path | None, extra_files: Mapping[str, bytes], left_out: Collection[str]) -> None:
         for name in ("work", "home", "tmp", "root", "etc", "placed"):
             (self.base / name).mkdir(mode=0o755 if name in {"root", "etc", "placed"} else 0o700)
         limit = self.settings.limits.disk_mb
         if fixture is not None:
-            copied = Copier(UNLIMITED if limit is None else limit * MIB).copy(fixture, self.folder)
+            copied = Copier(UNLIMITED if limit is None else limit * MIB, left_out).copy(fixture, self.folder)
             if copied.full:
                 raise SandboxError(f"the fixture {fixture} is larger than the workspace's {limit} MB")
         for path, content in extra_files.items():
@@ -136,7 +136,9 @@ class _Yard:
         return {path: ours for path, ours in pairs.items() if Path(path).exists()}
 
 
-def _build(fixture: Path | None, settings: Settings, extra_files: Mapping[str, bytes]) -> _Built:
+def _build(
+    fixture: Path | None, settings: Settings, extra_files: Mapping[str, bytes], left_out: Collection[str]
+) -> _Built:
     """Blocking. Raises `SandboxError`, and then leaves nothing behind."""
     user: OwnUser | None = None
     base: Path | None = None
@@ -150,7 +152,7 @@ def _build(fixture: Path | None, settings: Settings, extra_files: Mapping[str, b
             raise SandboxError("no user id is free for a workspace")
         base = Path(tempfile.mkdtemp(prefix="evalward-", dir=settings.place)).resolve()
         yard = _Yard(settings, found, user, base)
-        yard.fill(fixture, extra_files)
+        yard.fill(fixture, extra_files, left_out)
         client = LauncherClient(yard.plan())
         try:
             if user is not None:
@@ -199,14 +201,19 @@ class Workspace:
 
     @classmethod
     async def create(
-        cls, fixture: Path | None, settings: Settings, *, extra_files: Mapping[str, bytes] | None = None
+        cls,
+        fixture: Path | None,
+        settings: Settings,
+        *,
+        extra_files: Mapping[str, bytes] | None = None,
+        left_out: Collection[str] = LEFT_OUT,
     ) -> Self:
         """Copy the fixture (links as links, special files left out) and build the walls.
 
-        `extra_files`: relative path → content; an absolute path needs a mount namespace. Raises `SandboxError`.
+        `left_out` is copied from nowhere: git keeps credentials in `.git`. `extra_files`: relative path → content; an absolute path needs a mount namespace. Raises `SandboxError`.
         """
         hide_ourselves()
-        building = asyncio.ensure_future(asyncio.to_thread(_build, fixture, settings, extra_files or {}))
+        building = asyncio.ensure_future(asyncio.to_thread(_build, fixture, settings, extra_files or {}, left_out))
         try:
             built = await asyncio.shield(building)
         except asyncio.CancelledError:
@@ -274,7 +281,7 @@ class Workspace:
                 return None
             return read_all(found.descriptor)
 
-    def copy_to(self, folder: Path, limit_mb: int) -> Copied:
+    def copy_to(self, folder: Path, limit_mb: int, left_out: Collection[str] = LEFT_OUT) -> Copied:
         """Copy the fixture as it is now: links as links; what is special, too much, or closed left out.
 
         Blocking. Where the files are another user's, or locked, all processes are ended for it. Raises `SandboxError`
@@ -282,10 +289,10 @@ class Workspace:
         """
         try:
             if not self._built.borrowed and os.access(self.folder, os.R_OK | os.X_OK):
-                return Copier(limit_mb * MIB, lenient=True).copy(self.folder, folder)
+                return Copier(limit_mb * MIB, left_out, lenient=True).copy(self.folder, folder)
             self._client.take()
             try:
-                return Copier(limit_mb * MIB, lenient=True).copy(self.folder, folder)
+                return Copier(limit_mb * MIB, left_out, lenient=True).copy(self.folder, folder)
             finally:
                 self._client.give()
         except OSError as error:

@@ -108,6 +108,7 @@ def make_case(
         "timeout_s": seconds,
         "max_turns": turns,
     }
+    asked |= scenario.model_dump(mode="json", include={"protect", "visible"}, exclude_defaults=True)
     return ScenarioCase(
         id=scenario.name,
         category=scenario.category or next(iter(scenario.tags), GENERAL),

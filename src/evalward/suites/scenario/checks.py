@@ -5,9 +5,11 @@ from __future__ import annotations
 import posixpath
 import shlex
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
+from evalward.suites.put_back import matches
 from evalward.suites.scenario.fixture import Fixture
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScriptGate
 
@@ -34,6 +36,21 @@ def check_binary(scenario: Scenario, binary: str, fixture: Fixture) -> Iterator[
     yield Mistake(
         place, f"the tool {shown(binary)} {what}", "Put it there with chmod +x, or name a program on the PATH."
     )
+
+
+def check_patterns(scenario: Scenario, fixture: Fixture) -> Iterator[Mistake]:
+    """Patterns that match no file of the fixture: somebody believes in what isn't there."""
+    if scenario.setup.commands:
+        return  # it may make them
+    for key in ("under_test", "protect", "visible"):
+        for index, pattern in enumerate(getattr(scenario, key) or ()):
+            if not any(_fits(path, pattern, key) for path in fixture.files):
+                message = f"{shown(pattern)} matches no file of the fixture {fixture.folder.name}/"
+                yield Mistake((key, index), message, "Patterns are of whole paths, counted from the fixture's folder.")
+
+
+def _fits(path: str, pattern: str, key: str) -> bool:
+    return path == pattern or fnmatchcase(path, pattern) or (key != "under_test" and matches(path, (pattern,)))
 
 
 def _commands(scenario: Scenario) -> Iterator[tuple[KeyPath, str]]:

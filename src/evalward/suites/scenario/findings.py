@@ -46,7 +46,13 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
     """The findings of one run: what can't be trusted first, then the patterns."""
     valid = [result for result in results if result.valid]
     numbers = _numbers(valid, measurement)
-    return [*_trust(valid), *_patterns(valid, numbers), *_subcommands(valid), *_evaluators(valid)]
+    return [
+        *_changed_judges(valid),
+        *_trust(valid),
+        *_patterns(valid, numbers),
+        *_subcommands(valid),
+        *_evaluators(valid),
+    ]
 
 
 def _numbers(valid: Sequence[Result], measurement: Measurement) -> _Numbers:
@@ -65,6 +71,22 @@ def _numbers(valid: Sequence[Result], measurement: Measurement) -> _Numbers:
 
 
 # ------------------------------------------------------------------------------------------- what can't be trusted
+
+
+def _changed_judges(valid: Sequence[Result]) -> Iterator[Finding]:
+    """Agents that laid hands on what judges them: to no effect, but somebody should know."""
+    found = [r for r in valid if details_of(r).put_back]
+    if found:
+        names = list(dict.fromkeys(name for r in found for name in details_of(r).put_back))
+        more = f" and {len(names) - SHOWN_FAILURES} more" if len(names) > SHOWN_FAILURES else ""
+        yield _finding(
+            "changed_what_judges",
+            "warning",
+            f"In {_counted(len(found), 'trial')} the agent changed files that judge it: its versions were not used",
+            evidence=", ".join(map(_line, names[:SHOWN_FAILURES])) + more,
+            advice="Read the trace. If the task asks for such a change, say with protect: what agents may not change.",
+            of=found,
+        )
 
 
 def _trust(valid: Sequence[Result]) -> Iterator[Finding]:

@@ -63,7 +63,7 @@ class ScenarioKind:
         prompting = load_prompting(config.root, spec.system, None, SYSTEM)
         loaded = load_cases(spec, config)
         limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
-        walls = Walls(limits, spec.network, spec.allow_unisolated)
+        walls = Walls(limits, spec.network, spec.allow_unisolated, spec.gates_network)
         found = available()
         told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
         subject = {**told, **subject_of(loaded.cases), "isolation": found.level}

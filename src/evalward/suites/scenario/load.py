@@ -20,7 +20,7 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case
-from evalward.suites.scenario.checks import check_binary, check_scripts
+from evalward.suites.scenario.checks import check_binary, check_patterns, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, Target
 from evalward.suites.scenario.tolerance import adapt
@@ -115,6 +115,8 @@ class _Reading:
             for mistake in (*check_scripts(scenario, fixture), *mistakes):
                 self._wrong(mistake)
             for hint in check_binary(scenario, target.binary, fixture) if target else ():
+                self._odd(hint)
+            for hint in check_patterns(scenario, fixture):
                 self._odd(hint)
         if self.problems or target is None or fixture is None:
             return None

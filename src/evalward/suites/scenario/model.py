@@ -94,7 +94,9 @@ class Task(Record):
         return _not_blank(value)
 
 
-class _CommandGate(Record):
+class CommandGate(Record):
+    """A gate that runs a command."""
+
     command: Text
     timeout_secs: ScriptSeconds = GATE_SECONDS
 
@@ -104,20 +106,20 @@ class _CommandGate(Record):
         return _not_blank(value)
 
 
-class CommandSucceeds(_CommandGate):
+class CommandSucceeds(CommandGate):
     """The command ends with exit code 0."""
 
     type: Literal["command_succeeds"]
 
 
-class CommandOutputContains(_CommandGate):
+class CommandOutputContains(CommandGate):
     """The command ends with exit code 0, and its stdout contains the text."""
 
     type: Literal["command_output_contains"]
     substring: Text
 
 
-class CommandOutputMatches(_CommandGate):
+class CommandOutputMatches(CommandGate):
     """The command ends with exit code 0, and its stdout matches the pattern."""
 
     type: Literal["command_output_matches"]
@@ -130,7 +132,7 @@ class CommandOutputMatches(_CommandGate):
         return value
 
 
-class CommandJsonPath(_CommandGate):
+class CommandJsonPath(CommandGate):
     """The command ends with exit code 0 and prints JSON, and the assertion holds of the value at the path."""
 
     type: Literal["command_json_path"]
@@ -191,7 +193,7 @@ class NoTranscriptErrors(Record):
     type: Literal["no_transcript_errors"]
 
 
-class ScriptGate(_CommandGate):
+class ScriptGate(CommandGate):
     """The script ends with exit code 0, or says by JSON whether the gate passes."""
 
     type: Literal["script"]
@@ -352,6 +354,8 @@ class Scenario(Record):
 
     `under_test`: patterns of fixture files that are under evaluation, beside the binary and what agents read anyway.
     `solution`: shell commands that solve the task, for the target `oracle`. `variants` are other guidances, by name.
+    `protect`: patterns of files that are put back before anything is judged, in place of those that are found by
+    themselves. `visible`: patterns of files that agents see although they judge.
     """
 
     name: Text
@@ -369,6 +373,8 @@ class Scenario(Record):
     cost: Cost | None = None
     category: Text | None = None
     under_test: list[Text] = []
+    protect: list[Text] | None = None
+    visible: list[Text] = []
     solution: list[Text] = []
     variants: dict[VariantName, Variant] = {}
 

@@ -16,6 +16,10 @@ from evalward.targets.agents.scripted import NopAgent, OracleAgent
 
 AT_ONCE = 4  # workspaces
 LOOK = "Look at the gates, the solution and the fixture."
+ELSEWHERE = (
+    "Gates judge in a second copy of the folder, without the agent's HOME and without network: "
+    "is what they look at in the folder, and none of it put back (protect:)?"
+)
 WHERE_FIRST = "Look at setup.commands, target.health_check and the fixture: no agent has been started yet."
 
 
@@ -46,7 +50,7 @@ async def _prove(case: ScenarioCase, walls: Walls) -> list[Problem]:
             place=case.place,
             field=f"evaluation.gates[{number}]",
             message=f"the solution of {case.id!r} fails the gate {gate.gate_type}: {gate.message}",
-            remedy=LOOK,
+            remedy=f"{LOOK} {ELSEWHERE}",
         )
         for number, gate in enumerate(solved)
         if not gate.passed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,6 +27,7 @@ from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.gates import Evidence, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
 from evalward.suites.scenario.judged import Judged, judge_trial
+from evalward.suites.scenario.judging import NoRoomError, Room, Work, judges_settings
 from evalward.suites.scenario.model import FileExists, NoTranscriptErrors, ScriptGate
 from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
@@ -42,9 +44,11 @@ from evalward.suites.scenario.scripts import (
 )
 from evalward.suites.scenario.transcript import transcript_commands
 from evalward.targets.agents.base import Agent, AgentJob, AgentRun
+from evalward.targets.agents.scripted import OracleAgent
 from evalward.targets.base import BrokeOffError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 
+SHOWN_FILES = 20
 SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
 
 
@@ -55,6 +59,7 @@ class Walls:
     limits: Limits
     network: Network
     allow_unisolated: bool = False
+    judges_network: Network = "none"
 
     def settings(self, agent: Agent) -> Settings:
         """For one agent, which has to find what it is installed in."""
@@ -64,6 +69,10 @@ class Walls:
             readable=tuple(agent.readable),
             allow_unisolated=self.allow_unisolated,
         )
+
+    def work(self, case: ScenarioCase, agent: Agent, place: Path) -> Work:
+        """The stages of one trial, with the walls around those who judge it."""
+        return Work(case, judges_settings(self.settings(agent), self.judges_network), place)
 
 
 @dataclass(frozen=True)
@@ -93,26 +102,31 @@ async def run_scenario(
 
     What the agent does or leaves that can't be read, copied or judged is its own failure: `unreadable_result`.
     """
-    try:
-        workspace = await Workspace.create(case.fixture, walls.settings(agent))
-    except SandboxError as error:
-        raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
-    async with workspace:
-        return await _Stage(workspace, case, agent, trial, judge).play()
+    with tempfile.TemporaryDirectory(prefix="evalward-judging-", ignore_cleanup_errors=True) as place:
+        work = walls.work(case, agent, Path(place))
+        try:
+            given = await asyncio.to_thread(work.shown, all_of_it=agent.id == OracleAgent.id)
+            workspace = await Workspace.create(given, walls.settings(agent))
+        except (SandboxError, OSError) as error:
+            raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
+        async with workspace:
+            return await _Stage(workspace, work, agent, trial, judge).play()
 
 
 class _Stage:
-    """A workspace with everybody who is to appear in it."""
+    """A workspace with everybody who is to appear in it, and what is judged of it elsewhere."""
 
-    def __init__(self, workspace: Workspace, case: ScenarioCase, agent: Agent, trial: int, judge: Judge | None) -> None:
-        self._workspace, self._case, self._agent, self._trial = workspace, case, agent, trial
-        self._judge = judge
+    def __init__(self, workspace: Workspace, work: Work, agent: Agent, trial: int, judge: Judge | None) -> None:
+        self._workspace, self._work, self._agent, self._trial = workspace, work, agent, trial
+        self._case, self._judge = work.case, judge
         self._trace = Trace()
+        self._room: Room | None = None
         self._results = ResultsFolder(workspace.tmp)
 
     async def play(self) -> TrialOutcome:
         try:
             setup = await self._prepared()
+            await asyncio.to_thread(self._work.remember, self._workspace, self._results)
         except SandboxError as error:
             raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
         try:
@@ -125,23 +139,37 @@ class _Stage:
     async def _played(self, setup: Sequence[ScriptRun]) -> TrialOutcome:
         """From the agent's first step on. Whatever is raised, it is the agent's doing unless somebody else is named."""
         worked = await self._worked()
-        self._trace = trace = keep(worked.run.trace)
+        self._trace = keep(worked.run.trace)
         await self._workspace.end_processes()  # what the agent left running must not meddle with the judging
-        context = self._told(worked)
-        post = await run_post_scripts(self._workspace, self._case.scenario.scripts.post, context)
-        verdict = await self._judged(worked, context)
-        result = self._result(worked, verdict)
-        events = [
-            *script_events("setup_command", setup),
-            *worked.events,
-            *script_events("post_script", post),
-        ]
-        try:
-            return TrialOutcome(result, trace, await self._artifacts(result, worked.run.transcript, events))
-        except (OSError, SandboxError) as error:
-            await self._not_ours(trace, error)
-            blamed = {"status": Status.FAILED, "reason": UNREADABLE, "message": unreadable(error)}
-            return TrialOutcome(result.model_copy(update=blamed), trace)
+        await asyncio.to_thread(self._work.take, self._workspace)
+        self._work.earlier.append(self._workspace.folder)
+        await self._workspace.close()
+        return await self._judged_elsewhere(worked, setup)
+
+    async def _judged_elsewhere(self, worked: _Worked, setup: Sequence[ScriptRun]) -> TrialOutcome:
+        """Post scripts, gates, evaluators, judge: none of them in the workspace that the agent had."""
+
+        def told(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+            return self._told(worked, workspace, results)
+
+        async with Room(self._work, told) as room:
+            self._room = room
+            post = await run_post_scripts(room, self._case.scenario.scripts.post, self._context(room.workspace))
+            verdict = await self._judged(worked, room)
+            await room.finished()
+            result = self._result(worked, verdict)
+            events = [
+                *script_events("setup_command", setup),
+                *worked.events,
+                *script_events("post_script", post),
+            ]
+            try:
+                kept = await self._artifacts(room.workspace, result, worked.run.transcript, events)
+                return TrialOutcome(result, self._trace, kept)
+            except (OSError, SandboxError) as error:
+                await self._not_ours(self._trace, error)
+                blamed = {"status": Status.FAILED, "reason": UNREADABLE, "message": unreadable(error)}
+                return TrialOutcome(result.model_copy(update=blamed), self._trace)
 
     async def _broke(self, error: Exception) -> TrialOutcome:
         trace = self._trace
@@ -152,10 +180,18 @@ class _Stage:
 
     async def _not_ours(self, trace: Trace, error: Exception) -> None:
         """Raises `TrialBrokenError` where it is a provider's or the harness's fault, and not the agent's."""
-        lost = isinstance(error, SandboxError) and await self._workspace.lost()
+        if isinstance(error, NoRoomError):
+            raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
+        lost = isinstance(error, SandboxError) and await self._lost()
         ours = blameless(trace, error, lost=lost)
         if ours is not None:
             raise ours from error
+
+    async def _lost(self) -> bool:
+        """Has the sandbox ended that was in use?"""
+        if self._room is None:
+            return await self._workspace.lost()
+        return self._room.is_open and await self._room.workspace.lost()
 
     def _unreadable(self, trace: Trace, why: str) -> Result:
         """A failure in every layer: nobody knows better, and who can't be judged must gain nothing by it."""
@@ -192,7 +228,7 @@ class _Stage:
 
     async def _prepared(self) -> list[ScriptRun]:
         """Setup and health check: where they fail there is nothing that an agent could be blamed for."""
-        case, context = self._case, self._context()
+        case, context = self._case, self._context(self._workspace, self._results)
         setup = await run_setup(self._workspace, case.scenario.setup.commands, context)
         if setup and not setup[-1].succeeded:
             raise TrialBrokenError(Trace(), SETUP_FAILED, f"the scenario's setup failed: {setup[-1].words()}")
@@ -203,14 +239,20 @@ class _Stage:
                 raise TrialBrokenError(Trace(), HEALTH_FAILED, why)
         return setup
 
-    def _context(self, transcript: Path | None = None, events: Path | None = None) -> ScriptContext:
+    def _context(
+        self,
+        workspace: Workspace,
+        results: ResultsFolder | None = None,
+        transcript: Path | None = None,
+        events: Path | None = None,
+    ) -> ScriptContext:
         agent, model = who(self._agent.id)
         return ScriptContext(
             scenario=self._case.id,
             agent=agent,
             model=model,
-            fixture_dir=str(self._workspace.folder),
-            results_dir=str(self._results.path),
+            fixture_dir=str(workspace.folder),
+            results_dir="" if results is None else str(results.path),
             transcript=None if transcript is None else str(transcript),
             events=None if events is None else str(events),
             target_env=self._case.target.env,
@@ -245,17 +287,18 @@ class _Stage:
 
     # --------------------------------------------------------------------------------------- after the agent
 
-    def _told(self, worked: _Worked) -> ScriptContext:
+    def _told(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
         """What scripts are told after the run."""
-        transcript = self._results.write(TRANSCRIPT, clean_text(worked.run.transcript))
-        events = self._results.write(EVENTS, dump_events(worked.events))
-        return self._context(transcript, events)
+        transcript = results.write(TRANSCRIPT, clean_text(worked.run.transcript))
+        events = results.write(EVENTS, dump_events(worked.events))
+        return self._context(workspace, results, transcript, events)
 
-    async def _judged(self, worked: _Worked, context: ScriptContext) -> _Verdict:
-        case = self._case
-        evidence = Evidence(self._workspace, worked.commands, context.env)
-        gates = await evaluate_gates(case.scenario.evaluation.gates, evidence)
-        evaluators = await run_evaluators(self._workspace, case.scenario.scripts.evaluators, context)
+    async def _judged(self, worked: _Worked, room: Room) -> _Verdict:
+        case, context = self._case, self._context(room.workspace)
+        gates = await evaluate_gates(case.scenario.evaluation.gates, Evidence(room, worked.commands, context.env))
+        if self._work.incomplete is not None:
+            gates = [gate.model_copy(update={"passed": False, "message": self._work.incomplete}) for gate in gates]
+        evaluators = await run_evaluators(room, case.scenario.scripts.evaluators, context)
         named = [
             Gate(name_of(gate), found.passed, found.message) for gate, found in zip(self._gates, gates, strict=True)
         ]
@@ -309,6 +352,7 @@ class _Stage:
             skipped_events=run.skipped,
             isolation=self._workspace.isolation.words(),
             agent=self._agent.id,
+            put_back=self._work.changed[:SHOWN_FILES],
             claims={name: value for name, value in run.claims.items() if isinstance(value, str | int | float)},
         )
 
@@ -316,11 +360,11 @@ class _Stage:
     def _gates(self) -> Sequence[WrittenGate]:
         return self._case.scenario.evaluation.gates
 
-    async def _artifacts(self, result: Result, transcript: str, events: Sequence[Event]) -> Path | None:
+    async def _artifacts(
+        self, workspace: Workspace, result: Result, transcript: str, events: Sequence[Event]
+    ) -> Path | None:
         try:
-            return await asyncio.to_thread(
-                keep_artifacts, self._workspace, result, self._case.prompt, transcript, events
-            )
+            return await asyncio.to_thread(keep_artifacts, workspace, result, self._case.prompt, transcript, events)
         except OSError as error:
             raise SandboxError(f"the artifacts can't be written: {error.strerror or error}") from error
 

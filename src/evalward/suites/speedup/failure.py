@@ -34,7 +34,10 @@ class Told:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What is known of one agent on one task, before any failure is judged. `key` is `agent:model`, in full."""
+    """What is known of one agent on one task, before any failure is judged. `key` is `agent:model`, in full.
+
+    `forged`: what it tells of its times contradicts the clock, or what it did while they were taken.
+    """
 
     key: str
     benchmarks: Sequence[BenchmarkSpeed] = ()
@@ -44,6 +47,7 @@ class Evidence:
     trajectory_length: int | None = None
     legacy_percentage: float | None = None
     notes: Sequence[str] = ()
+    forged: bool = False
 
     @property
     def role(self) -> Role:
@@ -63,7 +67,7 @@ def snapshot_failed(snapshot: SnapshotSummary) -> bool:
 
 def resolved(evidence: Evidence) -> bool:
     """The verdict of the run alone, without the oracle's failures in view."""
-    return not pytest_failed(evidence.tests) and not snapshot_failed(evidence.snapshot)
+    return not pytest_failed(evidence.tests) and not snapshot_failed(evidence.snapshot) and not evidence.forged
 
 
 def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
@@ -85,7 +89,8 @@ def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
     told = evidence.told if evidence.told.fallback else Told()
     tests_bad = pytest_failed(evidence.tests, allowed) or told.pytest_failed
     snapshot_bad = snapshot_failed(evidence.snapshot) or told.snapshot_failed
-    falls_back = ((tests_bad or snapshot_bad) and evidence.role != "nop") or told.fallback
+    forged = evidence.forged and not tests_bad and not snapshot_bad  # what is wrong may be so while it is timed, too
+    falls_back = ((tests_bad or snapshot_bad or forged) and evidence.role != "nop") or told.fallback
     benchmarks = list(evidence.benchmarks)
     if falls_back:
         benchmarks = [fall_back(benchmark, replaced=told.fallback) for benchmark in benchmarks]
@@ -96,6 +101,7 @@ def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
         snapshot_summary=evidence.snapshot,
         pytest_failed=tests_bad,
         snapshot_failed=snapshot_bad,
+        times_forged=forged,
         fallback_to_baseline=falls_back,
         resolved=resolved(evidence),
         oracle_failed=None if oracle is None else not resolved(oracle),

@@ -9,7 +9,7 @@ from statistics import median
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.speedup import LEVELS, BenchmarkSpeed, SpeedupDetails
+from evalward.records.speedup import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
 from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
 
@@ -18,7 +18,6 @@ SHOWN_BENCHMARKS = 3
 NO_EFFECT = 0.01  # a change of less than a hundredth claims nothing that noise could hide
 MAD_TO_SIGMA = 1.4826  # of a normal distribution
 MIN_SAMPLES = 3
-INCREDIBLE = 100  # times as fast as with the human patch
 
 
 def interpret(results: Sequence[Result], measurement: Measurement) -> list[Finding]:
@@ -28,6 +27,7 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
         *_fallbacks(valid),
         *_oracle_failed(valid),
         *_dropped(valid),
+        *_forged(valid),
         *_incredible(valid),
         *_repeated_blocks(valid),
         *_noisy(valid),
@@ -104,10 +104,24 @@ def _lost(details: SpeedupDetails) -> list[str]:
     return [each.name for each in details.benchmarks if not each.valid or each.resurrected]
 
 
+def _forged(valid: Pairs) -> Iterator[Finding]:
+    found = [(result, each) for result, each in valid if each.times_forged]
+    if found:
+        told = [note.removeprefix("TIMES: ") for _, each in found for note in each.notes if note.startswith("TIMES: ")]
+        yield Finding(
+            id="forged_times",
+            level="warning",
+            message=f"The times of {_counted(len(found), 'task')} can't be true, and the change counts as none",
+            evidence="; ".join(dict.fromkeys(told[:SHOWN_BENCHMARKS])),
+            advice="Read the change: it was written for whoever measures it.",
+            cases=_ids(result for result, _ in found),
+        )
+
+
 def _incredible(valid: Pairs) -> Iterator[Finding]:
     """What is measured runs in the measuring process: code that means to can tell any time."""
     pairs = ((result, each) for result, details in valid if details.role == "agent" for each in details.benchmarks)
-    found = [(r, b) for r, b in pairs if b.valid and b.agent and b.oracle and b.agent > INCREDIBLE * b.oracle]
+    found = [(r, b) for r, b in pairs if b.incredible]
     if found:
         yield Finding(
             id="incredible_speedup",
@@ -117,7 +131,8 @@ def _incredible(valid: Pairs) -> Iterator[Finding]:
                 f"{b.name[:80]} {b.agent:.3g}×, oracle {b.oracle:.3g}×" for _, b in found[:SHOWN_BENCHMARKS]
             ),
             threshold=f"{INCREDIBLE} times the oracle's speedup",
-            advice="Read the change: the code under test can fake or cache what is measured.",
+            advice="Read the change: the code under test can fake or cache what is measured. If it is sound, name "
+            "incredible_benchmarks in the policy with a ceiling that lets it through.",
             cases=_ids(result for result, _ in found),
         )
 

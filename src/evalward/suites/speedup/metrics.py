@@ -30,6 +30,7 @@ METRIC_IDS = (
     "valid_benchmark_share",
     "num_benchmarks",
     "num_valid_benchmarks",
+    "incredible_benchmarks",
     "accuracy",
     *(f"pass_at_{k}" for k in PASS_AT),
     "mean_cost_per_task",
@@ -47,6 +48,7 @@ DEFAULT_RULES = (
     Rule(metric="agent_advantage", max_drop=0.05),
     Rule(metric="mean_success_rate", max_drop=0.05),
     Rule(metric="valid_benchmark_share", max_drop=0.02),
+    Rule(metric="incredible_benchmarks", ceiling=0.0),  # ours: what can hardly be is read before it is believed
 )
 
 NO_TRIAL = "no valid trial"
@@ -61,7 +63,7 @@ def measure(results: Sequence[Result]) -> Measurement:
     found = {
         **_speedups(details),
         **_success(valid),
-        **_benchmarks(valid, details),
+        **_benchmarks(valid, details, ran=bool(results)),
         **_attempts(valid),
         **_trajectory(details),
     }
@@ -98,7 +100,7 @@ def _passed(result: Result) -> bool:
     return result.status is Status.PASSED
 
 
-def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
+def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails], *, ran: bool) -> dict[str, Metric]:
     """The share counts what the measurement itself gave: a fallback makes no benchmark valid."""
     measured = sum(benchmark.valid and not benchmark.resurrected for each in details for benchmark in each.benchmarks)
     everything = sum(each.num_benchmarks for each in details)
@@ -109,9 +111,15 @@ def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails]) -> d
     def valid_number(result: Result) -> float:
         return details_of(result).num_valid_benchmarks
 
+    def incredible(result: Result) -> float:
+        found = details_of(result)
+        return sum(benchmark.incredible for benchmark in found.benchmarks) if found.role == "agent" else 0
+
+    found = per_pass(valid, incredible) if valid else (0.0 if ran else None)  # none among trials that broke
     return {
         "num_benchmarks": amount(per_pass(valid, number), "count", NO_TRIAL),
         "num_valid_benchmarks": amount(per_pass(valid, valid_number), "count", NO_TRIAL, "higher"),
+        "incredible_benchmarks": amount(found, "count", NO_TRIAL, "lower"),
         "valid_benchmark_share": ratio(measured, everything, "no benchmark" if valid else NO_TRIAL),
     }
 

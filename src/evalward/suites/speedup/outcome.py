@@ -17,6 +17,7 @@ class Reason(StrEnum):
 
     TESTS = "tests_failed"
     SNAPSHOT = "snapshot_failed"
+    FORGED = "forged_times"
     NO_RESULT = "no_result"
     NO_VALID = "no_valid_benchmark"
     NO_BENCHMARKS = "no_benchmarks"
@@ -68,9 +69,9 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, Reason | Non
     if skipped:
         return Status.SKIPPED, Reason.NO_BENCHMARKS, "the task has no benchmark"
     if not details.success:
-        reason = Reason.TESTS if details.pytest_failed else Reason.SNAPSHOT
+        reason = _failed(details)
         failing = [check.detail for check in _checks(details) if not check.passed]
-        told = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:"))]
+        told = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
         return Status.FAILED, reason, "; ".join([*failing, *told[:SHOWN_NOTES]])
     if not details.benchmarks:
         told = [note for note in details.notes if note.startswith("RESULT:")]
@@ -80,14 +81,22 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, Reason | Non
     return Status.PASSED, None, None
 
 
+def _failed(details: SpeedupDetails) -> Reason:
+    if details.pytest_failed:
+        return Reason.TESTS
+    return Reason.SNAPSHOT if details.snapshot_failed else Reason.FORGED
+
+
 def _checks(details: SpeedupDetails) -> list[CheckResult]:
     tests, snapshot = details.pytest_summary, details.snapshot_summary
     tested = f"{tests.passed} passed, {tests.failed} failed, {tests.error} errors"
     compared = f"{snapshot.passed} passed, {snapshot.pass_to_fail} passed before and fail now"
     unread = {"missing": "the results are missing", "invalid": "the results can't be read"}
+    forged = [CheckResult(check="times", passed=False, detail="they can't be true")] if details.times_forged else []
     return [
         CheckResult(check="tests", passed=not details.pytest_failed, detail=unread.get(tests.status, tested)),
         CheckResult(
             check="snapshots", passed=not details.snapshot_failed, detail=unread.get(snapshot.status, compared)
         ),
+        *forged,
     ]

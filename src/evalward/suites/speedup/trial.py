@@ -25,10 +25,12 @@ from evalward.sandbox.process import Limits, Settings, Workspace
 from evalward.sandbox.process.settings import PATH
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
+from evalward.suites.put_back import paths_of
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told
-from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, refused_evidence
+from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, flaky, refused_evidence
+from evalward.suites.speedup.measure.recorded import modules_of
 from evalward.suites.speedup.measure.session import (
     Checked,
     Conditions,
@@ -90,7 +92,8 @@ class Equipment:
     def conditions(self, case: SpeedupCase) -> Conditions:
         """Rounds and times of a task: its own, else the suite's."""
         rounds = case.task.rounds or self.spec.rounds
-        return Conditions(rounds, case.task.timeout_s or self.spec.timeout_s, self.settings())
+        seconds = case.task.timeout_s or self.spec.timeout_s
+        return Conditions(rounds, seconds, self.settings(), modules_of(case.task, case.oracle))
 
     def known(self, case: SpeedupCase) -> dict[str, Checked]:
         """What was checked of nop and oracle before."""
@@ -112,11 +115,20 @@ async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, tri
         work = Path(place)
         original = work / "original"
         await asyncio.to_thread(case.fixture.copy_to, original)
+        await asyncio.to_thread(hide_answer, original, case.oracle)
         done = await _measured(equipment, case, target, trial, work)
     usage = FREE if target.id in {NOP, ORACLE} else done.trace.usage
     took_ms = done.trace.duration_ms + done.took_ms
     result = make_result(_task_id(case, trial), done.details, usage=usage, duration_ms=took_ms)
     return TrialOutcome(_owned(_with_refusal(result, done), target), done.trace)
+
+
+def hide_answer(folder: Path, answer: bytes) -> None:
+    """Remove the human patch from a copy of the code: an agent that reads it has nothing left to find. Blocking."""
+    for name in list(paths_of(folder)):
+        path = folder / name
+        if not path.is_symlink() and path.stat().st_size == len(answer) and path.read_bytes() == answer:
+            path.unlink()
 
 
 def _task_id(case: SpeedupCase, trial: int) -> TaskId:
@@ -267,7 +279,7 @@ async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: t
             raise TrialBrokenError(Trace(), TASK_BROKEN, f"{case.task.oracle}: {clean_text(str(error))}") from error
     folders = {name: original if name == NOP else work / name for name in names}
     sides = await run_session(case.task, folders, conditions, equipment.known(case))
-    broken = sides[NOP].broken
+    broken = sides[NOP].broken or flaky(sides[NOP])
     if broken is not None or not sides[NOP].measured.samples:
         why = broken or "; ".join(sides[NOP].measured.notes) or "its benchmarks gave no time"
         raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(f"the untouched code can't be measured: {why}"))
@@ -291,7 +303,7 @@ def judge(
     if name == AGENT:
         found.append(evidence_of(key, AGENT, case.task, sides))
     details = merge(found)[key]
-    how = [f"MEASURED: {sides[NOP].workspace.isolation.words()}"]
+    how = [f"MEASURED: {sides[NOP].isolation}"]
     return details.model_copy(update={"notes": [*(notes or []), *details.notes, *how]})
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.sandbox.process import Settings, Workspace
+from evalward.suites import put_back as putting
 
 PATCH_FILE = ".evalward-change.patch"
 # The code may hold files that make its folder a bare repository, whose configuration names programs.
@@ -44,64 +42,12 @@ def take(workspace: Workspace, target: Path) -> None:
     """Copy what stands in a workspace's folder now. Raises `SandboxError`."""
     target.mkdir()
     workspace.copy_to(target, workspace.settings.limits.disk_mb or 1 << 20)
+    putting.drop_bytecode(target)
 
 
 def put_back(original: Path, target: Path, protect: Sequence[str]) -> list[str]:
-    """Make every protected file of a copy what it is in the original; the paths that had been changed.
-
-    No link of the copy is followed: what stands in the way is removed.
-    """
-    before, now = set(_protected(original, protect)), set(_protected(target, protect))
-    changed = [path for path in sorted(before | now) if not _equal(original / path, target / path)]
-    for path in changed:
-        _remove(target / path)
-        if path in before:
-            _clear_way(target, path)
-            shutil.copy2(original / path, target / path, follow_symlinks=False)
-    return changed
-
-
-def _protected(folder: Path, protect: Sequence[str]) -> Iterator[str]:
-    """Files and links below a folder whose path, or that of a folder above them, is protected."""
-    for place, folders, files in os.walk(folder, followlinks=False):
-        links = [name for name in folders if (Path(place) / name).is_symlink()]
-        for name in (*files, *links):
-            path = (Path(place) / name).relative_to(folder).as_posix()
-            if is_protected(path, protect):
-                yield path
-
-
-def is_protected(path: str, protect: Sequence[str]) -> bool:
-    """True when the path, its name, or a folder above it matches one of the patterns."""
-    parts = path.split("/")
-    above = ["/".join(parts[:length]) for length in range(1, len(parts) + 1)]
-    return any(fnmatchcase(each, pattern.rstrip("/")) for pattern in protect for each in (*above, parts[-1]))
-
-
-def _equal(one: Path, two: Path) -> bool:
-    if one.is_symlink() or two.is_symlink():
-        return one.is_symlink() and two.is_symlink() and one.readlink() == two.readlink()
-    if not (one.is_file() and two.is_file()):
-        return False
-    same_mode = (one.stat().st_mode ^ two.stat().st_mode) & 0o111 == 0
-    return same_mode and one.read_bytes() == two.read_bytes()
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _clear_way(target: Path, path: str) -> None:
-    """Real folders on the way to a path of the copy, whatever had taken their place."""
-    place = target
-    for part in Path(path).parts[:-1]:
-        place = place / part
-        if place.is_symlink() or (place.exists() and not place.is_dir()):
-            place.unlink()
-        place.mkdir(exist_ok=True)
+    """Make every protected file of a copy what it is in the original; the paths that had been changed."""
+    return putting.put_back(original, target, lambda path: putting.matches(path, protect))
 
 
 def told(changed: Sequence[str]) -> list[str]:

@@ -7,6 +7,8 @@ from statistics import median
 
 from evalward.records.speedup import BenchmarkSpeed, PytestSummary, Samples, SnapshotSummary
 from evalward.suites.speedup.failure import Evidence
+from evalward.suites.speedup.measure.clock import contradiction
+from evalward.suites.speedup.measure.recorded import SHOWN, Recorded, differing
 from evalward.suites.speedup.measure.rounds import Measured
 from evalward.suites.speedup.measure.session import Checked, Side
 from evalward.suites.speedup.measure.snapshots import Statuses, after_statuses, before_statuses, transitions
@@ -35,13 +37,56 @@ def evidence_of(key: str, name: str, task: SpeedupTask, sides: Mapping[str, Side
     if nop.measured.samples and not side.measured.samples:
         tests = _more_errors(tests, 1)
         notes = [*notes, "BENCHMARKS: none gave a time"]
+    elif failed := _failed_rounds(side, nop):
+        tests = _more_errors(tests, 1)
+        notes = [*notes, f"BENCHMARKS: their command failed in {failed} of {len(side.timed)} rounds"]
+    forged, also = _forged(task, sides, side) if name == AGENT else (False, [])
     return Evidence(
         key=key,
         benchmarks=speeds(nop.measured, sides[ORACLE].measured if ORACLE in sides else Measured(), side.measured),
         tests=tests,
         snapshot=snapshot,
-        notes=[*checked.notes, *notes, *side.measured.notes],
+        notes=[*checked.notes, *notes, *also, *side.measured.notes],
+        forged=forged,
     )
+
+
+def flaky(nop: Side) -> str | None:
+    """Why the untouched code's benchmarks can't be relied on: half of the rounds is not all of them."""
+    silent = sum(not each.gave_times for each in nop.timed)
+    if not silent or not nop.measured.samples:
+        return None
+    return "; ".join([f"its benchmarks gave no time in {silent} of {len(nop.timed)} rounds", *nop.measured.notes])
+
+
+def _failed_rounds(side: Side, nop: Side) -> int:
+    """Rounds that ended badly, where all of the untouched code's ended well."""
+    if any(not each.ended_well for each in nop.timed):
+        return sum(not each.gave_times for each in side.timed)
+    return sum(not (each.ended_well and each.gave_times) for each in side.timed)
+
+
+def _forged(task: SpeedupTask, sides: Mapping[str, Side], side: Side) -> tuple[bool, list[str]]:
+    """Whether a change tells times, or works on them, as no honest one would; and in words."""
+    before = [one for one in _recorded(sides[NOP]) if one is not None]
+    human = next(iter(_recorded(sides[ORACLE])), None) if ORACLE in sides else None
+    now = next(iter(_recorded(side)), None)
+    notes = []
+    if other := differing(_recorded(sides[NOP]), human, now, task.auto):
+        shown = ", ".join(name[:80] for name in other[:SHOWN])
+        notes.append(f"TIMES: while it was measured the code gave other results, or none: {shown}")
+    turned = set(now.turned if now else ()).difference(*(one.turned for one in before))
+    if turned and before:
+        notes.append(f"TIMES: the change exchanges Python's clocks: {', '.join(sorted(turned)[:SHOWN])}")
+    starts = [one.first for one in before if one.first is not None]
+    longer = now.first - min(starts) if now and now.first is not None and starts else 0.0
+    if found := contradiction(sides[NOP].timed, side.timed, longer):
+        notes.append(f"TIMES: {found}")
+    return bool(notes), notes
+
+
+def _recorded(side: Side) -> Sequence[Recorded | None]:
+    return (side.checked or NO_CHECK).recorded
 
 
 def refused_evidence(key: str, why: str, sides: Mapping[str, Side]) -> Evidence:
@@ -76,8 +121,14 @@ def _snapshot(task: SpeedupTask, nop: Checked, side: Checked) -> tuple[SnapshotS
 
 
 def speeds(nop: Measured, oracle: Measured, agent: Measured) -> list[BenchmarkSpeed]:
-    """The benchmarks of the untouched code. What a side has no time for is missing there: no valid pair."""
-    return [_speed(name, *(side.samples.get(name, []) for side in (nop, oracle, agent))) for name in nop.samples]
+    """The benchmarks of the untouched code. What a side has no time for is missing there: no valid pair.
+
+    Nor is it one where the agent has fewer times than the untouched code: those of the good rounds alone say nothing.
+    """
+    fewer = [name for name in nop.samples if len(agent.samples.get(name, [])) < len(nop.samples[name])]
+    whole = {name: times for name, times in agent.samples.items() if name not in fewer}
+    sides = (nop.samples, oracle.samples, whole)
+    return [_speed(name, *(side.get(name, []) for side in sides)) for name in nop.samples]
 
 
 def _ratio(before: float | None, now: float | None) -> float | None:

@@ -1,10 +1,16 @@
-"""One session: every side in a workspace of its own, tested, compared, and measured in turns with the others."""
+"""One session: every side tested, compared, and measured in turns with the others.
+
+Each command has a fresh workspace, so that nothing is kept from one round, or from one check, to the next.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import secrets
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,14 +19,18 @@ from evalward.records.base import clean_text
 from evalward.records.speedup import PytestSummary
 from evalward.sandbox.base import FileTooLargeError
 from evalward.sandbox.process import Finished, Settings, Workspace
+from evalward.suites.old_place import lead_here, lead_nowhere
 from evalward.suites.speedup.measure.adapters import Times, read_times
+from evalward.suites.speedup.measure.changes import put_back, take
+from evalward.suites.speedup.measure.clock import Timed, claimed
+from evalward.suites.speedup.measure.recorded import Recorded, read_recorded, recorder_env, recorder_files
 from evalward.suites.speedup.measure.rounds import Measured, interleave
 from evalward.suites.speedup.measure.snapshots import read_capture, read_statuses
 from evalward.suites.speedup.measure.test_counts import read_counts, read_junit
-from evalward.suites.speedup.task import AutoSnapshots, SnapshotRun, SpeedupTask
+from evalward.suites.speedup.task import AutoSnapshots, Benchmarks, SnapshotRun, SpeedupTask
 
 CAPTURE = Path(__file__).with_name("capture_script.py")
-CAPTURED = ".evalward-outputs.json"
+NEUTRAL = {"PYTHONNOUSERSITE": "1"}
 SAID = 200
 
 
@@ -32,48 +42,61 @@ class SetupError(Exception):
 class Checked:
     """What tests and outputs of a side gave. It depends on nothing but content, so that it can be kept.
 
-    `outputs` are captures, two of them for the untouched code, or the statuses of the task's own comparison.
+    `outputs` are captures, two of them for the untouched code, or the statuses of the task's own comparison. `recorded`
+    is what functions gave while they were benchmarked, as often.
     """
 
     tests: PytestSummary
     outputs: Sequence[Mapping[str, Any] | None] = ()
     notes: Sequence[str] = ()
+    recorded: Sequence[Recorded | None] = ()
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """How a session is run: rounds, seconds for one command, workspaces."""
+    """How a session is run: rounds, seconds for one command, workspaces, modules whose results are recorded."""
 
     rounds: int
     timeout_s: float
     settings: Settings
+    modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass
 class Side:
-    """One of the copies: its workspace, what was checked, what was measured."""
+    """One of the copies: its code, what was checked, what was measured. Every command gets a workspace of its own.
+
+    `earlier`: where the code was when it was set up.
+    """
 
     name: str
-    workspace: Workspace
+    folder: Path
     checked: Checked | None = None
     broken: str | None = None
     measured: Measured = field(default_factory=Measured)
+    timed: list[Timed] = field(default_factory=list)
+    isolation: str = ""
+    earlier: list[Path] = field(default_factory=list)
 
 
 async def run_session(
     task: SpeedupTask, folders: Mapping[str, Path], conditions: Conditions, known: Mapping[str, Checked]
 ) -> dict[str, Side]:
-    """Check and measure the sides, by name. `known` is what earlier sessions checked. Raises `SandboxError`."""
-    async with AsyncExitStack() as stack:
-        sides = {
-            name: Side(name, await stack.enter_async_context(await Workspace.create(folder, conditions.settings)))
-            for name, folder in folders.items()
-        }
+    """Check and measure the sides, by name. `known` is what earlier sessions checked. Raises `SandboxError`.
+
+    The untouched code comes first: what its setup makes of protected files is what they are on every side.
+    """
+    with tempfile.TemporaryDirectory(prefix="evalward-sides-", ignore_cleanup_errors=True) as place:
+        sides = {name: Side(name, folder) for name, folder in folders.items()}
+        first = next(iter(sides.values()))
         for side in sides.values():
-            await _ready(task, side, conditions, known.get(side.name))
+            await _ready(task, side, first, conditions, Path(place))
+            if side.broken is None:
+                twice = side.name == "nop"
+                side.checked = known.get(side.name) or await _check(task, side, conditions, twice=twice)
 
         async def once(name: str) -> tuple[Times, str | None]:
-            return await _times(task, sides[name].workspace, conditions.timeout_s)
+            return await _times(task, sides[name], conditions)
 
         names = [name for name, side in sides.items() if side.broken is None]
         for name, measured in (await interleave(names, conditions.rounds, once)).items() if names else ():
@@ -81,41 +104,66 @@ async def run_session(
         return sides
 
 
-async def _ready(task: SpeedupTask, side: Side, conditions: Conditions, known: Checked | None) -> None:
-    try:
-        await set_up(task, side.workspace, conditions.timeout_s)
-    except SetupError as error:
-        side.broken = str(error)
-        side.checked = Checked(PytestSummary(status="invalid"), notes=[f"SETUP: {error}"])
+async def _ready(task: SpeedupTask, side: Side, first: Side, conditions: Conditions, place: Path) -> None:
+    """Run the setup, and keep the folder that it leaves; of HOME nothing."""
+    if not task.setup:
         return
-    twice = side.name == "nop"
-    side.checked = known or await _check(task, side.workspace, conditions.timeout_s, twice=twice)
+    async with await Workspace.create(side.folder, conditions.settings) as workspace:
+        try:
+            await set_up(task, workspace, conditions.timeout_s)
+        except SetupError as error:
+            side.broken, side.isolation = str(error), workspace.isolation.words()
+            side.checked = Checked(PytestSummary(status="invalid"), notes=[f"SETUP: {error}"])
+            return
+        await workspace.end_processes()
+        side.folder = place / side.name
+        await asyncio.to_thread(take, workspace, side.folder)
+        side.earlier.append(workspace.folder)
+    if side is not first:  # a setup runs the change, which may change what it is measured by
+        await asyncio.to_thread(put_back, first.folder, side.folder, task.protect)
+
+
+@asynccontextmanager
+async def fresh(
+    side: Side, conditions: Conditions, files: Mapping[str, bytes] | None = None
+) -> AsyncIterator[Workspace]:
+    """A workspace with the side's code, in which nothing has run yet. Raises `SandboxError`."""
+    async with await Workspace.create(side.folder, conditions.settings, extra_files=files) as workspace:
+        side.isolation = workspace.isolation.words()
+        try:
+            await lead_here(workspace, side.earlier)
+            yield workspace
+        finally:
+            lead_nowhere(side.earlier)
 
 
 async def set_up(task: SpeedupTask, workspace: Workspace, timeout_s: float) -> None:
     """Run a task's setup commands. Raises `SetupError` when one fails."""
     for command in task.setup:
-        done = await workspace.run(command, timeout_s=timeout_s)
+        done = await workspace.run(command, env=NEUTRAL, timeout_s=timeout_s)
         if done.exit_code != 0:
             raise SetupError(_said("setup", done))
 
 
-async def _check(task: SpeedupTask, workspace: Workspace, timeout_s: float, *, twice: bool) -> Checked:
-    done, content = await _run_for(
-        workspace, task.tests.command, task.tests.junit or task.tests.counts or "", timeout_s
-    )
+async def _check(task: SpeedupTask, side: Side, conditions: Conditions, *, twice: bool) -> Checked:
+    output = task.tests.junit or task.tests.counts or ""
+    async with fresh(side, conditions) as workspace:
+        done, content = await _run_for(workspace, task.tests.command, output, conditions.timeout_s)
     tests, notes = read_junit(content) if task.tests.junit else read_counts(content)
     if tests.status != "passed":
         notes = [*notes, f"TESTS: {_said('the command', done)}"]
-    outputs = [await _outputs(task, workspace, timeout_s) for _ in range(2 if twice else 1)]
-    return Checked(tests, outputs, notes)
+    times = range(2 if twice else 1)
+    outputs = [await _outputs(task, side, conditions) for _ in times]
+    recorded = [await _recorded(task, side, conditions) for _ in times]
+    return Checked(tests, outputs, notes, recorded)
 
 
-async def _outputs(task: SpeedupTask, workspace: Workspace, timeout_s: float) -> Mapping[str, Any] | None:
-    if task.snapshots is not None:
-        return await _own_outputs(task.snapshots, workspace, timeout_s)
-    assert task.auto is not None  # noqa: S101 - a task has one of both
-    return await _captured(task.auto, workspace, timeout_s)
+async def _outputs(task: SpeedupTask, side: Side, conditions: Conditions) -> Mapping[str, Any] | None:
+    async with fresh(side, conditions) as workspace:
+        if task.snapshots is not None:
+            return await _own_outputs(task.snapshots, workspace, conditions.timeout_s)
+        assert task.auto is not None  # noqa: S101 - a task has one of both
+        return await _captured(task.auto, workspace, conditions.timeout_s)
 
 
 async def _own_outputs(run: SnapshotRun, workspace: Workspace, timeout_s: float) -> Mapping[str, Any] | None:
@@ -124,15 +172,36 @@ async def _own_outputs(run: SnapshotRun, workspace: Workspace, timeout_s: float)
 
 
 async def _captured(auto: AutoSnapshots, workspace: Workspace, timeout_s: float) -> Mapping[str, Any] | None:
-    asked = {"functions": auto.functions, "path": auto.path, "output": CAPTURED}
+    """Written beside the folder, under a name that nobody can know before."""
+    output = str(workspace.tmp / f"outputs-{secrets.token_hex(8)}.json")
+    asked = {"functions": auto.functions, "path": auto.path, "output": output}
     command = [auto.python, "-c", CAPTURE.read_text("utf-8")]
-    _, content = await _run_for(workspace, command, CAPTURED, timeout_s, json.dumps(asked).encode())
+    _, content = await _run_for(workspace, command, output, timeout_s, json.dumps(asked).encode())
     return read_capture(content)
 
 
-async def _times(task: SpeedupTask, workspace: Workspace, timeout_s: float) -> tuple[Times, str | None]:
+async def _recorded(task: SpeedupTask, side: Side, conditions: Conditions) -> Recorded | None:
+    """The benchmark's command once more, for what its functions give."""
+    if not conditions.modules:
+        return None
+    async with fresh(side, conditions, recorder_files(conditions.modules)) as workspace:
+        env = {**NEUTRAL, **recorder_env(workspace)}
+        await workspace.run(task.benchmarks.command, env=env, timeout_s=conditions.timeout_s)
+        await workspace.end_processes()
+        return read_recorded(workspace)
+
+
+async def _times(task: SpeedupTask, side: Side, conditions: Conditions) -> tuple[Times, str | None]:
     run = task.benchmarks
-    done, content = await _run_for(workspace, run.command, run.output, timeout_s)
+    async with fresh(side, conditions) as workspace:
+        done, content = await _run_for(workspace, run.command, run.output, conditions.timeout_s)
+    times, note = _read(run, done, content)
+    told = claimed(run.format, content or b"", times)
+    side.timed.append(Timed(done.duration_ms / 1000, told, done.exit_code == 0, bool(times)))
+    return times, note
+
+
+def _read(run: Benchmarks, done: Finished, content: bytes | None) -> tuple[Times, str | None]:
     if content is None:
         return {}, f"BENCHMARKS: no {run.output} that can be read was written; {_said('the command', done)}"
     try:
@@ -147,7 +216,7 @@ async def _run_for(
 ) -> tuple[Finished, bytes | None]:
     """Run a command for the file that it writes: never one that was there before. What it started ends with it."""
     await workspace.run(["rm", "-rf", "--", output], timeout_s=timeout_s)
-    done = await workspace.run(command, timeout_s=timeout_s, stdin=stdin)
+    done = await workspace.run(command, env=NEUTRAL, timeout_s=timeout_s, stdin=stdin)
     await workspace.end_processes()
     try:
         return done, workspace.read_file(output)
