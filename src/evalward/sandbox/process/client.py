@@ -16,7 +16,7 @@ from evalward.sandbox.launcher.serve import END, GIVE, LISTEN, OPEN, START, TAKE
 from evalward.sandbox.process.launching import launching
 
 PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
-LAST_BREATH_S = 0.25
+LAST_BREATH_S = 5.0  # a machine that is busy takes its time to tell of an end
 _MOST = 1 << 12
 _MOST_PATH = 1 << 17  # a path that the kernel takes has 4096 bytes, and JSON may need six for each
 

@@ -210,7 +210,8 @@ class Workspace:
     ) -> Self:
         """Copy the fixture (links as links, special files left out) and build the walls.
 
-        `left_out` is copied from nowhere: git keeps credentials in `.git`. `extra_files`: relative path → content; an absolute path needs a mount namespace. Raises `SandboxError`.
+        `left_out` is copied from nowhere: git keeps credentials in `.git`. `extra_files`: relative path → content; an
+        absolute path needs a mount namespace. Raises `SandboxError`.
         """
         hide_ourselves()
         building = asyncio.ensure_future(asyncio.to_thread(_build, fixture, settings, extra_files or {}, left_out))
