@@ -9,14 +9,17 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evalward.edge import harmless
+from evalward.sandbox.process.users import OwnUser, take_user
 
 SOURCE = str(Path(__file__).resolve().parents[2])
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.runner.service import main; main()"
+STARTER = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.process.starter import main; main()"
 PATIENCE_S = 25.0  # for ending its sandboxes
 SAID_LIMIT = 10_000  # bytes of its last words
 
@@ -29,28 +32,98 @@ def runner_environment(env: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in harmless(env).items() if not NOT_FOR_THE_RUNNER.fullmatch(name)}
 
 
+_PYTHON = (sys.executable, "-I", "-X", "utf8", "-c")
+
+
+def own_user(folder: Path) -> OwnUser | None:
+    """A user id of its own for a runner that works in this folder; `None` where we are not root.
+
+    Also `None` where another user could not work: in a folder, or with a Python, that only root may open. The runner
+    is then as we are, and has no keys all the same.
+    """
+    if os.geteuid() != 0 or sys.platform != "linux":
+        return None
+    user = take_user()
+    if user is not None and not _can_work(user.number, folder):
+        user.release()
+        return None
+    return user
+
+
+def _can_work(user: int, folder: Path) -> bool:
+    """Try it, in a process that ends with the attempt."""
+    child = os.fork()
+    if child == 0:
+        works = False
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            paths = sysconfig.get_paths()
+            readable = [folder, SOURCE, paths["stdlib"], paths["purelib"], paths["platlib"]]
+            works = (
+                os.access(sys.executable, os.X_OK)
+                and os.access(tempfile.gettempdir(), os.W_OK | os.X_OK)
+                and all(os.access(place, os.R_OK | os.X_OK) for place in readable)
+            )
+        finally:
+            os._exit(0 if works else 1)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) == 0
+
+
+@contextlib.contextmanager
+def _starter(user: OwnUser | None) -> Iterator[socket.socket | None]:
+    """Who starts launchers for a runner that is not root: it is, and has no key. It ends with the runner."""
+    if user is None:
+        yield None
+        return
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
+            [*_PYTHON, STARTER, str(theirs.fileno()), str(user.number), SOURCE],
+            env={"PATH": os.defpath},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=[theirs.fileno()],
+            start_new_session=True,
+        )
+        theirs.close()
+        yield ours
+
+
 class RunnerProcess:
     """A runner and our end of the connection to it."""
 
     def __init__(self, env: Mapping[str, str], cwd: Path) -> None:
         """Start it. Raises `OSError`."""
-        self.connection, theirs = socket.socketpair()
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
+        self._user = own_user(cwd)
+        self.connection, theirs = socket.socketpair()
         try:
-            with theirs:
-                words = [sys.executable, "-I", "-X", "utf8", "-c", PROGRAM, str(theirs.fileno()), SOURCE]
+            with theirs, _starter(self._user) as starter:
+                passed = [theirs.fileno(), *([starter.fileno()] if starter is not None else [])]
+                number = None if self._user is None else self._user.number
                 self._process = subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
-                    words,
+                    [*_PYTHON, PROGRAM, *map(str, passed), SOURCE],
                     env=runner_environment(env),
                     cwd=cwd,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=self._said,
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=passed,
                     start_new_session=True,  # a terminal's Ctrl-C is for us: we pass it on
+                    user=number,
+                    group=number,
+                    extra_groups=None if number is None else [],
                 )
         except BaseException:
             self.connection.close()
+            self._said.close()
+            if self._user is not None:
+                self._user.release()
             raise
 
     def signal(self, number: signal.Signals) -> None:
@@ -78,3 +151,5 @@ class RunnerProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self._said.close()
+        if self._user is not None:
+            self._user.release()

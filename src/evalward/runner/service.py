@@ -12,6 +12,9 @@ import time
 from collections.abc import Callable, Mapping
 
 from evalward.runner.jobs import JOBS, Session
+from evalward.sandbox.launcher import kernel
+from evalward.sandbox.process.launching import launch_by
+from evalward.sandbox.process.starter import Starter
 from evalward.wire.faults import fault_of_error
 from evalward.wire.messages import written
 from evalward.wire.peer import Incoming, Peer
@@ -70,8 +73,13 @@ def _end_all() -> None:
 
 
 def main() -> None:
-    """The argument is the number of the connection's descriptor."""
+    """The arguments are numbers of descriptors: the connection's, and where there is one, the starter's of launchers."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    connection = socket.socket(fileno=int(sys.argv[1]))
-    connection.set_inheritable(False)  # whoever had it could ask for anything
+    if sys.platform == "linux":
+        kernel.no_new_privileges()
+    connection, *starter = [socket.socket(fileno=int(number)) for number in sys.argv[1:]]
+    for each in (connection, *starter):
+        each.set_inheritable(False)  # whoever had it could ask for anything
+    if starter:
+        launch_by(Starter(starter[0]).launching())
     Service(connection).serve()

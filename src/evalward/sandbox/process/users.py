@@ -14,6 +14,7 @@ from pathlib import Path
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import OWN_USERS
+from evalward.sandbox.process.launching import launching
 
 FIRST, LAST = OWN_USERS[0], OWN_USERS[-1]
 SHOWN_AS = "eval"
@@ -26,11 +27,11 @@ class OwnUser:
     """A user id that is ours until it is given back."""
 
     number: int
-    _claim: int | None
+    claim: int | None
 
     def release(self) -> None:
         """Somebody else may have it."""
-        claim, self._claim = self._claim, None
+        claim, self.claim = self.claim, None
         if claim is not None:
             os.close(claim)
 
@@ -40,6 +41,9 @@ def take_user() -> OwnUser | None:
 
     Raises `SandboxError` when ids can't be claimed.
     """
+    elsewhere = launching().claim
+    if elsewhere is not None:
+        return elsewhere()
     claims = claims_folder()
     taken = {entry.pw_uid for entry in pwd.getpwall()} | _at_work() | _given_by_systemd()
     free = [number for number in range(FIRST, LAST + 1) if number not in taken]
