@@ -60,7 +60,7 @@ def _can_work(user: int, folder: Path) -> bool:
             os.setresgid(user, user, user)
             os.setresuid(user, user, user)
             paths = sysconfig.get_paths()
-            readable = [folder, SOURCE, paths["stdlib"], paths["purelib"], paths["platlib"]]
+            readable: list[str | Path] = [folder, SOURCE, paths["stdlib"], paths["purelib"], paths["platlib"]]
             works = (
                 os.access(sys.executable, os.X_OK)
                 and os.access(tempfile.gettempdir(), os.W_OK | os.X_OK)

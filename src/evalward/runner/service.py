@@ -73,7 +73,7 @@ def _end_all() -> None:
 
 
 def main() -> None:
-    """The arguments are numbers of descriptors: the connection's, and where there is one, the starter's of launchers."""
+    """The arguments are numbers of descriptors: the connection's, and the launchers' starter's if there is one."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform == "linux":
         kernel.no_new_privileges()

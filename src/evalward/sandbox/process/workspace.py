@@ -8,7 +8,7 @@ import os
 import socket
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -282,6 +282,21 @@ class Workspace:
                 return None
             return read_all(found.descriptor)
 
+    @contextlib.contextmanager
+    def ours(self) -> Iterator[None]:
+        """As long as this lasts folder, HOME and temporary files are open to us, to be read and written by their paths.
+
+        Blocking. Where they are another user's, or locked, all processes are ended for it. Not to be nested.
+        """
+        if not self._built.borrowed and os.access(self.folder, os.R_OK | os.X_OK):
+            yield
+            return
+        self._client.take()
+        try:
+            yield
+        finally:
+            self._client.give()
+
     def copy_to(self, folder: Path, limit_mb: int, left_out: Collection[str] = LEFT_OUT) -> Copied:
         """Copy the fixture as it is now: links as links; what is special, too much, or closed left out.
 
@@ -289,13 +304,8 @@ class Workspace:
         when it can't be written.
         """
         try:
-            if not self._built.borrowed and os.access(self.folder, os.R_OK | os.X_OK):
+            with self.ours():
                 return Copier(limit_mb * MIB, left_out, lenient=True).copy(self.folder, folder)
-            self._client.take()
-            try:
-                return Copier(limit_mb * MIB, left_out, lenient=True).copy(self.folder, folder)
-            finally:
-                self._client.give()
         except OSError as error:
             raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
 

@@ -106,8 +106,9 @@ class Work:
                 there.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(fixture / path, there, follow_symlinks=False)
         self.instruments = instruments_of(self.case, paths_of(self.original), fixture)
-        self.home = archived(workspace.home, self.place / "home")
-        self.results = archived(results.path, self.place / "results")
+        with workspace.ours():
+            self.home = archived(workspace.home, self.place / "home")
+            self.results = archived(results.path, self.place / "results")
 
     def _was_hidden(self, path: str) -> bool:
         given = self.place / "given"
@@ -240,7 +241,8 @@ class Room:
 
     def _told(self) -> ScriptContext:
         assert self._results is not None  # noqa: S101 - an open room has one
-        return self._tell(self.workspace, self._results)
+        with self.workspace.ours():
+            return self._tell(self.workspace, self._results)
 
     async def _cleaned(self) -> None:
         """Nothing that a command before has run, or has changed of what judges, is there any more."""
@@ -256,7 +258,7 @@ class Room:
 
     def _kept_results(self) -> bytes:
         assert self._results is not None  # noqa: S101
-        with tempfile.TemporaryDirectory(dir=self._work.place) as place:
+        with tempfile.TemporaryDirectory(dir=self._work.place) as place, self.workspace.ours():
             return archived(self._results.path, Path(place) / "copy")
 
     async def _open(self) -> None:
@@ -266,7 +268,8 @@ class Room:
         except SandboxError as error:
             raise NoRoomError(str(error)) from error
         try:
-            self._results = ResultsFolder(self._workspace.tmp)
+            with self._workspace.ours():
+                self._results = ResultsFolder(self._workspace.tmp)
             unpack = ["tar", "-xf", "-", "-C", str(self._results.path)]
             done = await self._workspace.run(unpack, stdin=work.results)
             if done.exit_code != 0:

@@ -121,7 +121,8 @@ class _Stage:
         self._case, self._judge = work.case, judge
         self._trace = Trace()
         self._room: Room | None = None
-        self._results = ResultsFolder(workspace.tmp)
+        with workspace.ours():
+            self._results = ResultsFolder(workspace.tmp)
 
     async def play(self) -> TrialOutcome:
         try:
