@@ -44,7 +44,8 @@ def enter(arguments: Sequence[str], *, keys: bool) -> None:
     see `taken_environment`.
     """
     env = os.environ if keys else harmless(os.environ)
-    if not sys.flags.isolated or len(env) != len(os.environ):
+    begun = PROGRAM in sys.orig_argv  # once is enough, whatever the system adds to an environment
+    if not begun and (not sys.flags.isolated or len(env) != len(os.environ)):
         options = ["-I", "-X", "utf8", *(["-u"] if os.environ.get("PYTHONUNBUFFERED") else [])]
         os.execve(  # noqa: S606 - ourselves
             sys.executable, [sys.executable, *options, "-c", PROGRAM, SOURCE, *arguments], dict(env)
