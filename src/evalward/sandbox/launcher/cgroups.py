@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterator
 
 PLACE = "/sys/fs/cgroup"
@@ -76,7 +75,7 @@ class Group:
 def make(memory: int | None, processes: int | None, place: str = PLACE, own: str = "/proc/self/cgroup") -> Group | None:
     """A group with these limits, `None` where that isn't ours to make."""
     for folder in _parents(place, own):
-        name = f"evalward-{secrets.token_hex(8)}"
+        name = f"evalward-{os.urandom(8).hex()}"
         try:
             os.mkdir(os.path.join(folder, name), 0o755)
         except OSError:
