@@ -104,7 +104,7 @@ def _parents(place: str, own: str) -> Iterator[str]:
         for depth in range(len(names), -1, -1):
             folder = os.path.join(place, *names[:depth])
             try:
-                with open(os.path.join(folder, "cgroup.subtree_control"), encoding="ascii") as file:
+                with open(os.path.join(folder, "cgroup.subtree_control"), encoding="utf-8") as file:
                     given = set(file.read().split())
             except (OSError, ValueError):
                 continue
