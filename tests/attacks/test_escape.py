@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +93,14 @@ async def test_nothing_is_left_for_the_next_trial(walls: Layers) -> None:
         left = await one.run(["python3", "-c", LEAVE])
         assert left.exit_code == 0, left.stderr
         assert ("True" in left.stdout) == walls.namespaces  # those have some of their own
+    async with opened() as other:
+        assert (await other.run(["python3", "-c", FIND])).stdout == "nothing\n"
+
+
+async def test_nothing_is_left_either_where_no_system_call_is_filtered(monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, replace(walls_named("own user"), filtered=False))
+    async with opened() as one:
+        assert "shm True queue True sem True" in (await one.run(["python3", "-c", LEAVE])).stdout
     async with opened() as other:
         assert (await other.run(["python3", "-c", FIND])).stdout == "nothing\n"
 

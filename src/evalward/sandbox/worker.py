@@ -111,6 +111,7 @@ def serve(connection: socket.socket) -> None:
 
 def _child(connection: socket.socket) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # its files exist only in memory
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = MAX_ADDRESS_SPACE if hard == resource.RLIM_INFINITY else min(hard, MAX_ADDRESS_SPACE)
     resource.setrlimit(resource.RLIMIT_AS, (most, hard))

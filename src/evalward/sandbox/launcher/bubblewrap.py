@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -42,6 +41,8 @@ def words(plan: Plan, control: int, plan_file: int, modules: str) -> list[str]:
 
 
 def _namespaces(plan: Plan) -> list[str]:
+    import subprocess  # noqa: PLC0415 - every other launcher starts sooner without
+
     known = subprocess.run([str(plan.bubblewrap), "--help"], env={}, capture_output=True, check=False).stdout  # noqa: S603
     shared = [] if plan.network else ["--share-net"]
     inner = ["--disable-userns"] if b"--disable-userns" in known else []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 from collections.abc import Iterator
 
 PLACE = "/sys/fs/cgroup"
@@ -76,7 +75,7 @@ class Group:
 def make(memory: int | None, processes: int | None, place: str = PLACE, own: str = "/proc/self/cgroup") -> Group | None:
     """A group with these limits, `None` where that isn't ours to make."""
     for folder in _parents(place, own):
-        name = f"evalward-{secrets.token_hex(8)}"
+        name = f"evalward-{os.urandom(8).hex()}"
         try:
             os.mkdir(os.path.join(folder, name), 0o755)
         except OSError:
@@ -105,7 +104,7 @@ def _parents(place: str, own: str) -> Iterator[str]:
         for depth in range(len(names), -1, -1):
             folder = os.path.join(place, *names[:depth])
             try:
-                with open(os.path.join(folder, "cgroup.subtree_control"), encoding="ascii") as file:
+                with open(os.path.join(folder, "cgroup.subtree_control"), encoding="utf-8") as file:
                     given = set(file.read().split())
             except (OSError, ValueError):
                 continue

@@ -125,18 +125,18 @@ def new_session_keyring() -> None:
 
 def remove_messages(user: int) -> None:
     """Remove the System V memory, queues and semaphores of a user who has no process any more."""
-    for name, remove in (("shm", _libc.shmctl), ("msg", _libc.msgctl)):
-        for number in _owned(name, user):
+    for name, column, remove in (("shm", "shmid", _libc.shmctl), ("msg", "msqid", _libc.msgctl)):
+        for number in _owned(name, column, user):
             remove(ctypes.c_int(number), ctypes.c_int(0), None)  # IPC_RMID
-    for number in _owned("sem", user):
+    for number in _owned("sem", "semid", user):
         _libc.semctl(ctypes.c_int(number), ctypes.c_int(0), ctypes.c_int(0))
 
 
-def _owned(name: str, user: int) -> list[int]:
+def _owned(name: str, column: str, user: int) -> list[int]:
     try:
-        with open(f"/proc/sysvipc/{name}", encoding="ascii") as file:
+        with open(f"/proc/sysvipc/{name}", encoding="utf-8") as file:
             columns = file.readline().split()
-            own, maker, number = (columns.index(word) for word in ("uid", "cuid", f"{name}id"))
+            own, maker, number = (columns.index(word) for word in ("uid", "cuid", column))
             rows = [line.split() for line in file]
     except (OSError, ValueError):
         return []

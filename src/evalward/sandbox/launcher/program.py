@@ -9,7 +9,7 @@ import socket
 import sys
 from dataclasses import replace
 
-from evalward.sandbox.launcher import bubblewrap, cgroups, kernel, landlock, world
+from evalward.sandbox.launcher import cgroups, kernel, landlock, world
 from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import give_up_rights
 from evalward.sandbox.launcher.plan import OWN_USERS, Plan, load_plan
@@ -56,6 +56,8 @@ def main() -> None:
 
 def _wrap(control: socket.socket, plan: Plan) -> None:
     """Let bubblewrap build the namespaces; the launcher in them goes on from `inside`."""
+    from evalward.sandbox.launcher import bubblewrap  # noqa: PLC0415 - every other launcher starts sooner without
+
     kernel.hide_memory()
     told = os.memfd_create("plan")
     os.write(told, plan.dump())

@@ -16,6 +16,7 @@ from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import BROKEN, become
 from evalward.sandbox.launcher.descend import Found, Link, descend
 from evalward.sandbox.launcher.folders import used
+from evalward.sandbox.launcher.kernel import remove_messages
 from evalward.sandbox.launcher.members import Members
 from evalward.sandbox.launcher.owners import hand_over
 from evalward.sandbox.launcher.plan import Plan, load_command
@@ -88,6 +89,23 @@ class Launcher:
         while self._once():
             pass
         self._members.end(self._reap)
+        if self._plan.user is not None and not self._plan.namespaces:
+            self._remove_messages(self._plan.user)
+
+    @staticmethod
+    def _remove_messages(user: int) -> None:
+        """What was left for the next one with this id. As that user: not every root may remove it."""
+        child = os.fork()
+        if child == 0:
+            try:
+                os.setgroups([])
+                os.setresgid(user, user, user)
+                os.setresuid(user, user, user)
+                remove_messages(user)
+            finally:
+                os._exit(0)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(child, 0)
 
     def _once(self) -> bool:
         waiting = {connection.fileno(): process for process, connection in self._commands.items()}
