@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evalward.commands.files import REPORT_HINT
+from evalward.commands.hosts import refuse_foreign_hosts
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
@@ -73,7 +74,10 @@ def services_of(
 ) -> Services:
     """What we do for the runner. The output folder is opened when there is something to write: before that everything
     else has been found right. `clear` is what of an earlier run is removed then, `None` for nothing.
+
+    Raises `InputError` where a key would go to a host that the checkout alone names.
     """
+    refuse_foreign_hosts(loaded, world.env)
 
     def opened() -> OutputFolder:
         folder = OutputFolder.open(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from socket import socket
 
-from evalward.config import Config
+from evalward.config.model import Config
 from evalward.keeper.proxy import Account, Allowance, Proxy
 from evalward.records.case import Case
 from evalward.records.problem import Place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -153,3 +154,27 @@ class RunnerProcess:
         self._said.close()
         if self._user is not None:
             self._user.release()
+
+
+_EARLY: list[tuple[Path, RunnerProcess]] = []
+
+
+def start_early(env: Mapping[str, str], cwd: Path) -> None:
+    """Start a runner now: it loads what it needs while we load what we need. Who doesn't use it ends it at our end."""
+    with contextlib.suppress(OSError):  # whoever wants it will be told
+        _EARLY.append((cwd, RunnerProcess(env, cwd)))
+
+
+def started(env: Mapping[str, str], cwd: Path) -> RunnerProcess:
+    """The runner that was started early, or a new one. Raises `OSError`."""
+    if _EARLY and _EARLY[0][0] == cwd:
+        return _EARLY.pop()[1]
+    return RunnerProcess(env, cwd)
+
+
+@atexit.register
+def _end_unused() -> None:
+    while _EARLY:
+        process = _EARLY.pop()[1]
+        process.connection.close()
+        process.close()

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from evalward.keeper.process import RunnerProcess
+from evalward.keeper.process import started
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
@@ -27,7 +27,7 @@ class Runner:
     """The runner's process, as the keeper orders its work. One job at a time."""
 
     def __init__(self, env: Mapping[str, str], cwd: Path) -> None:
-        self._process = RunnerProcess(env, cwd)
+        self._process = started(env, cwd)
         self._peer = Peer(self._process.connection, self._heard)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._handlers: Mapping[str, Handler] = {}

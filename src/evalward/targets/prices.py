@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from evalward.config import ModelPrice
+from evalward.config.providers import ModelPrice
 from evalward.records.trace import Usage
 
 MILLION = 1_000_000

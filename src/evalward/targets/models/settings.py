@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from evalward.config import Config, Effort
+from evalward.config.model import Config
+from evalward.config.providers import Effort
 from evalward.records.base import digest
 from evalward.targets.limiter import MOST
 from evalward.targets.prices import Price, configured_price, price

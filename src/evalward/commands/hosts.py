@@ -1,0 +1,77 @@
+"""Where a key may go from the command line: not wherever the branch says that happens to be checked out.
+
+In the action the base says it. Here somebody may have checked out a stranger's branch, whose configuration names a host
+of its own. So a host counts that is the provider's own, this machine, named by the configuration of the default branch,
+or named in the environment.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from evalward.config import PROVIDERS, LoadedConfig, parse_config
+from evalward.config.providers import Providers
+from evalward.git import GitTree, repository_path
+from evalward.github.errors import GitHubError
+from evalward.records.problem import InputError, Place, Problem
+
+VARIABLE = "EVALWARD_HOSTS"
+DEFAULT_BRANCH = "refs/remotes/origin/HEAD"
+
+
+def refuse_foreign_hosts(loaded: LoadedConfig, env: Mapping[str, str]) -> None:
+    """Raises `InputError` where a key that is set would go to a host that nobody but the checkout names."""
+    foreign = {name: host for name, host in _hosts(loaded.config.providers, env).items() if not _is_here(host)}
+    if not foreign:
+        return
+    known = {host.strip() for host in env.get(VARIABLE, "").split(",")} | _of_default_branch(loaded, env)
+    problems = [
+        Problem(
+            place=Place(file=loaded.file),
+            field=f"providers.{name}.base_url",
+            message=f"a key would go to {host}, which is named by this checkout alone",
+            remedy=f"If that is meant, set {VARIABLE}={host}.",
+        )
+        for name, host in foreign.items()
+        if host not in known
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _hosts(providers: Providers, env: Mapping[str, str]) -> dict[str, str]:
+    """The hosts instead of the providers' own that get a key of `env`, by provider."""
+    found = {}
+    for name in PROVIDERS:
+        given = providers.named(name)
+        if given.base_url and given.key_env and env.get(given.key_env, "").strip():
+            found[name] = urlsplit(given.base_url).netloc.rpartition("@")[2]
+    return found
+
+
+def _is_here(host: str) -> bool:
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _of_default_branch(loaded: LoadedConfig, env: Mapping[str, str]) -> set[str]:
+    """The hosts that the default branch's configuration names; none where there is no such thing."""
+    tree = GitTree(loaded.root, search_path=env.get("PATH", ""))
+    try:
+        sha = tree.resolve(DEFAULT_BRANCH)
+        path = repository_path(tree.prefix(), [posixpath.basename(loaded.file)])
+        text = tree.read(sha, path) if sha is not None else None
+        providers = None if text is None else parse_config(text.decode("utf-8"), path, Path("/")).config.providers
+    except (InputError, GitHubError, UnicodeDecodeError):
+        return set()
+    if providers is None:
+        return set()
+    urls = [providers.named(name).base_url for name in PROVIDERS]
+    return {urlsplit(url).netloc.rpartition("@")[2] for url in urls if url}
