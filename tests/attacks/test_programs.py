@@ -125,7 +125,7 @@ def test_a_link_that_leads_out_of_the_repository_is_no_program(checkout: Path) -
     program = checkout / "assistant"
     program.symlink_to(sys.executable)
     loaded = parse_config(CONFIG.replace("NETWORK", ""), "evalward.yml", checkout)
-    with pytest.raises(InputError, match="there is no program"):
+    with pytest.raises(InputError, match="is a symbolic link"):
         load_program("mine", loaded, {"PATH": os.environ["PATH"]})
 
 

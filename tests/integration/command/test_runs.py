@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -12,8 +13,12 @@ from pathlib import Path
 import pytest
 
 from evalward.config import CommandSuite, load_config
+from evalward.engine.plan import Selection
+from evalward.engine.scheduler import Execution, execute
+from evalward.runner.measure import prepare
 from evalward.suites.command import judge as judging
 from evalward.suites.command.load import load_cases
+from support.cases import Silent
 from support.commands import recorded_answers
 from support.model_server import KEY, Answer, Conversation, ModelServer, Script
 
@@ -89,8 +94,9 @@ def test_an_answer_that_breaks_its_judging_is_wrong_and_never_an_error(
     record(here, {**ANSWERS, "range": "seq 5"})
     here.write(["replay:bad"], recordings={"bad": "recorded.jsonl"})
     monkeypatch.setattr(judging, "assessed", broken)
-    assert here.run("check") == 1
-    results = {result.id: result for result in here.report.runs[0].cases}
+    plan = prepare(load_config(here.path / "evalward.yml"), Selection(), {})
+    (run,) = asyncio.run(execute(plan, Execution(None, Silent()))).runs
+    results = {result.id: result for result in run.cases}
     assert (results["range"].status, results["range"].reason) == ("failed", "unreadable_result")
     assert "RecursionError: too deep for us" in str(results["range"].message)
     assert {result.status.value for result in results.values()} == {"failed"}

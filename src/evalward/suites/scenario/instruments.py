@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalward.opening import beginning_inside
+from evalward.records.problem import InputError
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.commands import Piece, pieces
@@ -200,6 +202,6 @@ class _Needed:
 
 def _guidance(fixture: Path, name: str) -> str:
     try:
-        return (fixture / name).read_bytes()[:200_000].decode("utf-8", "replace")
-    except OSError:
+        return beginning_inside(fixture, name, 200_000).decode("utf-8", "replace")
+    except (OSError, InputError):
         return ""

@@ -12,12 +12,14 @@ import asyncio
 import contextlib
 import io
 import shutil
+import stat
 import tarfile
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalward.opening import read_inside
 from evalward.records.base import clean_text
 from evalward.sandbox.base import Ended, FileType, SandboxError
 from evalward.sandbox.process import Network, Settings, Workspace
@@ -30,6 +32,7 @@ from evalward.suites.scenario.results_folder import ResultsFolder
 from evalward.suites.scenario.scripts import ScriptContext
 
 MIB = 1 << 20
+NO_LIMIT = 1 << 62  # of a fixture, whose size the workspace bounds
 WHOLE = ()  # nothing is left out: a repository in there is what setup and agent made of it
 MOST_HOME_MB = 64  # that a setup may leave in HOME and the results folder
 OVER = 2  # times the disk that the agent had may be found: it is ended only when it has used more
@@ -93,7 +96,9 @@ class Work:
         if not hidden:
             return fixture
         given = self.place / "given"
-        shutil.copytree(fixture, given, symlinks=True, ignore=_leaving_out(fixture, hidden))
+        Copier(NO_LIMIT).copy(fixture, given)
+        for path in hidden:
+            (given / path).unlink(missing_ok=True)
         return given
 
     def remember(self, workspace: Workspace, results: ResultsFolder) -> None:
@@ -104,7 +109,7 @@ class Work:
             there = self.original / path
             if not _is_there(there) and self._was_hidden(path):
                 there.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(fixture / path, there, follow_symlinks=False)
+                _copy(fixture, path, there)
         self.instruments = instruments_of(self.case, paths_of(self.original), fixture)
         with workspace.ours():
             self.home = archived(workspace.home, self.place / "home")
@@ -137,12 +142,14 @@ def _is_there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def _leaving_out(fixture: Path, hidden: frozenset[str]) -> Callable[[str, list[str]], set[str]]:
-    def ignored(folder: str, names: list[str]) -> set[str]:
-        inside = Path(folder).relative_to(fixture)
-        return {name for name in names if (inside / name).as_posix() in hidden}
-
-    return ignored
+def _copy(fixture: Path, path: str, there: Path) -> None:
+    """A file of the fixture, or a link as it is."""
+    source = fixture / path
+    if source.is_symlink():
+        there.symlink_to(source.readlink())
+        return
+    there.write_bytes(read_inside(fixture, path))
+    there.chmod(stat.S_IMODE(source.lstat().st_mode) & 0o777 | 0o600)
 
 
 def archived(folder: Path, copy: Path) -> bytes:
