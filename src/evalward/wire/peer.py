@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 FRAME_LIMIT = 512 << 20  # bytes of one frame: a report of very many trials
 NAME_LIMIT = 64
+CHUNK = 1 << 20
 _HEADER = struct.Struct("!BBBQQ")  # kind, length of the name, descriptors, number of the call, length of the data
 _CALL, _ANSWER, _FAILURE, _NOTE = range(4)
 _MOST_DESCRIPTORS = 4
@@ -174,6 +175,15 @@ class Peer:
             future.set_exception(CallFailedError(data))
 
     def _whole(self, length: int) -> bytes:
+        if length <= CHUNK:
+            return self._chunk(length)
+        parts, left = [], length
+        while left:  # what is announced and doesn't come takes no memory
+            parts.append(self._chunk(min(left, CHUNK)))
+            left -= len(parts[-1])
+        return b"".join(parts)
+
+    def _chunk(self, length: int) -> bytes:
         buffer = bytearray(length)
         view, done = memoryview(buffer), 0
         while done < length:
