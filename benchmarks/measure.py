@@ -16,20 +16,23 @@ from statistics import median
 from tabulate import tabulate
 
 EVALWARD = Path(sys.executable).with_name("evalward")
-SANDBOX = b"evalward.sandbox.worker"
 
 
 @dataclass(frozen=True)
 class Spent:
-    """What something took: seconds of the clock, of this process's processor time and of the sandbox's, and MB at most.
+    """What something took: seconds of the clock, of this process's processor and of those below it, and MB at most.
 
     A number that nobody measured is 0.
     """
 
     wall: float
     cpu: float
-    sandbox: float = 0.0
+    below: float = 0.0
     peak_mb: float = 0.0
+
+    def beyond(self, other: Spent) -> Spent:
+        """What it took more than another."""
+        return Spent(self.wall - other.wall, self.cpu - other.cpu, self.below - other.below)
 
 
 @dataclass(frozen=True)
@@ -44,26 +47,16 @@ class Row:
 
 
 def spent(work: Callable[[], object]) -> Spent:
-    """What a call took in this process, and in the sandboxes that it started and left running."""
-    wall, cpu, sandbox = time.perf_counter(), _cpu(), _sandbox_cpu()
+    """What a call took in this process, and in the processes below it that have ended meanwhile."""
+    wall, cpu, below = time.perf_counter(), _cpu(resource.RUSAGE_SELF), _cpu(resource.RUSAGE_CHILDREN)
     work()
-    return Spent(time.perf_counter() - wall, _cpu() - cpu, _sandbox_cpu() - sandbox)
+    took = time.perf_counter() - wall
+    return Spent(took, _cpu(resource.RUSAGE_SELF) - cpu, _cpu(resource.RUSAGE_CHILDREN) - below)
 
 
-def _cpu() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
+def _cpu(who: int) -> float:
+    used = resource.getrusage(who)
     return used.ru_utime + used.ru_stime
-
-
-def _sandbox_cpu() -> float:
-    """Seconds of all sandbox processes below this one. Linux tells it; elsewhere it is 0."""
-    total = 0
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if SANDBOX in (folder / "cmdline").read_bytes():
-                words = (folder / "stat").read_text().rpartition(")")[2].split()
-                total += int(words[11]) + int(words[12])  # user and system, of proc(5)
-    return total / os.sysconf("SC_CLK_TCK")
 
 
 def child(*words: str | Path, cwd: Path, env: dict[str, str] | None = None, codes: Iterable[int] = (0,)) -> Spent:

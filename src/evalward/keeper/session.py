@@ -15,12 +15,14 @@ from evalward.records.base import Record
 from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
 from evalward.wire.faults import InterruptedRunError, OtherSideError, error_of, fault_of_error
-from evalward.wire.peer import CallFailedError, Incoming, Peer, WireError
+from evalward.wire.frames import WireError
+from evalward.wire.peer import CallFailedError, Incoming, Line
 
 R = TypeVar("R", bound=Record)
 Handler = Callable[[Incoming], Awaitable[bytes]]
 FILE_LIMIT = 64 << 20  # bytes of a file that is read for us
 _LAST = (signal.SIGINT, signal.SIGTERM)
+_REFUSED = m.written(fault_of_error(WireError("nothing is asked for now")))
 
 
 class Runner:
@@ -28,15 +30,13 @@ class Runner:
 
     def __init__(self, env: Mapping[str, str], cwd: Path) -> None:
         self._process = started(env, cwd)
-        self._peer = Peer(self._process.connection, self._heard)
-        self._loop: asyncio.AbstractEventLoop | None = None
+        self._line = Line(self._process.connection)
         self._handlers: Mapping[str, Handler] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._peer.start()
 
     def close(self) -> None:
         """End it, and whatever it has started."""
-        self._peer.close()
+        self._line.close()
         self._process.close()
 
     # --- what it can do ---------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class Runner:
     def _job(self, name: str, order: Record, handlers: Mapping[str, Handler] | None = None) -> bytes:
         try:
             if handlers is None:
-                return self._peer.call(name, m.written(order))
+                return self._line.call(name, m.written(order), _REFUSED)
             return asyncio.run(self._serving(name, m.written(order), handlers))
         except CallFailedError as failed:
             error = error_of(failed.data)
@@ -95,13 +95,11 @@ class Runner:
         raise error
 
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:
-        loop = asyncio.get_running_loop()
-        self._handlers, self._loop = handlers, loop
+        self._handlers = handlers
         try:
-            with self._signals_passed_on(loop):
-                return await self._peer.ask(name, data)
+            with self._signals_passed_on(asyncio.get_running_loop()):
+                return await self._line.serve(name, data, self._start)
         finally:
-            self._loop = None
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -135,20 +133,6 @@ class Runner:
 
     # --- what it asks for -------------------------------------------------------------------------------------------
 
-    def _heard(self, asked: Incoming) -> None:
-        loop = self._loop
-        if loop is None:
-            self._refuse(asked)
-            return
-        try:
-            loop.call_soon_threadsafe(self._start, asked)
-        except RuntimeError:  # the loop has just ended
-            self._refuse(asked)
-
-    def _refuse(self, asked: Incoming) -> None:
-        asked.close()
-        self._peer.fail(asked, m.written(fault_of_error(WireError("nothing is asked for now"))))
-
     def _start(self, asked: Incoming) -> None:
         task = asyncio.get_running_loop().create_task(self._handle(asked))
         self._tasks.add(task)
@@ -159,12 +143,12 @@ class Runner:
         try:
             if handler is None or asked.name == "close":
                 raise ValueError(f"the keeper does no {asked.name!r}")
-            self._peer.answer(asked, await handler(asked))
+            self._line.answer(asked, await handler(asked))
         except asyncio.CancelledError:
-            self._refuse(asked)
+            self._line.fail(asked, _REFUSED)
             raise
         except Exception as error:  # whatever is asked wrongly is the asker's trouble, and never ours
-            self._peer.fail(asked, m.written(fault_of_error(error)))
+            self._line.fail(asked, m.written(fault_of_error(error)))
 
 
 @contextmanager

@@ -19,7 +19,8 @@ from evalward.targets.base import Reply, Request
 from evalward.targets.failures import TargetError
 from evalward.wire import messages as m
 from evalward.wire.faults import error_of
-from evalward.wire.peer import FRAME_LIMIT, CallFailedError, Peer
+from evalward.wire.frames import FRAME_LIMIT
+from evalward.wire.peer import CallFailedError, Peer
 
 R = TypeVar("R", bound=Record)
 

@@ -1,12 +1,11 @@
-"""Calls in both directions over one socket pair: bytes with a name, an answer or a failure, and open files beside them.
+"""Calls in both directions over one socket pair: bytes with a name, an answer or a failure, and open files with them.
 
-Nothing here trusts the other side: a frame has a bound, a header that is none ends the connection, descriptors that
-were not announced are closed.
+There are two ends. The `Peer` has a thread that reads, so that any thread may ask: the runner. The `Line` has none and
+reads where it waits, or on an event loop: the keeper's, whose loop has enough to do.
 """
 
 from __future__ import annotations
 
-import array
 import asyncio
 import contextlib
 import itertools
@@ -18,16 +17,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-FRAME_LIMIT = 512 << 20  # bytes of one frame: a report of very many trials
-NAME_LIMIT = 64
-CHUNK = 1 << 20
-_HEADER = struct.Struct("!BBBQQ")  # kind, length of the name, descriptors, number of the call, length of the data
-_CALL, _ANSWER, _FAILURE, _NOTE = range(4)
-_MOST_DESCRIPTORS = 4
+from evalward.wire.frames import ANSWER, CALL, FAILURE, NOTE, Frame, Frames, WireError, send
 
-
-class WireError(Exception):
-    """The other side has gone, or speaks another language."""
+SEND_S = 60  # for the other side to take what we say
+_NOW = getattr(socket, "MSG_DONTWAIT", 0)
 
 
 class CallFailedError(Exception):
@@ -47,19 +40,137 @@ class Incoming:
     descriptors: tuple[int, ...]
     number: int | None
 
+    @classmethod
+    def of(cls, frame: Frame) -> Incoming:
+        """A frame that is a call or a note."""
+        return cls(frame.name, frame.data, frame.descriptors, frame.number if frame.kind == CALL else None)
+
     def close(self) -> None:
         """Close the files that came with it."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 
 
-class Peer:
-    """One end of the connection. Calls may come from any thread; `on_call` is called in the reader's own."""
+class _End:
+    """What both ends have in common: they send, one frame at a time."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(1)
+        with contextlib.suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", SEND_S, 0))
+
+    def note(self, name: str, data: bytes = b"null") -> None:
+        """Tell something that needs no answer. Raises `WireError`."""
+        self._send(Frame(NOTE, 0, name, data))
+
+    def answer(self, asked: Incoming, data: bytes = b"null") -> None:
+        """Answer a call. That the other side has gone is no news to whoever answers."""
+        self._respond(ANSWER, asked, data)
+
+    def fail(self, asked: Incoming, data: bytes) -> None:
+        """Say why a call could not be done."""
+        self._respond(FAILURE, asked, data)
+
+    def _respond(self, kind: int, asked: Incoming, data: bytes) -> None:
+        if asked.number is not None:
+            with contextlib.suppress(WireError):
+                self._send(Frame(kind, asked.number, "", data))
+
+    def _send(self, frame: Frame, descriptors: Sequence[int] = ()) -> None:
+        with self._lock:
+            send(self._connection, frame, descriptors)
+
+
+class Line(_End):
+    """An end without a thread: one call at a time, whose answer is read by whoever asked."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(connection)
+        self._frames = Frames()
+
+    def call(self, name: str, data: bytes = b"null", refused: bytes = b"null") -> bytes:
+        """Ask, and wait. What the other side asks meanwhile fails with `refused`.
+
+        Raises `CallFailedError`, and `WireError` when the other side goes.
+        """
+        number = next(self._numbers)
+        self._send(Frame(CALL, number, name, data))
+        while True:
+            for frame in self._frames.take():
+                if frame.kind in {CALL, NOTE}:
+                    asked = Incoming.of(frame)
+                    asked.close()
+                    self.fail(asked, refused)
+                elif frame.number == number:
+                    return _result(frame)
+            self._receive()
+
+    async def serve(self, name: str, data: bytes, on_call: Callable[[Incoming], None]) -> bytes:
+        """Ask, and while waiting give what the other side asks to `on_call`. Raises as `call`."""
+        number = next(self._numbers)
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[bytes] = loop.create_future()
+
+        def readable() -> None:
+            try:
+                self._receive(_NOW)
+                self._give(number, on_call, ended)
+            except BlockingIOError:
+                return
+            except WireError as error:
+                if not ended.done():
+                    ended.set_exception(error)
+                loop.remove_reader(self._connection)
+
+        self._send(Frame(CALL, number, name, data))
+        loop.add_reader(self._connection, readable)
+        try:
+            return await ended
+        finally:
+            loop.remove_reader(self._connection)
+
+    def _give(self, number: int, on_call: Callable[[Incoming], None], ended: asyncio.Future[bytes]) -> None:
+        for frame in self._frames.take():
+            if frame.kind in {CALL, NOTE}:
+                on_call(Incoming.of(frame))
+            elif frame.number == number and not ended.done():
+                try:
+                    ended.set_result(_result(frame))
+                except CallFailedError as error:
+                    ended.set_exception(error)
+
+    def _receive(self, flags: int = 0) -> None:
+        try:
+            if self._frames.receive(self._connection, flags):
+                return
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            raise WireError("the other process has gone") from error
+        raise WireError("the other process has gone")
+
+    def close(self) -> None:
+        """End the connection."""
+        self._connection.close()
+        self._frames.close()
+
+
+def _result(frame: Frame) -> bytes:
+    for descriptor in frame.descriptors:
+        os.close(descriptor)
+    if frame.kind == FAILURE:
+        raise CallFailedError(frame.data)
+    return frame.data
+
+
+class Peer(_End):
+    """An end with a thread that reads. Calls may come from any other; `on_call` is called in the reader's own."""
 
     def __init__(self, connection: socket.socket, on_call: Callable[[Incoming], None]) -> None:
-        self._connection, self._on_call = connection, on_call
-        self._lock = threading.Lock()  # one frame at a time
-        self._numbers = itertools.count(1)
+        super().__init__(connection)
+        self._on_call = on_call
         self._waiting: dict[int, Future[bytes]] = {}
         self._ended: str | None = None
         self._state = threading.Lock()  # guards the two above
@@ -69,8 +180,6 @@ class Peer:
         """Begin to read. `on_end` is called once, in the reader's thread, when the connection has ended."""
         self._on_end = on_end
         self._reader.start()
-
-    # --- asking -----------------------------------------------------------------------------------------------------
 
     def call(self, name: str, data: bytes = b"null", descriptors: Sequence[int] = ()) -> bytes:
         """Ask, and wait for the answer. Raises `CallFailedError`, and `WireError` when the other side goes."""
@@ -88,54 +197,20 @@ class Peer:
                 raise WireError(self._ended)
             number = next(self._numbers)
             self._waiting[number] = future
-        self._send(_CALL, name, number, data, descriptors)
+        self._send(Frame(CALL, number, name, data), descriptors)
         return future
 
-    def note(self, name: str, data: bytes = b"null") -> None:
-        """Tell something that needs no answer. Raises `WireError`."""
-        self._send(_NOTE, name, 0, data)
-
-    # --- answering --------------------------------------------------------------------------------------------------
-
-    def answer(self, asked: Incoming, data: bytes = b"null") -> None:
-        """Answer a call. That the other side has gone is no news to whoever answers."""
-        self._respond(_ANSWER, asked, data)
-
-    def fail(self, asked: Incoming, data: bytes) -> None:
-        """Say why a call could not be done."""
-        self._respond(_FAILURE, asked, data)
-
-    def _respond(self, kind: int, asked: Incoming, data: bytes) -> None:
-        if asked.number is not None:
-            try:
-                self._send(kind, "", asked.number, data)
-            except WireError:
-                return
-
-    # --- frames -----------------------------------------------------------------------------------------------------
-
-    def _send(self, kind: int, name: str, number: int, data: bytes, descriptors: Sequence[int] = ()) -> None:
-        if len(data) > FRAME_LIMIT:
-            raise WireError(f"{len(data):,} bytes are too much for one message")
-        encoded = name.encode()
-        header = _HEADER.pack(kind, len(encoded), len(descriptors), number, len(data)) + encoded
-        try:
-            with self._lock:
-                # Descriptors go with the first byte of the header, which is small enough to leave in one piece.
-                socket.send_fds(self._connection, [header], list(descriptors))
-                self._connection.sendall(data)
-        except OSError as error:
-            raise WireError("the other process has gone") from error
-
     def _read(self) -> None:
-        why = "the other process has gone"
+        why, frames = "the other process has gone", Frames()
         try:
-            while self._frame():
-                pass
+            while frames.receive(self._connection):
+                for frame in frames.take():
+                    self._heard(frame)
         except WireError as error:
             why = str(error)
         except OSError:
             pass
+        frames.close()
         with self._state:
             self._ended = why
             waiting, self._waiting = self._waiting, {}
@@ -144,74 +219,20 @@ class Peer:
                 future.set_exception(WireError(why))
         self._on_end()
 
-    def _frame(self) -> bool:
-        header, descriptors = self._exactly(_HEADER.size)
-        if not header:
-            return False
-        try:
-            kind, name_length, announced, number, length = _HEADER.unpack(header)
-            if length > FRAME_LIMIT or name_length > NAME_LIMIT or kind > _NOTE or announced != len(descriptors):
-                raise WireError("the other process sent a message that is none")
-            name = self._whole(name_length).decode("ascii", "replace")
-            data = self._whole(length)
-        except BaseException:
-            for descriptor in descriptors:
-                os.close(descriptor)
-            raise
-        if kind in {_CALL, _NOTE}:
-            self._on_call(Incoming(name, data, tuple(descriptors), number if kind == _CALL else None))
-        else:
-            self._resolve(kind, number, data)
-        return True
-
-    def _resolve(self, kind: int, number: int, data: bytes) -> None:
-        with self._state:
-            future = self._waiting.pop(number, None)
-        if future is None or not future.set_running_or_notify_cancel():
+    def _heard(self, frame: Frame) -> None:
+        if frame.kind in {CALL, NOTE}:
+            self._on_call(Incoming.of(frame))
             return
-        if kind == _ANSWER:
-            future.set_result(data)
-        else:
-            future.set_exception(CallFailedError(data))
-
-    def _whole(self, length: int) -> bytes:
-        if length <= CHUNK:
-            return self._chunk(length)
-        parts, left = [], length
-        while left:  # what is announced and doesn't come takes no memory
-            parts.append(self._chunk(min(left, CHUNK)))
-            left -= len(parts[-1])
-        return b"".join(parts)
-
-    def _chunk(self, length: int) -> bytes:
-        buffer = bytearray(length)
-        view, done = memoryview(buffer), 0
-        while done < length:
-            count = self._connection.recv_into(view[done:])
-            if not count:
-                raise WireError("the other process broke off in the middle of a message")
-            done += count
-        return bytes(buffer)
-
-    def _exactly(self, length: int) -> tuple[bytes, list[int]]:
-        """So many bytes and the descriptors that came with them; nothing at the end of the connection."""
-        found, data = array.array("i"), b""
-        room = socket.CMSG_SPACE(_MOST_DESCRIPTORS * found.itemsize)
-        while len(data) < length:
-            more, ancillary, _, _ = self._connection.recvmsg(
-                length - len(data), room, getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-            )
-            for level, kind, content in ancillary:
-                if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-                    found.frombytes(content[: len(content) - len(content) % found.itemsize])
-            if not more:
-                if data:
-                    raise WireError("the other process broke off in the middle of a message")
-                return b"", []
-            data += more
-        for descriptor in found:
-            os.set_inheritable(descriptor, False)
-        return data, list(found)
+        with self._state:
+            future = self._waiting.pop(frame.number, None)
+        try:
+            result = _result(frame)
+        except CallFailedError as error:
+            if future is not None and future.set_running_or_notify_cancel():
+                future.set_exception(error)
+            return
+        if future is not None and future.set_running_or_notify_cancel():
+            future.set_result(result)
 
     def close(self) -> None:
         """End the connection; whoever waits for an answer gets a `WireError`."""

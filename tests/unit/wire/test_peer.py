@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from evalward.wire import peer as wire
-from evalward.wire.peer import CallFailedError, Incoming, Peer, WireError
+from evalward.wire.frames import FRAME_LIMIT, WireError
+from evalward.wire.peer import CallFailedError, Incoming, Line, Peer
 
 HEADER = struct.Struct("!BBBQQ")
 
@@ -135,7 +135,7 @@ def raw(*frames: bytes, descriptors: int = 0) -> str:
 @pytest.mark.parametrize(
     "frame",
     [
-        HEADER.pack(0, 1, 0, 1, wire.FRAME_LIMIT + 1) + b"n",
+        HEADER.pack(0, 1, 0, 1, FRAME_LIMIT + 1) + b"n",
         HEADER.pack(0, 1, 0, 1, (1 << 64) - 1) + b"n",
         HEADER.pack(9, 1, 0, 1, 0) + b"n",
         HEADER.pack(0, 255, 0, 1, 0) + b"n",
@@ -157,3 +157,69 @@ def test_files_that_were_not_announced_are_closed() -> None:
 
 def test_answers_that_nobody_waits_for_are_dropped() -> None:
     assert "gone" in raw(HEADER.pack(1, 0, 0, 77, 3) + b"abc")
+
+
+# --- the end without a thread ---------------------------------------------------------------------------------------
+
+
+@contextmanager
+def line(work: Callable[[Peer, Incoming], None]) -> Iterator[Line]:
+    ours, theirs = socket.socketpair()
+    there = Peer(theirs, lambda asked: threading.Thread(target=work, args=(there, asked)).start())
+    there.start()
+    here = Line(ours)
+    try:
+        yield here
+    finally:
+        here.close()
+        there.close()
+
+
+def asks_back(there: Peer, asked: Incoming) -> None:
+    """A job that asks the other side twice, then answers with what it got."""
+    found = []
+    for word in (b"one", b"two" * 1_000_000):
+        try:
+            found.append(there.call("back", word))
+        except CallFailedError as error:
+            found.append(error.data)
+    there.note("said", b"text")
+    there.answer(asked, b",".join(each[:6] for each in found))
+
+
+def test_a_line_serves_while_it_waits() -> None:
+    async def serve(here: Line) -> bytes:
+        def heard(asked: Incoming) -> None:
+            seen.append((asked.name, len(asked.data)))
+            here.answer(asked, asked.data * 2)
+
+        return await here.serve("job", b"data", heard)
+
+    seen: list[tuple[str, int]] = []
+    with line(asks_back) as here:
+        assert asyncio.run(serve(here)) == b"oneone,twotwo"
+        assert seen == [("back", 3), ("back", 3_000_000), ("said", 4)]
+        assert asyncio.run(serve(here)) == b"oneone,twotwo"
+
+
+def test_a_line_that_only_waits_refuses() -> None:
+    with line(asks_back) as here:
+        assert here.call("job", b"data", b"no") == b"no,no"
+
+
+@pytest.mark.parametrize("serving", [False, True])
+def test_a_line_is_told_of_failures_and_ends(serving: bool) -> None:
+    def work(there: Peer, asked: Incoming) -> None:
+        if asked.name == "fail":
+            there.fail(asked, b"why")
+        else:
+            there.close()
+
+    def ask(here: Line, name: str) -> bytes:
+        return asyncio.run(here.serve(name, b"", lambda asked: None)) if serving else here.call(name)
+
+    with line(work) as here:
+        with pytest.raises(CallFailedError):
+            ask(here, "fail")
+        with pytest.raises(WireError):
+            ask(here, "end")
