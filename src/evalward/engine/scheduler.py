@@ -202,8 +202,11 @@ async def _today(job: Job, state: _State) -> Result:
 async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state: _State) -> TrialOutcome:
     """The outcome with its artifacts in the output folder, and their path in its details.
 
-    Those of an earlier run go in any case: nobody shall take them for this one's.
+    Those of an earlier run go in any case: nobody shall take them for this one's. Without `resume` they went before the
+    first trial.
     """
+    if outcome.artifacts is None and not state.execution.resume:
+        return outcome
     result = outcome.result
     path = artifacts_path(job.run.suite.spec.name, job.run.target.id, result.id, result.trial)
     if store.has(path):

@@ -95,7 +95,7 @@ async def test_nothing_of_an_earlier_run_is_left_where_a_trial_broke(bench: Benc
     output = bench.root / "out"
     await ran(bench.write(), output)
     assert list((output / "artifacts").rglob("evaluation.md"))
-    await ran(bench.write(["oracle"], scenario(setup={"commands": ["exit 9"]})), output)
+    await ran(bench.write(["oracle"], scenario(setup={"commands": ["exit 9"]})), output, resume=True)
     assert not list((output / "artifacts").rglob("evaluation.md"))
 
 
