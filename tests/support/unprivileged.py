@@ -9,12 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import select
 import socket
-import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,39 +20,6 @@ mkdir -p deep/er locked && echo mine > deep/er/file && echo tmp > $TMPDIR/t && l
 echo x > locked/file && chmod 000 locked/file locked && chmod 700 deep
 id -u
 """
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """A launcher that another process has started; `life` says when it has ended."""
-
-    life: int
-
-    def wait(self, timeout: float | None = None) -> int:
-        """See `LauncherProcess`."""
-        poll = select.poll()
-        poll.register(self.life, select.POLLIN)
-        if not poll.poll(None if timeout is None else timeout * 1000):
-            raise subprocess.TimeoutExpired("launcher", timeout or 0)
-        return 0
-
-    def kill(self) -> None:
-        """It ends by itself when its control socket closes."""
-
-
-def serve(asked: socket.socket, asker: int) -> None:
-    """Start a launcher for every control socket that comes; whoever asked gets a descriptor of the process."""
-    from evalward.sandbox.process.launching import start_here
-
-    while True:
-        message, descriptors, _, _ = socket.recv_fds(asked, 1, 1)
-        if not message:
-            return
-        with socket.socket(fileno=descriptors[0]) as control:
-            process = start_here(control, asker)
-        life = os.pidfd_open(process.pid)
-        socket.send_fds(asked, [b"."], [life])
-        os.close(life)
 
 
 async def work() -> dict[str, Any]:
@@ -98,14 +62,14 @@ def main(user: int) -> None:
     import concurrent.futures.thread
 
     import support.sandboxes
-    from evalward.sandbox.process import launching
+    from evalward.sandbox.process import launching, starter
 
     del concurrent, support
     launching.module_folders()
     ours, theirs = socket.socketpair()
     if os.fork():
         theirs.close()
-        serve(ours, user)
+        starter.serve(ours, user)
         os.wait()
         return
     ours.close()
@@ -113,12 +77,7 @@ def main(user: int) -> None:
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
 
-    def start(control: socket.socket) -> Elsewhere:
-        socket.send_fds(theirs, [b"."], [control.fileno()])
-        _, descriptors, _, _ = socket.recv_fds(theirs, 1, 1)
-        return Elsewhere(descriptors[0])
-
-    launching.launch_by(launching.Launching(start, privileged=True))
+    launching.launch_by(starter.Starter(theirs).launching())
     sys.stdout.write(json.dumps(asyncio.run(work())))
     sys.stdout.flush()
     os._exit(0)

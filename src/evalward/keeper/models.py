@@ -21,7 +21,7 @@ from evalward.targets.models.faults import Fault
 from evalward.targets.models.settings import Secret, settings_of
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
-from evalward.targets.pursed import PursedTarget
+from evalward.targets.pursed import PursedChat
 
 # One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
 WIRES: Mapping[str, tuple[str, str]] = {
@@ -68,7 +68,7 @@ class ModelKeeper:
         """One answer. Raises `TargetError` after the retries."""
         self._refuse_unknown(f"{provider}/{model}", provider)
         target = self._target(provider, model)
-        return await PursedTarget(target, target.settings, self._purse).open(_NO_CASE, 1).send(request)
+        return await PursedChat(target.open(_NO_CASE, 1), target.settings, self._purse).send(request)
 
     @asynccontextmanager
     async def door(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from evalward.records.case import Case
 from evalward.records.trace import Trace
-from evalward.targets.base import Chat, Reply, Request, Target
+from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models.anthropic import MAX_TOKENS, PROVIDER
 from evalward.targets.models.settings import Settings
@@ -15,55 +14,6 @@ from evalward.targets.purse import UNBOUNDED, Estimate, Purse, SpentError, admit
 
 CHARGED = {Cause.TIMEOUT, Cause.NETWORK, Cause.MALFORMED, Cause.OURS}
 """Failures after which nobody knows what the provider has read and written."""
-
-
-class PursedTarget:
-    """A target whose chats put aside what a question may cost. `settings` are how it is asked."""
-
-    def __init__(self, target: Target, settings: Settings, purse: Purse) -> None:
-        self._target, self._settings, self._purse = target, settings, purse
-
-    @property
-    def id(self) -> str:
-        """The target's."""
-        return self._target.id
-
-    @property
-    def random(self) -> bool:
-        """As the target."""
-        return self._target.random
-
-    @property
-    def subject(self) -> Mapping[str, str]:
-        """The target's."""
-        return self._target.subject
-
-    @property
-    def priced(self) -> bool:
-        """As the target."""
-        return self._target.priced
-
-    @property
-    def missing_key(self) -> str | None:
-        """As the target."""
-        return self._target.missing_key
-
-    @property
-    def at_once(self) -> int | None:
-        """As the target."""
-        return self._target.at_once
-
-    def prepare(self) -> None:
-        """As the target."""
-        self._target.prepare()
-
-    async def close(self) -> None:
-        """As the target."""
-        await self._target.close()
-
-    def open(self, case: Case, trial: int) -> Chat:
-        """The target's chat, with the purse before it."""
-        return PursedChat(self._target.open(case, trial), self._settings, self._purse)
 
 
 class PursedChat:
