@@ -8,25 +8,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
-from evalward.commands.base_files import BaseOfPull, guidance_wanted, head_files
+from evalward.commands.base_files import head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
-from evalward.commands.given import given_report
-from evalward.commands.measuring import chosen_of, load, measured, report_bytes, runner_of
-from evalward.commands.pipeline import REPORT_FILE, Judging, judge_report, retries_of
+from evalward.commands.measuring import load, runner_of
+from evalward.commands.pipeline import REPORT_FILE, judge_report
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
+from evalward.commands.reporting import Work, new_report, report_of_step
 from evalward.commands.stored_history import history_of
 from evalward.commands.surfaces import Page, Surfaces, annotated, wrong_inputs
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
 from evalward.decide.proposal import as_proposed
-from evalward.engine.plan import Selection
 from evalward.git import GitTree, repository_path
-from evalward.github.accept import digest_of
 from evalward.github.base import resolve_base
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest
@@ -40,7 +38,6 @@ from evalward.github.settings import Runner, Settings, read_runner, read_setting
 from evalward.github.sides import Sides, read_sides
 from evalward.github.status import status_state
 from evalward.keeper.outputs import OutputFolder
-from evalward.keeper.services import Services
 from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
@@ -50,7 +47,6 @@ from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJU
 from evalward.redaction import Redaction
 from evalward.render.context import Context
 from evalward.render.escape import log_text, md_prose
-from evalward.wire.messages import Head, MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -186,8 +182,8 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     job = job.hiding(sides.providers)
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
-    work = _Work(job, head, sides, sides.applied(loaded), spare_keyless=spare)
-    report, digest = _given_report(work, read, tree) if job.settings.report is not None else _new_report(work, tree)
+    work = Work(job.surfaces, job.plan, head, sides, sides.applied(loaded), tree, spare_keyless=spare)
+    report, digest = report_of_step(work, read) if job.settings.report is not None else new_report(work)
     history = _history(job, client, tree, sides, head)
     judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
     if job.plan.proposed:
@@ -245,70 +241,6 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
         job.tell(log_text(keep_history(Repository(client, job.plan.repository), keeping, report, judgement)))
     except (GitHubError, InputError) as error:
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
-
-
-@dataclass(frozen=True)
-class _Work:
-    """What is measured and by what. `loaded` is the head's configuration with what only the base may say.
-
-    `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
-    """
-
-    job: Job
-    head: HeadRunner
-    sides: Sides
-    loaded: LoadedConfig
-    spare_keyless: bool
-
-    @property
-    def keyless(self) -> bool:
-        """Who nothing judges has no budget either: no model is asked at our expense."""
-        return self.sides.unprotected and not self.job.settings.bootstrap
-
-    @property
-    def selection(self) -> Selection:
-        settings = self.job.settings
-        return Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
-
-
-def _given_report(work: _Work, read: Head, tree: GitTree) -> tuple[Report, str]:
-    """The report that an earlier step made, without secrets, and what tells its file from every other."""
-    if read.unfed:
-        raise InputError(read.unfed)
-    name = work.job.settings.report or ""
-    place = posixpath.join(work.job.settings.working_directory, name)
-    data = report_bytes(work.head, place)
-    report = given_report(data, name, place, work.job.plan, tree)
-    # What is partial, only the job says.
-    return work.job.redaction.record(report.model_copy(update={"partial": work.selection.partial})), digest_of(data)
-
-
-def _new_report(work: _Work, tree: GitTree) -> tuple[Report, str]:
-    """A new report, without secrets, and what tells its file from every other."""
-    job, sides = work.job, work.sides
-    judging = Judging(sides.judging.baseline, sides.judging.policy)
-    base = BaseOfPull.of(job.settings, sides, tree)
-    services = Services(
-        work.loaded.config,
-        {} if work.keyless else job.world.env,
-        lambda: job.left,
-        job.world.tell,
-        job.world.now,
-        job.redaction,
-        lambda report: retries_of(report, judging),
-        base,
-    )
-    order = MeasureOrder(
-        config=work.loaded.config,
-        chosen=chosen_of(work.selection),
-        based=base is not None,
-        spare_keyless=work.spare_keyless,
-        keyless=work.keyless,
-        guidance=guidance_wanted(job.plan, sides),
-    )
-    with job.surfaces.guarded_log():
-        report = measured(work.head, order, services)
-    return report, digest_of(job.left.read(REPORT_FILE, "report", "Run it again."))
 
 
 def _context(job: Job, sides: Sides, edits: Edits) -> Context:

@@ -12,10 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from evalward.sandbox.process.users import OwnUser
+from typing import Protocol
 
 SOURCE = str(Path(__file__).resolve().parents[3])
 PROGRAM = (
@@ -40,13 +37,13 @@ class LauncherProcess(Protocol):
 class Launching:
     """One way to start launchers. `start` gives one its control socket and raises `OSError` when it can't be started.
 
-    `privileged`: it can become other users, and make files theirs. `claim` gives a user id that nobody else has;
-    without it we claim ids ourselves.
+    `privileged`: it can become other users, and make files theirs. `claim` gives a user id that nobody else has, and
+    the descriptor that holds it; without it we claim ids ourselves.
     """
 
     start: Callable[[socket.socket], LauncherProcess]
     privileged: bool
-    claim: Callable[[], OwnUser | None] | None = None
+    claim: Callable[[], tuple[int, int] | None] | None = None
 
 
 _CHOSEN: list[Launching] = []

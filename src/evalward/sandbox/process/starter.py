@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process.launching import Launching, start_here
-from evalward.sandbox.process.users import OwnUser, take_user
+from evalward.sandbox.process.users import take_user
 
 START, CLAIM, REFUSED = b"S", b"C", b"!"
 _MOST = 64
@@ -95,8 +95,8 @@ class Starter:
             raise OSError("the launcher was refused")
         return Elsewhere(descriptors[0])
 
-    def claim(self) -> OwnUser | None:
-        """A user id for a workspace; `None` when all are taken. Raises `SandboxError`."""
+    def claim(self) -> tuple[int, int] | None:
+        """A user id for a workspace, and what holds it; `None` when all are taken. Raises `SandboxError`."""
         try:
             answer, descriptors = self._asked(CLAIM, [])
         except OSError as error:
@@ -104,7 +104,7 @@ class Starter:
         number = answer.removeprefix(CLAIM)
         if not descriptors or not number.isdigit():
             return None
-        return OwnUser(int(number), descriptors[0])
+        return int(number), descriptors[0]
 
     def _asked(self, request: bytes, descriptors: list[int]) -> tuple[bytes, list[int]]:
         with self._lock:

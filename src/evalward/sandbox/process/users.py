@@ -43,7 +43,8 @@ def take_user() -> OwnUser | None:
     """
     elsewhere = launching().claim
     if elsewhere is not None:
-        return elsewhere()
+        found = elsewhere()
+        return None if found is None else OwnUser(*found)
     claims = claims_folder()
     taken = {entry.pw_uid for entry in pwd.getpwall()} | _at_work() | _given_by_systemd()
     free = [number for number in range(FIRST, LAST + 1) if number not in taken]

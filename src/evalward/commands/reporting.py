@@ -1,0 +1,100 @@
+"""The report that the action judges: one that an earlier step made, or a new one that the runner measures."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from evalward.commands.base_files import BaseOfPull, guidance_wanted
+from evalward.commands.given import given_report
+from evalward.commands.measuring import chosen_of, measured, report_bytes
+from evalward.commands.pipeline import REPORT_FILE, Judging, retries_of
+from evalward.commands.surfaces import Surfaces
+from evalward.config import LoadedConfig
+from evalward.engine.plan import Selection
+from evalward.git import GitTree
+from evalward.github.accept import digest_of
+from evalward.github.event import EventPlan
+from evalward.github.sides import Sides
+from evalward.keeper.outputs import OutputFolder
+from evalward.keeper.services import Services
+from evalward.keeper.session import Runner
+from evalward.records.problem import InputError
+from evalward.records.report import Report
+from evalward.wire.messages import Head, MeasureOrder
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is measured and by what. `loaded` is the head's configuration with what only the base may say.
+
+    `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
+    """
+
+    surfaces: Surfaces
+    plan: EventPlan
+    head: Runner
+    sides: Sides
+    loaded: LoadedConfig
+    tree: GitTree
+    spare_keyless: bool
+
+    @property
+    def keyless(self) -> bool:
+        """Who nothing judges has no budget either: no model is asked at our expense."""
+        return self.sides.unprotected and not self.surfaces.settings.bootstrap
+
+    @property
+    def selection(self) -> Selection:
+        """What of the configuration is run."""
+        settings = self.surfaces.settings
+        return Selection(suites=settings.suites, targets=settings.targets, trials=settings.trials)
+
+    @property
+    def outputs(self) -> OutputFolder:
+        """The output folder, which is open by now."""
+        if self.surfaces.outputs is None:
+            raise RuntimeError("the output folder is not open")
+        return self.surfaces.outputs
+
+
+def report_of_step(work: Work, read: Head) -> tuple[Report, str]:
+    """The report that an earlier step made, without secrets, and what tells its file from every other."""
+    if read.unfed:
+        raise InputError(read.unfed)
+    settings = work.surfaces.settings
+    name = settings.report or ""
+    place = posixpath.join(settings.working_directory, name)
+    data = report_bytes(work.head, place)
+    report = given_report(data, name, place, work.plan, work.tree)
+    # What is partial, only the job says.
+    report = report.model_copy(update={"partial": work.selection.partial})
+    return work.surfaces.redaction.record(report), digest_of(data)
+
+
+def new_report(work: Work) -> tuple[Report, str]:
+    """A new report, without secrets, and what tells its file from every other."""
+    surfaces, sides = work.surfaces, work.sides
+    world, judging = surfaces.world, Judging(sides.judging.baseline, sides.judging.policy)
+    base = BaseOfPull.of(surfaces.settings, sides, work.tree)
+    services = Services(
+        work.loaded.config,
+        {} if work.keyless else world.env,
+        lambda: work.outputs,
+        world.tell,
+        world.now,
+        surfaces.redaction,
+        lambda report: retries_of(report, judging),
+        base,
+    )
+    order = MeasureOrder(
+        config=work.loaded.config,
+        chosen=chosen_of(work.selection),
+        based=base is not None,
+        spare_keyless=work.spare_keyless,
+        keyless=work.keyless,
+        guidance=guidance_wanted(work.plan, sides),
+    )
+    with surfaces.guarded_log():
+        report = measured(work.head, order, services)
+    return report, digest_of(work.outputs.read(REPORT_FILE, "report", "Run it again."))
