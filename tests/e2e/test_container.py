@@ -131,6 +131,17 @@ def test_wrong_config__is_told_with_its_place(good: Scene, tmp_path: Path) -> No
     assert "Traceback" not in run.log
 
 
+def test_head__is_opened_by_a_user_without_rights(good: Scene) -> None:
+    """Root could read this file; whoever opens what a pull request brings is not root, and says what it can't open."""
+    (good.repo.folder / "evals" / "a.jsonl").chmod(0o600)
+
+    run = good.run()
+
+    assert run.rc == 2, run.log
+    assert "evals/a.jsonl" in run.log
+    assert "Permission denied" in run.log
+
+
 def test_wrong_inputs__are_told_at_once(good: Scene) -> None:
     run = good.run({"fail-on": "regresion", "trials": "many"})
 
