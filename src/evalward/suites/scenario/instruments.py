@@ -42,6 +42,15 @@ CONFIGURES = {
 PLANTED = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini")
 """What pytest takes up by itself: where the fixture has none, there is none."""
 
+RUNNERS_OWN = {
+    "pytest": frozenset(
+        {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "pygments"}
+    ),
+    **{name: frozenset({name}) for name in ("tox", "nox", "nose2", "coverage")},
+}
+"""What a test runner is made of, by the module that is run."""
+_STARTS_PYTHON = b"python"
+
 
 @dataclass(frozen=True)
 class Instruments:
@@ -83,7 +92,8 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
     kept = hidden | own | scripts | _tests(run, known) | {path for path in known if matches(path, HOOKS)}
     runs_pytest = any(_runner(piece) in {"pytest", "py.test", "tox", "nox"} for piece in run)
     refused = (*HOOKS, *(PLANTED if runs_pytest else ()), *(f"{folder}/" for folder in _folders(own)))
-    return Instruments(frozenset(hidden), frozenset(kept), refused, _shadows(kept), frozenset(known))
+    beside = (*_shadows(kept), *_here_first(run, needed, fixture))
+    return Instruments(frozenset(hidden), frozenset(kept), refused, beside, frozenset(known))
 
 
 def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
@@ -169,6 +179,28 @@ def _shadows(kept: Iterable[str]) -> tuple[tuple[str, frozenset[str]], ...]:
             folders.setdefault(posixpath.dirname(path), set()).add(posixpath.basename(path)[:-3])
     library = sys.stdlib_module_names
     return tuple((folder, frozenset(names | library)) for folder, names in sorted(folders.items()))
+
+
+def _here_first(run: Iterable[Piece], needed: _Needed, fixture: Path) -> Iterator[tuple[str, frozenset[str]]]:
+    """Python looks first in the folder where it was started when it runs no script: code that stands in a command or
+    in a script of the shell, or a module. None of Python's own, and nothing of the runner's, is found there unless the
+    agent was asked for it.
+    """
+    library = frozenset(name for name in sys.stdlib_module_names if not needed.names(f"{name}.py"))
+    for piece in run:
+        folder = "" if piece.folder == "." else piece.folder
+        if piece.here:
+            runs = (piece.module or "").partition(".")[0]
+            yield folder, library | RUNNERS_OWN.get(runs, frozenset())
+        elif piece.script is not None and not piece.is_python and _STARTS_PYTHON in _start_of(fixture / piece.script):
+            yield folder, library | RUNNERS_OWN["pytest"]
+
+
+def _start_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()[:200_000]
+    except OSError:
+        return b""
 
 
 def _module(path: str, folder: str) -> str | None:
