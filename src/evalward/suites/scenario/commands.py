@@ -26,6 +26,7 @@ class Piece:
 
     `script`: the file that it executes. `module`: what `python -m` runs. `named`: its other words that may be paths.
     `folder`: where it runs. `here`: Python that looks there for modules first, as it runs no file by its path.
+    `interpreter`: the file of one that lies in the folder.
     """
 
     program: str
@@ -35,6 +36,7 @@ class Piece:
     is_python: bool = False
     folder: str = "."
     here: bool = False
+    interpreter: str | None = None
 
 
 def pieces(command: str) -> Iterator[Piece]:
@@ -109,7 +111,8 @@ def _piece(words: Sequence[str], folder: str) -> Piece:
         script, module = _of_interpreter(words[1:])
         is_python = bool(_PYTHON.fullmatch(name))
         here = is_python and (script is None or "<" in words)
-        return Piece(name, script and at(script), module, named, is_python=is_python, folder=folder, here=here)
+        own = at(words[0]) if "/" in words[0] and not words[0].startswith("/") else None
+        return Piece(name, script and at(script), module, named, is_python, folder, here, own)
     if words[0] in {"source", "."} and len(words) > 1:
         return Piece(name, at(words[1]), None, named, folder=folder)
     script = at(words[0]) if "/" in words[0] and not words[0].startswith("/") else None

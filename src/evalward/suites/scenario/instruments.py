@@ -31,6 +31,7 @@ TESTS = (
     *("*.test.js", "*.test.ts", "*.spec.js", "*.spec.ts", "*.test.mjs", "*.spec.mjs"),
 )
 _NODE = ("package.json", ".npmrc", "jest.config.*", "vitest.config.*", ".mocharc.*")
+_NODE_MODULES = ("node_modules",)
 _MAKE = ("Makefile", "makefile", "GNUmakefile")
 CONFIGURES = {
     **dict.fromkeys(("pytest", "py.test", "tox", "nox", "unittest", "nose2", "coverage"), (*PYTEST, "noxfile.py")),
@@ -89,9 +90,20 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
         return Instruments(
             frozenset(hidden), frozenset(kept), tuple(scenario.protect), _shadows(kept), frozenset(known)
         )
-    kept = hidden | own | scripts | _tests(run, known) | {path for path in known if matches(path, HOOKS)}
+    environments = _environments(known)
+    installed = {path for path in known if matches(path, [*environments, *_NODE_MODULES])}
+    kept = (
+        hidden
+        | own
+        | scripts
+        | installed
+        | _interpreters(run, known)
+        | _tests(run, known)
+        | {path for path in known if matches(path, HOOKS)}
+    )
     runs_pytest = any(_runner(piece) in {"pytest", "py.test", "tox", "nox"} for piece in run)
     refused = (*HOOKS, *(PLANTED if runs_pytest else ()), *(f"{folder}/" for folder in _folders(own)))
+    refused = (*refused, *(f"{folder}/*.pth" for folder in environments))  # what Python runs before all else
     beside = (*_shadows(kept), *_here_first(run, needed, fixture))
     return Instruments(frozenset(hidden), frozenset(kept), refused, beside, frozenset(known))
 
@@ -113,6 +125,15 @@ def _scripts(piece: Piece, known: set[str]) -> Iterator[str]:
         path = piece.module.replace(".", "/")
         places += [f"{path}.py", f"{path}/__main__.py", f"{path}/__init__.py"]
     yield from (place for place in places if place in known)
+
+
+def _interpreters(run: Sequence[Piece], known: set[str]) -> set[str]:
+    return {piece.interpreter for piece in run if piece.interpreter in known}
+
+
+def _environments(known: Iterable[str]) -> list[str]:
+    """Python's virtual environments. What they had is put back; an agent may install more."""
+    return sorted({posixpath.dirname(path) for path in known if posixpath.basename(path) == "pyvenv.cfg"} - {""})
 
 
 def _answers(run: Sequence[Piece], known: set[str]) -> set[str]:
