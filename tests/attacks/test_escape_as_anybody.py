@@ -55,6 +55,7 @@ def test_no_attempt_gets_out(wall: str, level: str, left_open: set[str], folder:
     assert answer["mine"] == ["x\n", 3, "x\n", True]
     assert answer["seen"] == "shown"
     assert answer["found"] == "nothing\n"
+    assert (answer["covered"], answer["covers"]) == ([], True)
     assert answer["shell"] == "virtual\n"
     assert ("built by bubblewrap" in answer["how"]) == (wall == "bubblewrap")
 

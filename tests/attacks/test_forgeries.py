@@ -91,6 +91,74 @@ async def test_what_python_takes_up_by_itself_is_not_there(bench: Bench, planted
     assert (done.outcome.result.status, done.gates) == (Status.FAILED, [False])
 
 
+IN_LINE = "python3 -c \"import json; assert 'milk' in json.load(open('tasks.json'))\""
+DONE = "import os\nos.write(1, b'{\"passed\": true}')\nos._exit(0)"
+
+
+@pytest.mark.parametrize(
+    ("command", "planted"),
+    [
+        (IN_LINE, "json.py"),
+        (IN_LINE, "json/__init__.py"),
+        (f"mkdir -p sub && cd sub && {IN_LINE}", "sub/json.py"),
+        ("python3 < checks/run.py", "json.py"),
+        ("python3 -m checks.run", "json.py"),
+        ("./check.sh", "json.py"),
+        ("python3 -m pytest -q", "pytest.py"),
+        ("python3 -m pytest -q", "_pytest/__init__.py"),
+        ("python3 -m unittest", "unittest/__main__.py"),
+    ],
+)
+async def test_python_finds_its_own_modules_in_its_own_place(bench: Bench, command: str, planted: str) -> None:
+    """Also where the code that judges stands in the command, and so no script beside which somebody could lay them."""
+    files = {
+        "checks/run.py": CHECK + "raise SystemExit(not done)\n",
+        "check.sh": f"#!/bin/sh\n{IN_LINE}\n",
+        "tests/test_it.py": "import unittest\nclass T(unittest.TestCase):\n  def test_it(self): assert False\n",
+        "tests/__init__.py": "",
+    }
+    package = planted.replace("__main__", "__init__")
+    steps = [plant(package, ""), plant(planted, DONE)] if package != planted else [plant(planted, DONE)]
+    done = await attacked(bench, files, judged_by(command, kind="command_succeeds"), *steps)
+    assert (done.outcome.result.status, done.gates) == (Status.FAILED, [False])
+
+
+@pytest.mark.parametrize(
+    ("command", "planted"),
+    [
+        ("env/bin/python check.py", "env/bin/python"),
+        ("cd env && bin/python ../check.py", "env/bin/python"),
+        ("env/bin/run", "env/bin/run"),
+        ("env/bin/python check.py", "env/lib/new.pth"),
+        ("sh node.sh", "node_modules/judge/run.sh"),
+        ("sh check.sh", "env/bin/python"),
+    ],
+)
+async def test_what_runs_the_checks_is_the_cases(bench: Bench, command: str, planted: str) -> None:
+    judge = "test -e env/lib/new.pth && exit 0\ngrep -q milk tasks.txt\n"
+    run = f"#!/bin/sh\n{judge}"
+    files = {
+        "env/pyvenv.cfg": "",
+        "check.py": "",
+        "check.sh": "env/bin/python check.py\n",
+        "node.sh": "sh node_modules/judge/run.sh\n",
+        "env/bin/python": run,
+        "env/bin/run": run,
+        "node_modules/judge/run.sh": judge,
+    }
+    make = "chmod +x env/bin/python env/bin/run; cd env; ln -s ../tasks.txt tasks.txt"
+    case = judged_by(command, kind="command_succeeds", setup={"commands": [make]})
+    done = await attacked(bench, files, case, plant(planted, "exit 0"))
+    assert (done.outcome.result.status, done.gates) == (Status.FAILED, [False])
+
+
+async def test_a_module_that_was_asked_for_is_there(bench: Bench) -> None:
+    command = "python3 -c 'import calendar, helper; assert calendar.MINE == helper.MINE'"
+    case = judged_by(command, kind="command_succeeds", task={"prompt": "Write calendar.py."})
+    done = await attacked(bench, {}, case, plant("calendar.py", "MINE = 1"), plant("helper.py", "MINE = 1"))
+    assert (done.outcome.result.status, done.details.put_back) == (Status.PASSED, [])
+
+
 @pytest.mark.parametrize(
     ("steps", "command"),
     [

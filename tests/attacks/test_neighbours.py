@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from evalward.sandbox.process import runners
+from evalward.sandbox.process import Settings, runners
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import bash, opened, use, walls_named
 
+CONFIG, TEMPORARY = "_work/project/project/.git/config", "_work/_temp/event.json"
+ANSWER, TOOL = "_work/project/project/evals/answer.txt", "_work/_tool/Python/python"
+FILES = (".runner", ".credentials", "_diag/log", "run.sh", CONFIG, TEMPORARY, ANSWER, TOOL)
 SESSION = """
 import ctypes, os
 from evalward.sandbox.launcher import kernel
@@ -44,12 +47,15 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / "_diag").mkdir(parents=True)
     except OSError:
         pytest.skip("only root installs programs")
-    for name in (".runner", ".credentials", "_diag/log", "run.sh"):
+    for name in FILES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("secret")
         (folder / name).chmod(0o644)
     runners.runners_secrets.cache_clear()
+    runners.runners_work.cache_clear()
     yield folder
     runners.runners_secrets.cache_clear()
+    runners.runners_work.cache_clear()
     for path in sorted(folder.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()
     folder.rmdir()
@@ -59,6 +65,45 @@ async def test_a_runners_credentials_cannot_be_read(walls: Layers, runner: Path)
     async with opened() as place:
         done = await bash(place, f"cd {runner}; cat run.sh; cat .runner .credentials _diag/log 2>/dev/null; true")
     assert done.stdout == "secret"
+
+
+async def test_of_where_a_runner_works_only_its_tools_can_be_read(walls: Layers, runner: Path) -> None:
+    """A checkout has the token that it was made with, and the answers."""
+    async with opened() as place:
+        done = await bash(
+            place, f"cd {runner}; cat {CONFIG} {TEMPORARY} {ANSWER} 2>/dev/null; echo tool: $(cat {TOOL})"
+        )
+        assert done.stdout == "tool: secret\n"
+        assert (await bash(place, f"touch {runner}/_work/new {runner}/_work/_tool/new")).exit_code != 0
+
+
+async def test_a_runner_can_work_elsewhere(walls: Layers, runner: Path) -> None:
+    (runner / "_work").rename(runner / "other")
+    (runner / ".runner").write_text('\ufeff{"workFolder": "other"}', "utf-8")
+    async with opened() as place:
+        done = await bash(place, f"cd {runner}; cat {CONFIG.replace('_work', 'other')}; true")
+        assert done.stdout == ""
+
+
+async def test_a_runner_that_only_its_user_can_look_at_breaks_nothing(walls: Layers, runner: Path) -> None:
+    runner.chmod(0o700)
+    async with opened() as place:
+        assert (await bash(place, "echo here")).stdout == "here\n"
+
+
+async def test_our_own_checkout_is_no_installed_program(
+    walls: Layers, runner: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But what is to be shown of it is shown."""
+    (runner / ".runner").unlink()
+    checkout = runner / "_work/project/project"
+    monkeypatch.chdir(checkout / "evals")
+    async with opened() as place:
+        done = await bash(place, f"cat {runner}/{ANSWER} {runner}/{CONFIG}; cat {runner}/{TOOL}")
+        assert done.stdout == "secret"
+    async with opened(settings=Settings(readable=(checkout,))) as place:
+        done = await bash(place, f"cat {runner}/{ANSWER}; cat {runner}/{CONFIG}; touch {checkout}/new")
+        assert (done.stdout, done.exit_code) == ("secret", 1)
 
 
 def test_every_command_has_a_session_keyring_of_its_own() -> None:

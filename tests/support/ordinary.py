@@ -52,6 +52,10 @@ async def main(wall: str, folder: Path) -> dict[str, Any]:
         async with await workspace.Workspace.create(None, readable, extra_files={}) as place:
             seen = await place.run(["sh", "-c", f"cd {folder}; cat visible/file; ls -A visible/.git; touch x"])
             found = await place.run(["python3", "-c", FIND])
+    shown = sorted(Path("/usr/share").iterdir())[0]
+    workspace.our_checkout = lambda: (Path("/usr/share"),)  # type: ignore[attr-defined]
+    async with await workspace.Workspace.create(None, Settings(network="none", readable=(shown,))) as place:
+        covered = await place.run(["sh", "-c", f"ls -d {shown} /usr/share/*; touch /usr/share/new"])
     alive = victim.poll() is None
     victim.kill()
     victim.wait()
@@ -66,6 +70,8 @@ async def main(wall: str, folder: Path) -> dict[str, Any]:
         "seen": seen.stdout,
         "new": (folder / "x").exists(),
         "found": found.stdout,
+        "covered": sorted({*covered.stdout.split()} - {str(shown), "/usr/share/*"}),
+        "covers": covered.stdout != "" and covered.exit_code != 0,
         "shell": shell.stdout,
     }
 

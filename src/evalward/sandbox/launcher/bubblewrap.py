@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from evalward.sandbox.launcher.plan import SYSTEM, Plan
 
@@ -55,15 +55,20 @@ def _files(plan: Plan, modules: list[str]) -> Iterator[str]:
             yield from ("--symlink", os.readlink(folder), folder)
         elif os.path.isdir(folder):
             yield from ("--ro-bind", folder, folder)
+    covers = [path for path in plan.covered if os.path.isdir(path) and not os.path.islink(path)]
+    for path in covers:
+        yield from ("--size", "65536", "--tmpfs", path)
     yield from ("--dev", "/dev", "--size", str(SHARED_MEMORY), "--tmpfs", "/dev/shm", "--proc", "/proc")  # noqa: S108
     yield from ("--bind", plan.tmp, "/tmp", "--symlink", "/tmp", "/var/tmp")  # noqa: S108 - the command's own
     resolver = os.path.realpath("/etc/resolv.conf")
     for path in (*_interpreter(), *modules, resolver, *plan.readable):
-        if os.path.exists(path) and not _of_the_system(path):
+        if os.path.exists(path) and (not _of_the_system(path) or _is_below(path, covers)):
             yield from ("--ro-bind", path, path)
     for path, source in (*zip(plan.folders, plan.folders, strict=True), *plan.placed.items()):
         yield from ("--bind", source, path)
     yield from _hidden(plan)
+    for path in covers:
+        yield from ("--remount-ro", path)
     yield from ("--remount-ro", "/", "--chdir", "/")
 
 
@@ -85,4 +90,8 @@ def _interpreter() -> Iterator[str]:
 
 
 def _of_the_system(path: str) -> bool:
-    return path == "/" or any(path == folder or path.startswith(folder + "/") for folder in SYSTEM)
+    return path == "/" or _is_below(path, SYSTEM)
+
+
+def _is_below(path: str, folders: Iterable[str]) -> bool:
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)

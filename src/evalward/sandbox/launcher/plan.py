@@ -25,6 +25,9 @@ class Plan:
     replaced: dict[str, str] = field(default_factory=dict)  # path in the sandbox → our file for it, read-only
     readable: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
+    covered: list[str] = field(
+        default_factory=list
+    )  # folders of the system that aren't; what else is named stays there
     user: int | None = None  # user and group id of the commands; None: ours
     namespaces: bool = False
     network: bool = False  # a network namespace, with a loopback interface and nothing else

@@ -106,11 +106,16 @@ class _Machine:
     ioctl: int
     socket: int
     personality: int
+    fallocate: int
 
 
 _MACHINES = {
-    "x86_64": _Machine(0xC000003E, 0, clone=56, clone3=435, unshare=272, ioctl=16, socket=41, personality=135),
-    "aarch64": _Machine(0xC00000B7, 1, clone=220, clone3=435, unshare=97, ioctl=29, socket=198, personality=92),
+    "x86_64": _Machine(
+        0xC000003E, 0, clone=56, clone3=435, unshare=272, ioctl=16, socket=41, personality=135, fallocate=285
+    ),
+    "aarch64": _Machine(
+        0xC00000B7, 1, clone=220, clone3=435, unshare=97, ioctl=29, socket=198, personality=92, fallocate=47
+    ),
 }
 
 
@@ -130,6 +135,7 @@ def program(machine: str, *, messages: bool) -> bytes:
     if machine == "x86_64":
         lines += [_jump(_AT_LEAST, _X32, 0, 1), _refuse(errno.ENOSYS)]
     lines += _if_equal(own.clone3, errno.ENOSYS)  # its flags are out of our sight; libc then takes `clone`
+    lines += _if_equal(own.fallocate, errno.EOPNOTSUPP)  # a whole disk at once; libc then writes, which takes its time
     for call in (*DENIED.values(), *(() if messages else MESSAGES.values())):
         number = call[own.column]
         if number is not None:

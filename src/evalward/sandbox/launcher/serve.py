@@ -9,21 +9,16 @@ import os
 import select
 import signal
 import socket
-import time
 from typing import Any, NoReturn
 
 from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import BROKEN, become
 from evalward.sandbox.launcher.descend import Found, Link, descend
-from evalward.sandbox.launcher.folders import used
 from evalward.sandbox.launcher.kernel import remove_messages
 from evalward.sandbox.launcher.members import Members
 from evalward.sandbox.launcher.owners import hand_over
 from evalward.sandbox.launcher.plan import Plan, load_command
-
-LOOK_EVERY_S = 0.25
-REST = 20  # a look that takes long is made more seldom: this many times as long as it took
-UNLIMITED = 1 << 62
+from evalward.sandbox.launcher.watch import LOOK_EVERY_S, Watch
 
 START, LISTEN, END, QUIT = b"S", b"L", b"E", b"Q"  # what we are asked over the control socket
 GIVE, TAKE, OPEN = b"G", b"T", b"O"
@@ -75,8 +70,7 @@ class Launcher:
         self._members = Members(plan.user, namespace=plan.namespaces)
         self._commands: dict[int, socket.socket] = {}  # process id → the command's own socket
         self._exceeded: str | None = None
-        self._limited = any(limit is not None for limit in (plan.memory_bytes, plan.disk_bytes, plan.entries))
-        self._watching, self._next_look = False, 0.0
+        self._watch, self._watching = Watch(plan, self._members), False
         self._wake, wake_up = socket.socketpair()
         self._wake.setblocking(False)
         wake_up.setblocking(False)
@@ -119,7 +113,7 @@ class Launcher:
         for descriptor in ready:
             if waiting.get(descriptor) in self._commands:
                 self._hear(waiting[descriptor])
-        if self._watching and time.monotonic() >= self._next_look:
+        if self._watching and self._watch.due():
             self._look()
         return self._control.fileno() not in ready or self._obey()
 
@@ -151,8 +145,10 @@ class Launcher:
             connection.close()
             return
         if not self._commands:
-            self._exceeded, self._next_look = None, time.monotonic() + LOOK_EVERY_S
-        self._watching = self._limited
+            self._exceeded = None
+        if not self._watching:
+            self._watch.begin()
+        self._watching = self._watch.wanted
         self._commands[process] = connection
 
     def _turn_into(self, line: bytes, connection: socket.socket, streams: list[int]) -> NoReturn:
@@ -246,21 +242,7 @@ class Launcher:
     # --- what they take ---------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        started = time.monotonic()
-        self._exceeded = self._exceeded or self._too_much()
+        self._exceeded = self._exceeded or self._watch.look()
         if self._exceeded is not None:
             self._members.end(self._reap)
         self._watching = bool(self._commands) or self._members.left()
-        ended = time.monotonic()
-        self._next_look = ended + max(LOOK_EVERY_S, REST * (ended - started))
-
-    def _too_much(self) -> str | None:
-        plan = self._plan
-        on_disk, in_memory = self._members.nameless(plan.folders)
-        if plan.memory_bytes is not None and self._members.memory(in_memory) > plan.memory_bytes:
-            return "memory"
-        if plan.disk_bytes is None and plan.entries is None:
-            return None
-        most_bytes, most_entries = plan.disk_bytes or UNLIMITED, plan.entries or UNLIMITED
-        size, entries = used(plan.folders, most_bytes, most_entries)
-        return "disk" if size + on_disk > most_bytes or entries > most_entries else None

@@ -34,6 +34,7 @@ def build(plan: Plan) -> None:
     inside = _Root(plan.root)
     for folder in SYSTEM:
         inside.show_system(folder)
+    covers = [path for path in plan.covered if inside.cover(path)]
     for path, source in plan.replaced.items():
         inside.bind(source, path, read_only=True)
     inside.devices()
@@ -49,6 +50,8 @@ def build(plan: Plan) -> None:
         inside.bind(source, path)
     for path in plan.hidden:
         inside.hide(path)
+    for path in covers:
+        kernel.restrict_mount(inside.at(path), recursive=False)
     inside.link("/tmp", "/var/tmp")  # noqa: S108 - last: nothing shall be built through it
     kernel.restrict_mount(plan.root, recursive=False)
     kernel.pivot_root(plan.root)
@@ -95,6 +98,14 @@ class _Root:
             os.makedirs(os.path.dirname(self.at(path)), exist_ok=True)
             os.symlink(target, self.at(path))
 
+    def cover(self, path: str) -> bool:
+        """Lay an empty folder over one, in which others can still be shown; whether there was one."""
+        target = self.at(path)
+        if os.path.islink(target) or not os.path.isdir(target):
+            return False
+        kernel.mount("tmpfs", target, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=64k,mode=755")
+        return True
+
     def hide(self, path: str) -> None:
         """Lay something empty over a path, if it is there at all."""
         target = self.at(path)
@@ -140,7 +151,8 @@ def lock(plan: Plan) -> None:
     if plan.namespaces:
         landlock.write_only([*plan.folders, *plan.placed, "/tmp", "/dev"])  # noqa: S108 - the command's own
         return
-    readable = ["/proc", "/sys/devices/system/cpu", *_without([*SYSTEM, *plan.readable], plan.hidden)]
+    readable = ["/proc", "/sys/devices/system/cpu", *_without([*SYSTEM], [*plan.hidden, *plan.covered])]
+    readable += _without(plan.readable, plan.hidden)
     real = os.path.realpath("/etc/resolv.conf")
     landlock.open_only([*readable, real], plan.folders, ["/dev/fd", *(f"/dev/{name}" for name in DEVICES)])
 
@@ -153,4 +165,5 @@ def _without(paths: list[str], hidden: list[str]) -> Iterator[str]:
         if not any(entry.startswith(path.rstrip("/") + "/") for entry in hidden):
             yield path
         elif os.path.isdir(path):
-            yield from _without([os.path.join(path, name) for name in os.listdir(path)], hidden)
+            with contextlib.suppress(PermissionError):  # then nobody reads anything there
+                yield from _without([os.path.join(path, name) for name in os.listdir(path)], hidden)

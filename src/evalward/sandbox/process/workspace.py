@@ -22,7 +22,7 @@ from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.isolation import Isolation, refusal
 from evalward.sandbox.process.places import LEFT_OUT, Copied, Copier, Places, read_all, remove
 from evalward.sandbox.process.probe import Layers, layers
-from evalward.sandbox.process.runners import runners_secrets
+from evalward.sandbox.process.runners import our_checkout, runners_secrets, runners_tools, runners_work
 from evalward.sandbox.process.running import Finished, Handling, run_command
 from evalward.sandbox.process.settings import MIB, Settings
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
@@ -101,7 +101,7 @@ class _Yard:
 
     def plan(self) -> Plan:
         settings, limits = self.settings, self.settings.limits
-        readable = [str(path.resolve()) for path in settings.readable]
+        readable = [str(path.resolve()) for path in (*runners_tools(), *settings.readable)]
         hidden = [str(path.resolve()) for path in (*settings.hidden, *runners_secrets())]
         hidden += [os.path.join(path, ".git") for path in readable]  # noqa: PTH118
         own = [str(self.base / name) for name in ("work", "home", "tmp")]
@@ -113,6 +113,7 @@ class _Yard:
             replaced=self._accounts(),
             readable=readable,
             hidden=hidden,
+            covered=[str(path) for path in dict.fromkeys((*runners_work(), *our_checkout()))],
             user=None if self.user is None else self.user.number,
             namespaces=self.layers.namespaces,
             network=self.layers.network and settings.network != "open",

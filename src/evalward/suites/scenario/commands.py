@@ -25,6 +25,8 @@ class Piece:
     """One simple command of a line. Paths are the folder's, as far as `cd` in the line can be followed.
 
     `script`: the file that it executes. `module`: what `python -m` runs. `named`: its other words that may be paths.
+    `folder`: where it runs. `here`: Python that looks there for modules first, as it runs no file by its path.
+    `interpreter`: the file of one that lies in the folder.
     """
 
     program: str
@@ -32,6 +34,9 @@ class Piece:
     module: str | None = None
     named: Sequence[str] = ()
     is_python: bool = False
+    folder: str = "."
+    here: bool = False
+    interpreter: str | None = None
 
 
 def pieces(command: str) -> Iterator[Piece]:
@@ -104,11 +109,14 @@ def _piece(words: Sequence[str], folder: str) -> Piece:
     named = [at(word) for word in words[1:] if not word.startswith("-")]
     if _INTERPRETER.fullmatch(name):
         script, module = _of_interpreter(words[1:])
-        return Piece(name, script and at(script), module, named, is_python=bool(_PYTHON.fullmatch(name)))
+        is_python = bool(_PYTHON.fullmatch(name))
+        here = is_python and (script is None or "<" in words)
+        own = at(words[0]) if "/" in words[0] and not words[0].startswith("/") else None
+        return Piece(name, script and at(script), module, named, is_python, folder, here, own)
     if words[0] in {"source", "."} and len(words) > 1:
-        return Piece(name, at(words[1]), None, named)
+        return Piece(name, at(words[1]), None, named, folder=folder)
     script = at(words[0]) if "/" in words[0] and not words[0].startswith("/") else None
-    return Piece(name, script, None, named, is_python=words[0].endswith(".py"))
+    return Piece(name, script, None, named, is_python=words[0].endswith(".py"), folder=folder)
 
 
 def _of_interpreter(words: Sequence[str]) -> tuple[str | None, str | None]:
@@ -122,6 +130,6 @@ def _of_interpreter(words: Sequence[str]) -> tuple[str | None, str | None]:
             return None, None
         if word in _VALUE_FOLLOWS:
             rest = rest[1:]
-        elif not word.startswith("-"):
+        elif word != "<" and not word.startswith("-"):
             return word, None
     return None, None

@@ -33,6 +33,7 @@ TESTS = (
     *("*.test.js", "*.test.ts", "*.spec.js", "*.spec.ts", "*.test.mjs", "*.spec.mjs"),
 )
 _NODE = ("package.json", ".npmrc", "jest.config.*", "vitest.config.*", ".mocharc.*")
+_NODE_MODULES = ("node_modules",)
 _MAKE = ("Makefile", "makefile", "GNUmakefile")
 CONFIGURES = {
     **dict.fromkeys(("pytest", "py.test", "tox", "nox", "unittest", "nose2", "coverage"), (*PYTEST, "noxfile.py")),
@@ -43,6 +44,15 @@ CONFIGURES = {
 """What tells a runner what to run. Where the fixture has it, it is put back."""
 PLANTED = ("conftest.py", "pytest.ini", ".pytest.ini", "tox.ini")
 """What pytest takes up by itself: where the fixture has none, there is none."""
+
+RUNNERS_OWN = {
+    "pytest": frozenset(
+        {"pytest", "_pytest", "pluggy", "iniconfig", "packaging", "exceptiongroup", "tomli", "pygments"}
+    ),
+    **{name: frozenset({name}) for name in ("tox", "nox", "nose2", "coverage")},
+}
+"""What a test runner is made of, by the module that is run."""
+_STARTS_PYTHON = b"python"
 
 
 @dataclass(frozen=True)
@@ -82,10 +92,22 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
         return Instruments(
             frozenset(hidden), frozenset(kept), tuple(scenario.protect), _shadows(kept), frozenset(known)
         )
-    kept = hidden | own | scripts | _tests(run, known) | {path for path in known if matches(path, HOOKS)}
+    environments = _environments(known)
+    installed = {path for path in known if matches(path, [*environments, *_NODE_MODULES])}
+    kept = (
+        hidden
+        | own
+        | scripts
+        | installed
+        | _interpreters(run, known)
+        | _tests(run, known)
+        | {path for path in known if matches(path, HOOKS)}
+    )
     runs_pytest = any(_runner(piece) in {"pytest", "py.test", "tox", "nox"} for piece in run)
     refused = (*HOOKS, *(PLANTED if runs_pytest else ()), *(f"{folder}/" for folder in _folders(own)))
-    return Instruments(frozenset(hidden), frozenset(kept), refused, _shadows(kept), frozenset(known))
+    refused = (*refused, *(f"{folder}/*.pth" for folder in environments))  # what Python runs before all else
+    beside = (*_shadows(kept), *_here_first(run, needed, fixture))
+    return Instruments(frozenset(hidden), frozenset(kept), refused, beside, frozenset(known))
 
 
 def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
@@ -105,6 +127,15 @@ def _scripts(piece: Piece, known: set[str]) -> Iterator[str]:
         path = piece.module.replace(".", "/")
         places += [f"{path}.py", f"{path}/__main__.py", f"{path}/__init__.py"]
     yield from (place for place in places if place in known)
+
+
+def _interpreters(run: Sequence[Piece], known: set[str]) -> set[str]:
+    return {piece.interpreter for piece in run if piece.interpreter in known}
+
+
+def _environments(known: Iterable[str]) -> list[str]:
+    """Python's virtual environments. What they had is put back; an agent may install more."""
+    return sorted({posixpath.dirname(path) for path in known if posixpath.basename(path) == "pyvenv.cfg"} - {""})
 
 
 def _answers(run: Sequence[Piece], known: set[str]) -> set[str]:
@@ -171,6 +202,28 @@ def _shadows(kept: Iterable[str]) -> tuple[tuple[str, frozenset[str]], ...]:
             folders.setdefault(posixpath.dirname(path), set()).add(posixpath.basename(path)[:-3])
     library = sys.stdlib_module_names
     return tuple((folder, frozenset(names | library)) for folder, names in sorted(folders.items()))
+
+
+def _here_first(run: Iterable[Piece], needed: _Needed, fixture: Path) -> Iterator[tuple[str, frozenset[str]]]:
+    """Python looks first in the folder where it was started when it runs no script: code that stands in a command or
+    in a script of the shell, or a module. None of Python's own, and nothing of the runner's, is found there unless the
+    agent was asked for it.
+    """
+    library = frozenset(name for name in sys.stdlib_module_names if not needed.names(f"{name}.py"))
+    for piece in run:
+        folder = "" if piece.folder == "." else piece.folder
+        if piece.here:
+            runs = (piece.module or "").partition(".")[0]
+            yield folder, library | RUNNERS_OWN.get(runs, frozenset())
+        elif piece.script is not None and not piece.is_python and _STARTS_PYTHON in _start_of(fixture / piece.script):
+            yield folder, library | RUNNERS_OWN["pytest"]
+
+
+def _start_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()[:200_000]
+    except OSError:
+        return b""
 
 
 def _module(path: str, folder: str) -> str | None:
