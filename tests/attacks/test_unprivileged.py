@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -145,15 +146,19 @@ def asked_for(plan: Plan) -> list[dict[str, object]]:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def own() -> Iterator[Path]:
     """A folder of `NOBODY`, with what a sandbox needs, beside one of somebody else."""
     if os.geteuid() != 0:
         pytest.skip("only root can start such a launcher")
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
-    (tmp_path / "closed" / "open").mkdir(parents=True, mode=0o755)
-    (tmp_path / "closed").chmod(0o700)
-    own = tmp_path / "own"
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
+        Path(folder).chmod(0o755)
+        yield made(Path(folder))
+
+
+def made(place: Path) -> Path:
+    (place / "closed" / "open").mkdir(parents=True)
+    (place / "closed").chmod(0o700)
+    own = place / "own"
     for folder in (own, own / "tmp", own / "root", own / "in"):
         folder.mkdir()
         os.chown(folder, NOBODY, NOBODY)
@@ -183,17 +188,17 @@ def test_no_plan_mounts_what_its_owner_has_no_right_to(way: str, own: Path) -> N
     assert {path.stat().st_uid for path in (closed, closed / "open")} == {0}
 
 
-def test_what_is_mounted_in_a_folder_is_not_handed_over(own: Path, tmp_path: Path) -> None:
+def test_what_is_mounted_in_a_folder_is_not_handed_over(own: Path) -> None:
     script = (
         "import sys; from evalward.sandbox.launcher import kernel; from evalward.sandbox.launcher.owners import *\n"
         "kernel.unshare(kernel.CLONE_NEWNS); kernel.mount('none', '/', flags=kernel.MS_REC | kernel.MS_PRIVATE)\n"
         "kernel.mount(sys.argv[1], sys.argv[2], flags=kernel.MS_BIND)\n"
         "try:\n    hand_over(sys.argv[3], int(sys.argv[4]), 61007)\nexcept PermissionError:\n    print('refused')\n"
     )
-    words = [str(tmp_path / "closed"), str(own / "in"), str(own), str(NOBODY)]
+    words = [str(own.parent / "closed"), str(own / "in"), str(own), str(NOBODY)]
     done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("refused\n", "")
-    assert (tmp_path / "closed").stat().st_uid == 0
+    assert (own.parent / "closed").stat().st_uid == 0
 
 
 @pytest.mark.parametrize("path", ["/tmp/out/made", "/x/../../..{own}/made"])

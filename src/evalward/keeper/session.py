@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from evalward.wire.peer import CallFailedError, Incoming, Peer, WireError
 R = TypeVar("R", bound=Record)
 Handler = Callable[[Incoming], Awaitable[bytes]]
 FILE_LIMIT = 64 << 20  # bytes of a file that is read for us
+PATIENCE_S = 600.0  # for a job that only reads files
+MOST_HELD = 1 << 30  # bytes of what the runner asks for at once; one message may be as large as any
 _LAST = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -28,7 +31,10 @@ class Runner:
 
     def __init__(self, env: Mapping[str, str], cwd: Path) -> None:
         self._process = RunnerProcess(env, cwd)
-        self._peer = Peer(self._process.connection, self._heard)
+        self._peer = Peer(self._process.connection, self._heard, self._process.user)
+        self._asked_to_end = False
+        self._room = threading.Condition()
+        self._held = 0  # bytes of what it asked for and has no answer to
         self._loop: asyncio.AbstractEventLoop | None = None
         self._handlers: Mapping[str, Handler] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -84,19 +90,23 @@ class Runner:
     def _job(self, name: str, order: Record, handlers: Mapping[str, Handler] | None = None) -> bytes:
         try:
             if handlers is None:
-                return self._peer.call(name, m.written(order))
+                return self._peer.begin(name, m.written(order)).result(PATIENCE_S)
             return asyncio.run(self._serving(name, m.written(order), handlers))
         except CallFailedError as failed:
             error = error_of(failed.data)
+        except TimeoutError:
+            raise OtherSideError(f"the runner gave no answer to {name!r} in {PATIENCE_S:.0f} s") from None
         except WireError as gone:
             error = OtherSideError(f"the runner ended unexpectedly ({self._process.ended()}): {gone}")
-        if isinstance(error, InterruptedRunError):
+        if isinstance(error, InterruptedRunError) and self._asked_to_end:
             raise KeyboardInterrupt
+        if isinstance(error, InterruptedRunError | OSError):  # of its making: ours would say that we were interrupted
+            error = OtherSideError(f"the runner broke off: {error}")  # or that nobody reads our output
         raise error
 
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:
         loop = asyncio.get_running_loop()
-        self._handlers, self._loop = handlers, loop
+        self._handlers, self._loop, self._held = handlers, loop, 0
         try:
             with self._signals_passed_on(loop):
                 return await self._peer.ask(name, data)
@@ -105,7 +115,7 @@ class Runner:
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            await handlers["close"](Incoming("close", b"null", (), None))
+            await handlers["close"](Incoming("close", b"null", [], None))
 
     @contextmanager
     def _signals_passed_on(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
@@ -121,6 +131,7 @@ class Runner:
 
         def end(number: signal.Signals) -> None:
             restore()
+            self._asked_to_end = True
             self._process.signal(number)
 
         for number in _LAST:
@@ -140,28 +151,40 @@ class Runner:
         if loop is None:
             self._refuse(asked)
             return
+        size = len(asked.data) + 1000
+        with self._room:  # no further word is read before there is room for it
+            self._room.wait_for(lambda: not self._held or self._held + size <= MOST_HELD)
+            self._held += size
         try:
-            loop.call_soon_threadsafe(self._start, asked)
+            loop.call_soon_threadsafe(self._start, asked, size)
         except RuntimeError:  # the loop has just ended
+            self._done(size)
             self._refuse(asked)
+
+    def _done(self, size: int) -> None:
+        with self._room:
+            self._held = max(0, self._held - size)
+            self._room.notify_all()
 
     def _refuse(self, asked: Incoming) -> None:
         asked.close()
         self._peer.fail(asked, m.written(fault_of_error(WireError("nothing is asked for now"))))
 
-    def _start(self, asked: Incoming) -> None:
+    def _start(self, asked: Incoming, size: int) -> None:
         task = asyncio.get_running_loop().create_task(self._handle(asked))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._done(size))
 
     async def _handle(self, asked: Incoming) -> None:
         handler = self._handlers.get(asked.name)
         try:
             if handler is None or asked.name == "close":
+                asked.close()
                 raise ValueError(f"the keeper does no {asked.name!r}")
             self._peer.answer(asked, await handler(asked))
-        except asyncio.CancelledError:
-            self._refuse(asked)
+        except asyncio.CancelledError:  # a thread may still be at work with its files, and closes them
+            self._peer.fail(asked, m.written(fault_of_error(WireError("nothing is asked for now"))))
             raise
         except Exception as error:  # whatever is asked wrongly is the asker's trouble, and never ours
             self._peer.fail(asked, m.written(fault_of_error(error)))

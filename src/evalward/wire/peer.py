@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 FRAME_LIMIT = 512 << 20  # bytes of one frame: a report of very many trials
 NAME_LIMIT = 64
+PATIENCE_S = 60  # for the other side to take a byte of what we send
 _HEADER = struct.Struct("!BBBQQ")  # kind, length of the name, descriptors, number of the call, length of the data
 _CALL, _ANSWER, _FAILURE, _NOTE = range(4)
 _MOST_DESCRIPTORS = 4
@@ -39,24 +40,32 @@ class CallFailedError(Exception):
 
 @dataclass(frozen=True)
 class Incoming:
-    """What the other side asks, or tells. `number` is `None` where it waits for no answer."""
+    """What the other side asks, or tells. `number` is `None` where it waits for no answer.
+
+    `sender` is the other side's user id, `None` where it is our own.
+    """
 
     name: str
     data: bytes
-    descriptors: tuple[int, ...]
+    descriptors: list[int]
     number: int | None
+    sender: int | None = None
 
     def close(self) -> None:
-        """Close the files that came with it."""
-        for descriptor in self.descriptors:
-            os.close(descriptor)
+        """Close the files that came with it. Again does nothing: by then their numbers may be others'."""
+        while self.descriptors:
+            os.close(self.descriptors.pop())
 
 
 class Peer:
     """One end of the connection. Calls may come from any thread; `on_call` is called in the reader's own."""
 
-    def __init__(self, connection: socket.socket, on_call: Callable[[Incoming], None]) -> None:
-        self._connection, self._on_call = connection, on_call
+    def __init__(
+        self, connection: socket.socket, on_call: Callable[[Incoming], None], sender: int | None = None
+    ) -> None:
+        self._connection, self._on_call, self._sender = connection, on_call, sender
+        # Whoever doesn't read what we send shall not keep us for ever.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", PATIENCE_S, 0))
         self._lock = threading.Lock()  # one frame at a time
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[bytes]] = {}
@@ -124,6 +133,8 @@ class Peer:
                 socket.send_fds(self._connection, [header], list(descriptors))
                 self._connection.sendall(data)
         except OSError as error:
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)  # half a message may be on its way: nothing can follow
             raise WireError("the other process has gone") from error
 
     def _read(self) -> None:
@@ -158,7 +169,7 @@ class Peer:
                 os.close(descriptor)
             raise
         if kind in {_CALL, _NOTE}:
-            self._on_call(Incoming(name, data, tuple(descriptors), number if kind == _CALL else None))
+            self._on_call(Incoming(name, data, descriptors, number if kind == _CALL else None, self._sender))
         else:
             self._resolve(kind, number, data)
         return True
