@@ -390,7 +390,7 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
-        return 0
+        return EXIT_OURS  # and what was not said to its end is no pass
     except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
         from evalward.commands.faults import internal_error
 

@@ -7,17 +7,20 @@ be changed by a program that runs beside us. A descriptor stays what it was when
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO, NoReturn
 
 from evalward.records.problem import wrong
 
 REMEDY = "Name a folder of its own."
+MOST_COPIED, MOST_ENTRIES = 2 << 30, 200_000  # bytes and names of a folder that is copied
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -114,10 +117,11 @@ class Folder:
             else:
                 os.unlink(last, dir_fd=here)
 
-    def put(self, source: Path | int, name: str, change: Callable[[bytes], bytes]) -> None:
+    def put(self, source: Path | int, name: str, change: Callable[[bytes], bytes], owner: int | None = None) -> None:
         """Copy a folder to a name that nothing has, whole or not at all.
 
-        `source` may be an open folder's descriptor. Only folders and regular files are copied. `change` is applied to
+        `source` may be an open folder's descriptor. Only folders and regular files are copied, and only those of
+        `owner`, if one is named: whoever gives us a descriptor may have fewer rights than we. `change` is applied to
         what is in the files, and to names.
         """
         *folders, last = _parts(name)
@@ -126,7 +130,7 @@ class Folder:
             try:
                 os.mkdir(temporary, dir_fd=here)
                 with _entered(here, temporary) as target, _closing(_opened(source)) as origin:
-                    _copy(origin, target, change)
+                    _copy(origin, target, change, _Copying(owner))
                 os.rename(temporary, last, src_dir_fd=here, dst_dir_fd=here)
             except BaseException:
                 shutil.rmtree(temporary, ignore_errors=True, dir_fd=here)
@@ -264,16 +268,50 @@ def _opened(folder: Path | int) -> int:
     return os.open(folder, _FOLDER | os.O_NOFOLLOW)
 
 
-def _copy(origin: int, target: int, change: Callable[[bytes], bytes]) -> None:
+@dataclass
+class _Copying:
+    """What may still be copied, and whose."""
+
+    owner: int | None
+    room: int = field(default_factory=lambda: MOST_COPIED)
+    entries: int = field(default_factory=lambda: MOST_ENTRIES)
+
+    def check(self, handle: int) -> None:
+        """Raises `OSError` where what is open is somebody else's."""
+        if self.owner is not None and os.fstat(handle).st_uid != self.owner:
+            raise PermissionError(errno.EPERM, "somebody else's file can't be kept")
+
+    def read(self, file: BinaryIO) -> bytes:
+        """All of a file, whose size may be no more than a claim."""
+        self.check(file.fileno())
+        data = b"" if os.fstat(file.fileno()).st_size > self.room else file.read(self.room + 1)
+        self.room -= max(len(data), os.fstat(file.fileno()).st_size)
+        return data if self.room >= 0 else self.refuse()
+
+    def count(self) -> None:
+        """One more name."""
+        self.entries -= 1
+        if self.entries < 0:
+            self.refuse()
+
+    @staticmethod
+    def refuse() -> NoReturn:
+        """It is too much."""
+        raise OSError(errno.EFBIG, "a folder is too large to be kept")
+
+
+def _copy(origin: int, target: int, change: Callable[[bytes], bytes], copying: _Copying) -> None:
+    copying.check(origin)
     for name in sorted(os.listdir(origin)):
+        copying.count()
         new = os.fsdecode(change(os.fsencode(name)))
         mode = os.stat(name, dir_fd=origin, follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
             os.mkdir(new, dir_fd=target)
             with _entered(origin, name) as inner, _entered(target, new) as made:
-                _copy(inner, made, change)
+                _copy(inner, made, change, copying)
         elif stat.S_ISREG(mode):
             with os.fdopen(os.open(name, _READ, dir_fd=origin), "rb") as file:
-                data = file.read()
+                data = copying.read(file)
             with os.fdopen(os.open(new, _NEW, 0o666 & mode | 0o600, dir_fd=target), "wb") as file:
                 file.write(change(data))

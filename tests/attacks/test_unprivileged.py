@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -122,3 +123,91 @@ def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) 
         finally:
             client.close()
     assert secret.stat().st_uid == secret.parent.stat().st_uid == 0
+
+
+def asked_for(plan: Plan) -> list[dict[str, object]]:
+    """What a privileged launcher answers to `NOBODY`: to the plan and, where it takes that, to taking all back."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        process = launching.start_here(theirs, NOBODY)
+        theirs.close()
+        answers = []
+        with ours.makefile("rb") as lines:
+            for request in (plan.dump(), b"T"):
+                try:
+                    ours.sendall(request)
+                    answers.append(json.loads(lines.readline() or b"{}"))
+                except OSError:
+                    break
+                if "ok" not in answers[-1]:
+                    break
+    process.wait(30)
+    return answers
+
+
+@pytest.fixture
+def own() -> Iterator[Path]:
+    """A folder of `NOBODY`, with what a sandbox needs, beside one of somebody else."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can start such a launcher")
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own are closed to others
+        Path(folder).chmod(0o755)
+        yield made(Path(folder))
+
+
+def made(place: Path) -> Path:
+    (place / "closed" / "open").mkdir(parents=True)
+    (place / "closed").chmod(0o700)
+    own = place / "own"
+    for folder in (own, own / "tmp", own / "root", own / "in"):
+        folder.mkdir()
+        os.chown(folder, NOBODY, NOBODY)
+    plan = Plan(str(own / "root"), [str(own)], str(own / "tmp"), user=OWN_USERS[7], namespaces=True)
+    if asked_for(plan) != [{"ok": True}, {"ok": True}]:
+        pytest.skip("this machine has no namespaces")
+    return own
+
+
+def plan_of(own: Path, **more: object) -> Plan:
+    return Plan(str(own / "root"), [str(own)], str(own / "tmp"), user=OWN_USERS[7], namespaces=True, **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("way", ["placed", "readable", "replaced", "linked"])
+def test_no_plan_mounts_what_its_owner_has_no_right_to(way: str, own: Path) -> None:
+    """Root builds the sandbox: a folder of root's, mounted into one that is handed over, would change hands."""
+    closed, inside = own.parent / "closed", str(own / "in")
+    (own / "link").symlink_to(closed)
+    plans: dict[str, dict[str, object]] = {
+        "placed": {"placed": {inside: str(closed)}},
+        "linked": {"placed": {inside: str(own / "link")}},
+        "readable": {"readable": [str(closed / "open")]},
+        "replaced": {"replaced": {inside: str(closed / "open")}},
+    }
+    (answer,) = asked_for(plan_of(own, **plans[way]))
+    assert "error" in answer
+    assert {path.stat().st_uid for path in (closed, closed / "open")} == {0}
+
+
+def test_what_is_mounted_in_a_folder_is_not_handed_over(own: Path) -> None:
+    script = (
+        "import sys; from evalward.sandbox.launcher import kernel; from evalward.sandbox.launcher.owners import *\n"
+        "kernel.unshare(kernel.CLONE_NEWNS); kernel.mount('none', '/', flags=kernel.MS_REC | kernel.MS_PRIVATE)\n"
+        "kernel.mount(sys.argv[1], sys.argv[2], flags=kernel.MS_BIND)\n"
+        "try:\n    hand_over(sys.argv[3], int(sys.argv[4]), 61007)\nexcept PermissionError:\n    print('refused')\n"
+    )
+    words = [str(own.parent / "closed"), str(own / "in"), str(own), str(NOBODY)]
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("refused\n", "")
+    assert (own.parent / "closed").stat().st_uid == 0
+
+
+@pytest.mark.parametrize("path", ["/tmp/out/made", "/x/../../..{own}/made"])
+def test_no_plan_makes_files_outside_of_the_sandbox(path: str, own: Path) -> None:
+    elsewhere = own.parent / "closed"
+    (own / "tmp" / "out").symlink_to(elsewhere)
+    (own / "file").touch()
+    os.chown(own / "file", NOBODY, NOBODY)
+    (answer,) = asked_for(plan_of(own, placed={path.format(own=own): str(own / "file")}))
+    assert "error" in answer
+    assert [one.name for one in elsewhere.iterdir()] == ["open"]
+    assert not (own / "made").exists()

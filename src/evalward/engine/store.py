@@ -70,9 +70,12 @@ class Store:
         self.folder.write(path, text.encode())
         return path
 
-    def keep_folder(self, source: Path | int, path: str) -> None:
-        """Put a folder (its path, or a descriptor) at a path of the output where nothing is, whole or not at all."""
-        self.folder.put(source, path, self.redaction.data)
+    def keep_folder(self, source: Path | int, path: str, owner: int | None = None) -> None:
+        """Put a folder (its path, or a descriptor) at a path of the output where nothing is, whole or not at all.
+
+        `owner`: the user who gave it to us, whose own files alone are kept.
+        """
+        self.folder.put(source, path, self.redaction.data, owner)
 
     def has(self, path: str) -> bool:
         """Whether an earlier run left something at a path of the output."""

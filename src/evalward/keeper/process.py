@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evalward.edge import harmless
-from evalward.sandbox.process.users import OwnUser, take_user
+from evalward.sandbox.process.users import OwnUser, end_all_of, take_user
 
 SOURCE = str(Path(__file__).resolve().parents[2])
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.runner.service import main; main()"
@@ -74,14 +74,14 @@ def _can_work(user: int, folder: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _starter(user: OwnUser | None) -> Iterator[socket.socket | None]:
+def _starter(user: OwnUser | None, started: list[subprocess.Popen[bytes]]) -> Iterator[socket.socket | None]:
     """Who starts launchers for a runner that is not root: it is, and has no key. It ends with the runner."""
     if user is None:
         yield None
         return
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
+        process = subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
             [*_PYTHON, STARTER, str(theirs.fileno()), str(user.number), SOURCE],
             env={"PATH": os.defpath},
             cwd="/",
@@ -91,6 +91,7 @@ def _starter(user: OwnUser | None) -> Iterator[socket.socket | None]:
             pass_fds=[theirs.fileno()],
             start_new_session=True,
         )
+        started.append(process)
         theirs.close()
         yield ours
 
@@ -102,9 +103,10 @@ class RunnerProcess:
         """Start it. Raises `OSError`."""
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._user = own_user(cwd)
+        self._starters: list[subprocess.Popen[bytes]] = []
         self.connection, theirs = socket.socketpair()
         try:
-            with theirs, _starter(self._user) as starter:
+            with theirs, _starter(self._user, self._starters) as starter:
                 passed = [theirs.fileno(), *([starter.fileno()] if starter is not None else [])]
                 number = None if self._user is None else self._user.number
                 self._process = subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
@@ -126,6 +128,11 @@ class RunnerProcess:
             if self._user is not None:
                 self._user.release()
             raise
+
+    @property
+    def user(self) -> int | None:
+        """The user id that it alone has; `None` where it is as we are."""
+        return None if self._user is None else self._user.number
 
     def signal(self, number: signal.Signals) -> None:
         """Pass a signal on."""
@@ -153,6 +160,10 @@ class RunnerProcess:
             self._process.wait()
         self._said.close()
         if self._user is not None:
+            end_all_of(self._user.number)  # it may have started what doesn't end with it
+            for starter in self._starters:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    starter.wait(PATIENCE_S)
             self._user.release()
 
 

@@ -23,6 +23,7 @@ from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
 
 REPORT_FILE = "report.json"
+MOST_DOORS = 256  # each has files open
 
 
 class BaseFiles(Protocol):
@@ -111,9 +112,17 @@ class Services:
         return self.redaction.data(m.replies().dump_json(reply))  # a server may echo our key, and the runner has none
 
     async def _open_door(self, asked: Incoming) -> bytes:
-        listener = socket(fileno=asked.descriptors[0]) if asked.descriptors else None
+        listener = None
+        try:
+            if asked.descriptors:
+                listener = socket(fileno=asked.descriptors[0])
+                asked.descriptors.pop(0)
+        finally:
+            asked.close()
         opened = _OpenDoor(AsyncExitStack())
         try:
+            if len(self._doors) >= MOST_DOORS:
+                raise ValueError(f"{MOST_DOORS} allowances are open")
             order = m.read(m.AllowanceOrder, asked.data)
             bounds = Bounds(order.turns, order.tokens, order.usd, order.pinned)
             door = self.models.door(order.target, order.provider, order.model, bounds, listener)
@@ -177,7 +186,7 @@ class Services:
 
     def _keep_folder(self, asked: Incoming) -> bytes:
         order = m.read(m.Stored, asked.data)
-        self._store(order.apart).keep_folder(asked.descriptors[0], order.path)
+        self._store(order.apart).keep_folder(asked.descriptors[0], order.path, asked.sender)
         return b"null"
 
     def _has(self, asked: Incoming) -> bytes:
@@ -232,10 +241,13 @@ def _here(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[b
 
 
 def _in_thread(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:
-    async def handler(asked: Incoming) -> bytes:
+    def done(asked: Incoming) -> bytes:
         try:
-            return await asyncio.to_thread(work, asked)
+            return work(asked)
         finally:
             asked.close()
+
+    async def handler(asked: Incoming) -> bytes:
+        return await asyncio.to_thread(done, asked)
 
     return handler

@@ -21,6 +21,8 @@ from evalward.wire.peer import CallFailedError, Incoming, Line
 R = TypeVar("R", bound=Record)
 Handler = Callable[[Incoming], Awaitable[bytes]]
 FILE_LIMIT = 64 << 20  # bytes of a file that is read for us
+PATIENCE_S = 600.0  # for a job that only reads files
+MOST_HELD = 1 << 30  # bytes of what the runner asks for at once; one message may be as large as any
 _LAST = (signal.SIGINT, signal.SIGTERM)
 _REFUSED = m.written(fault_of_error(WireError("nothing is asked for now")))
 
@@ -30,7 +32,9 @@ class Runner:
 
     def __init__(self, env: Mapping[str, str], cwd: Path) -> None:
         self._process = started(env, cwd)
-        self._line = Line(self._process.connection)
+        self._line = Line(self._process.connection, self._process.user)
+        self._asked_to_end = False
+        self._held = 0  # bytes of what it asked for and has no answer to
         self._handlers: Mapping[str, Handler] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -84,18 +88,22 @@ class Runner:
     def _job(self, name: str, order: Record, handlers: Mapping[str, Handler] | None = None) -> bytes:
         try:
             if handlers is None:
-                return self._line.call(name, m.written(order), _REFUSED)
+                return self._line.call(name, m.written(order), _REFUSED, PATIENCE_S)
             return asyncio.run(self._serving(name, m.written(order), handlers))
         except CallFailedError as failed:
             error = error_of(failed.data)
+        except TimeoutError:
+            raise OtherSideError(f"the runner gave no answer to {name!r} in {PATIENCE_S:.0f} s") from None
         except WireError as gone:
             error = OtherSideError(f"the runner ended unexpectedly ({self._process.ended()}): {gone}")
-        if isinstance(error, InterruptedRunError):
+        if isinstance(error, InterruptedRunError) and self._asked_to_end:
             raise KeyboardInterrupt
+        if isinstance(error, InterruptedRunError | OSError):  # of its making: ours would say that we were interrupted
+            error = OtherSideError(f"the runner broke off: {error}")  # or that nobody reads our output
         raise error
 
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:
-        self._handlers = handlers
+        self._handlers, self._held = handlers, 0
         try:
             with self._signals_passed_on(asyncio.get_running_loop()):
                 return await self._line.serve(name, data, self._start)
@@ -103,7 +111,7 @@ class Runner:
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            await handlers["close"](Incoming("close", b"null", (), None))
+            await handlers["close"](Incoming("close", b"null", [], None))
 
     @contextmanager
     def _signals_passed_on(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
@@ -119,6 +127,7 @@ class Runner:
 
         def end(number: signal.Signals) -> None:
             restore()
+            self._asked_to_end = True
             self._process.signal(number)
 
         for number in _LAST:
@@ -134,17 +143,28 @@ class Runner:
     # --- what it asks for -------------------------------------------------------------------------------------------
 
     def _start(self, asked: Incoming) -> None:
+        size = len(asked.data) + 1000
+        self._held += size
+        if self._held > MOST_HELD:  # no further word is read before there is room for it
+            self._line.pause()
         task = asyncio.get_running_loop().create_task(self._handle(asked))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: self._done(size))
+
+    def _done(self, size: int) -> None:
+        full, self._held = self._held > MOST_HELD, max(0, self._held - size)
+        if full and self._held <= MOST_HELD:
+            self._line.go_on()
 
     async def _handle(self, asked: Incoming) -> None:
         handler = self._handlers.get(asked.name)
         try:
             if handler is None or asked.name == "close":
+                asked.close()
                 raise ValueError(f"the keeper does no {asked.name!r}")
             self._line.answer(asked, await handler(asked))
-        except asyncio.CancelledError:
+        except asyncio.CancelledError:  # a thread may still be at work with its files, and closes them
             self._line.fail(asked, _REFUSED)
             raise
         except Exception as error:  # whatever is asked wrongly is the asker's trouble, and never ours

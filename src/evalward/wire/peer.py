@@ -10,9 +10,11 @@ import asyncio
 import contextlib
 import itertools
 import os
+import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -33,22 +35,27 @@ class CallFailedError(Exception):
 
 @dataclass(frozen=True)
 class Incoming:
-    """What the other side asks, or tells. `number` is `None` where it waits for no answer."""
+    """What the other side asks, or tells. `number` is `None` where it waits for no answer.
+
+    `sender` is the other side's user id, `None` where it is our own.
+    """
 
     name: str
     data: bytes
-    descriptors: tuple[int, ...]
+    descriptors: list[int]
     number: int | None
+    sender: int | None = None
 
     @classmethod
-    def of(cls, frame: Frame) -> Incoming:
+    def of(cls, frame: Frame, sender: int | None = None) -> Incoming:
         """A frame that is a call or a note."""
-        return cls(frame.name, frame.data, frame.descriptors, frame.number if frame.kind == CALL else None)
+        number = frame.number if frame.kind == CALL else None
+        return cls(frame.name, frame.data, list(frame.descriptors), number, sender)
 
     def close(self) -> None:
-        """Close the files that came with it."""
-        for descriptor in self.descriptors:
-            os.close(descriptor)
+        """Close the files that came with it. Again does nothing: by then their numbers may be others'."""
+        while self.descriptors:
+            os.close(self.descriptors.pop())
 
 
 class _End:
@@ -86,16 +93,22 @@ class _End:
 class Line(_End):
     """An end without a thread: one call at a time, whose answer is read by whoever asked."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, sender: int | None = None) -> None:
+        """`sender` is the user at the other end, where that isn't us: every call says whose it is."""
         super().__init__(connection)
-        self._frames = Frames()
+        self._frames, self._sender = Frames(), sender
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._readable: Callable[[], None] = lambda: None
 
-    def call(self, name: str, data: bytes = b"null", refused: bytes = b"null") -> bytes:
+    def call(
+        self, name: str, data: bytes = b"null", refused: bytes = b"null", patience_s: float | None = None
+    ) -> bytes:
         """Ask, and wait. What the other side asks meanwhile fails with `refused`.
 
-        Raises `CallFailedError`, and `WireError` when the other side goes.
+        Raises `CallFailedError`, `WireError` when the other side goes, and `TimeoutError`.
         """
         number = next(self._numbers)
+        until = None if patience_s is None else time.monotonic() + patience_s
         self._send(Frame(CALL, number, name, data))
         while True:
             for frame in self._frames.take():
@@ -105,7 +118,14 @@ class Line(_End):
                     self.fail(asked, refused)
                 elif frame.number == number:
                     return _result(frame)
+            self._wait(until)
             self._receive()
+
+    def _wait(self, until: float | None) -> None:
+        """Until there is something to be read. Raises `TimeoutError`."""
+        left = None if until is None else max(0.0, until - time.monotonic())
+        if not select.select([self._connection], [], [], left)[0]:
+            raise TimeoutError("the other process gives no answer")
 
     async def serve(self, name: str, data: bytes, on_call: Callable[[Incoming], None]) -> bytes:
         """Ask, and while waiting give what the other side asks to `on_call`. Raises as `call`."""
@@ -125,16 +145,28 @@ class Line(_End):
                 loop.remove_reader(self._connection)
 
         self._send(Frame(CALL, number, name, data))
-        loop.add_reader(self._connection, readable)
+        self._loop, self._readable = loop, readable
+        self.go_on()
         try:
             return await ended
         finally:
-            loop.remove_reader(self._connection)
+            self.pause()
+            self._loop = None
+
+    def pause(self) -> None:
+        """Read nothing more for now: whoever asks faster than it is answered has to wait."""
+        if self._loop is not None:
+            self._loop.remove_reader(self._connection)
+
+    def go_on(self) -> None:
+        """Read again."""
+        if self._loop is not None:
+            self._loop.add_reader(self._connection, self._readable)
 
     def _give(self, number: int, on_call: Callable[[Incoming], None], ended: asyncio.Future[bytes]) -> None:
         for frame in self._frames.take():
             if frame.kind in {CALL, NOTE}:
-                on_call(Incoming.of(frame))
+                on_call(Incoming.of(frame, self._sender))
             elif frame.number == number and not ended.done():
                 try:
                     ended.set_result(_result(frame))

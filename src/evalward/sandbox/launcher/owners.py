@@ -13,7 +13,8 @@ def hand_over(folder: str, old: int, new: int) -> None:
     """Make all of one user's things in the folder another's, and let that one read and change them.
 
     Only while no process works there. No link is followed, however deep it goes, and a file of a third user, which a
-    hard link may have brought in, stays what it is. Raises `OSError`, also for a folder that is neither's.
+    hard link may have brought in, stays what it is. So does a third user's folder that is mounted there. Raises
+    `OSError`, also for a folder that is neither's.
     """
     before = os.open(".", _FOLDER)
     try:
@@ -31,8 +32,8 @@ def hand_over(folder: str, old: int, new: int) -> None:
 
 def _walk(old: int, new: int) -> None:
     """All below the working directory, which goes down and up again: a path could get too long."""
-    device = os.stat(".").st_dev
-    left = [_folders_here(old, new, device)]
+    device, mount = os.stat(".").st_dev, _mount_here()
+    left = [_folders_here(old, new, device, mount)]
     above: list[tuple[int, int]] = []
     while left:
         if not left[-1]:
@@ -47,13 +48,16 @@ def _walk(old: int, new: int) -> None:
         _may_enter(name)
         _enter(name)
         above.append(here)
-        left.append(_folders_here(old, new, device))
+        left.append(_folders_here(old, new, device, mount))
 
 
-def _folders_here(old: int, new: int, device: int) -> list[str]:
+def _folders_here(old: int, new: int, device: int, mount: str) -> list[str]:
     """Deal with the working directory and the files in it; the names of the folders in it."""
-    if os.stat(".").st_dev != device:
+    status = os.stat(".")
+    if status.st_dev != device:
         return []
+    if status.st_uid not in {old, new} and _mount_here() != mount:
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))  # ours are those that we made on the way down
     _change(".", old, new)
     folders = []
     with os.scandir(".") as entries:
@@ -64,6 +68,18 @@ def _folders_here(old: int, new: int, device: int) -> list[str]:
         else:
             _change(name, old, new)
     return folders
+
+
+def _mount_here() -> str:
+    """Which mount the working directory is of: a bound folder can be on the same device."""
+    here = os.open(".", _FOLDER)
+    try:
+        with open(f"/proc/self/fdinfo/{here}", encoding="utf-8") as file:
+            return next((line for line in file if line.startswith("mnt_id:")), "")
+    except OSError:
+        return ""  # no such thing on this system, and then no mounts of ours
+    finally:
+        os.close(here)
 
 
 def _change(name: str, old: int, new: int) -> None:

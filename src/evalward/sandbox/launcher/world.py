@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import signal
 from collections.abc import Iterator
 
 from evalward.sandbox.launcher import kernel, landlock
 from evalward.sandbox.launcher.plan import DEVICES, SYSTEM, Plan
 
 SHARED_MEMORY = 256  # MiB in /dev/shm
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def leave_user_namespace() -> None:
@@ -30,31 +33,73 @@ def build(plan: Plan) -> None:
     """Build the new root and move into it. Our mount namespace has to be a new one, and so our process namespace."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
-    kernel.mount("tmpfs", plan.root, "tmpfs", flags, "size=1m,mode=755")
-    inside = _Root(plan.root)
+    root = plan.root if _is_ours(plan) else "/sys"  # in our own namespace: nobody else can put a link in its place
+    kernel.mount("tmpfs", root, "tmpfs", flags, "size=1m,mode=755")
+    inside = _Root(root)
     for folder in SYSTEM:
         inside.show_system(folder)
     covers = [path for path in plan.covered if inside.cover(path)]
     for path, source in plan.replaced.items():
-        inside.bind(source, path, read_only=True)
+        inside.bind(source, path, plan, read_only=True)
     inside.devices()
     inside.processes()
     _bound_shared_memory()
-    inside.bind(plan.tmp, "/tmp")  # noqa: S108 - the command's own, see the plan
+    inside.bind(plan.tmp, "/tmp", plan)  # noqa: S108 - the command's own, see the plan
     inside.show_resolver()
     for folder in plan.folders:
-        inside.bind(folder, folder)
+        inside.bind(folder, folder, plan)
     for path in plan.readable:
-        inside.bind(path, path, read_only=True)
+        inside.bind(path, path, plan, read_only=True)
     for path, source in plan.placed.items():
-        inside.bind(source, path)
+        inside.bind(source, path, plan)
     for path in plan.hidden:
         inside.hide(path)
     for path in covers:
         kernel.restrict_mount(inside.at(path), recursive=False)
     inside.link("/tmp", "/var/tmp")  # noqa: S108 - last: nothing shall be built through it
-    kernel.restrict_mount(plan.root, recursive=False)
-    kernel.pivot_root(plan.root)
+    kernel.restrict_mount(root, recursive=False)
+    kernel.pivot_root(root)
+
+
+def _is_ours(plan: Plan) -> bool:
+    """Whether we made this plan. Else its owner did, who has fewer rights than we."""
+    return plan.owner in {None, os.geteuid()}
+
+
+@contextlib.contextmanager
+def _source(path: str, plan: Plan | None, *, read_only: bool) -> Iterator[str]:
+    """A name of what a plan wants to be seen: something that its owner reaches, and to be written to only his own.
+
+    It is opened once, as the owner: whatever he puts there afterwards, this is what is mounted.
+    """
+    if plan is None or plan.owner is None or _is_ours(plan):
+        yield path
+        return
+    with _as_user(plan.owner):
+        here = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not read_only and os.fstat(here).st_uid != plan.owner:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), path)
+        yield f"/proc/self/fd/{here}"
+    finally:
+        os.close(here)
+
+
+@contextlib.contextmanager
+def _as_user(user: int) -> Iterator[None]:
+    """With the rights of a user. We have one thread."""
+    groups, group = os.getgroups(), os.getegid()
+    os.setgroups([])
+    os.setegid(user)
+    os.seteuid(user)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(group)
+        os.setgroups(groups)
+        kernel.hide_memory()  # whoever changes users loses this,
+        kernel.die_with_parent(signal.SIGKILL)  # and this
 
 
 def _bound_shared_memory() -> None:
@@ -78,19 +123,34 @@ class _Root:
         elif os.path.isdir(folder):
             self.bind(folder, folder, read_only=True)
 
-    def bind(self, source: str, path: str, *, read_only: bool = False) -> None:
-        """Show a file or folder of ours at a path of the sandbox."""
+    def bind(self, source: str, path: str, plan: Plan | None = None, *, read_only: bool = False) -> None:
+        """Show a file or folder at a path of the sandbox: one of ours, or one that the plan names."""
         target = self.at(path)
-        if not os.path.exists(target):
-            self._make(target, is_folder=os.path.isdir(source))
-        kernel.mount(source, target, flags=kernel.MS_BIND | (kernel.MS_REC if read_only else 0))
+        with _source(source, plan, read_only=read_only) as found:
+            if not os.path.exists(target):
+                self._make(path, is_folder=os.path.isdir(found))
+            kernel.mount(found, target, flags=kernel.MS_BIND | (kernel.MS_REC if read_only else 0))
         if read_only:
             kernel.restrict_mount(target)
 
-    def _make(self, target: str, *, is_folder: bool) -> None:
-        os.makedirs(target if is_folder else os.path.dirname(target), mode=0o755, exist_ok=True)
-        if not is_folder:
-            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644))
+    def _make(self, path: str, *, is_folder: bool) -> None:
+        """Make an empty place, name by name: a link in a folder that is shown already would lead out of the root."""
+        *folders, last = [name for name in path.split("/") if name]
+        if {".", ".."} & {*folders, last}:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), path)
+        here = os.open(self.root, _FOLDER)
+        try:
+            for name in [*folders, last] if is_folder else folders:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(name, 0o755, dir_fd=here)
+                below = os.open(name, _FOLDER, dir_fd=here)
+                os.close(here)
+                here = below
+            if not is_folder:
+                flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC
+                os.close(os.open(last, flags, 0o644, dir_fd=here))
+        finally:
+            os.close(here)
 
     def link(self, target: str, path: str) -> None:
         """A symbolic link, unless something is there."""
@@ -122,7 +182,7 @@ class _Root:
         os.makedirs(folder + "/pts")
         for name in DEVICES:
             if os.path.exists(f"/dev/{name}"):
-                self._make(f"{folder}/{name}", is_folder=False)
+                self._make(f"/dev/{name}", is_folder=False)
                 kernel.mount(f"/dev/{name}", f"{folder}/{name}", flags=kernel.MS_BIND)
         for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
             os.symlink("/proc/self/fd" + target, f"{folder}/{name}")
