@@ -14,7 +14,7 @@ from evalward.keeper.process import RunnerProcess
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
-from evalward.wire.faults import InterruptedRunError, OtherSideError, error_of, fault_of_error
+from evalward.wire.faults import InterruptedRunError, OtherSideError, RunnerGoneError, error_of, fault_of_error
 from evalward.wire.peer import CallFailedError, Incoming, Peer, WireError
 
 R = TypeVar("R", bound=Record)
@@ -89,7 +89,8 @@ class Runner:
         except CallFailedError as failed:
             error = error_of(failed.data)
         except WireError as gone:
-            error = OtherSideError(f"the runner ended unexpectedly ({self._process.ended()}): {gone}")
+            error = RunnerGoneError(self._process.ended())
+            error.__cause__ = gone
         if isinstance(error, InterruptedRunError):
             raise KeyboardInterrupt
         raise error
