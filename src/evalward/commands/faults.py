@@ -6,10 +6,16 @@ import tempfile
 import traceback
 
 from evalward.redaction import NOTHING, Redaction
+from evalward.wire.faults import RunnerGoneError
 
 
 def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:
-    """Write the log, without secrets; the sentence that names it."""
+    """Write the log, without secrets; the sentence that names it. A killed runner is nobody's fault here: no log."""
+    if isinstance(error, RunnerGoneError):
+        return (
+            f"The process that runs the suites ended unexpectedly ({error.how}), perhaps for want of memory. "
+            "Finished trials are kept: go on with --resume, or run it again."
+        )
     text = redaction.known("".join(traceback.format_exception(error)))
     with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
         file.write(text)

@@ -14,7 +14,7 @@ from evalward.keeper.process import started
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
-from evalward.wire.faults import InterruptedRunError, OtherSideError, error_of, fault_of_error
+from evalward.wire.faults import InterruptedRunError, OtherSideError, RunnerGoneError, error_of, fault_of_error
 from evalward.wire.frames import WireError
 from evalward.wire.peer import CallFailedError, Incoming, Line
 
@@ -95,7 +95,8 @@ class Runner:
         except TimeoutError:
             raise OtherSideError(f"the runner gave no answer to {name!r} in {PATIENCE_S:.0f} s") from None
         except WireError as gone:
-            error = OtherSideError(f"the runner ended unexpectedly ({self._process.ended()}): {gone}")
+            error = RunnerGoneError(self._process.ended())
+            error.__cause__ = gone
         if isinstance(error, InterruptedRunError) and self._asked_to_end:
             raise KeyboardInterrupt
         if isinstance(error, InterruptedRunError | OSError):  # of its making: ours would say that we were interrupted

@@ -36,6 +36,14 @@ class OtherSideError(Exception):
     """The other process broke: its own fault, whose traceback it has written down."""
 
 
+class RunnerGoneError(OtherSideError):
+    """The runner's process ended in the middle of a job; `how` it did."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(f"the runner ended unexpectedly ({how})")
+        self.how = how
+
+
 class InterruptedRunError(Exception):
     """The other process was asked to end."""
 
