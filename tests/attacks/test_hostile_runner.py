@@ -118,7 +118,8 @@ def test_what_it_does_else_is_measured_as_ever(taken: Taken) -> None:
 def test_however_it_breaks_off_the_run_is_no_pass_and_not_interrupted(attack: str, taken: Taken) -> None:
     """A failure that travels as an error of the system would end us as if nobody read our output, with success."""
     code, told = taken.run(attack)
-    assert (code, "internal error: " in told) == (3, True), told
+    assert code == 3, told
+    assert "internal error: " in told or "ended unexpectedly" in told
 
 
 KEEP = """

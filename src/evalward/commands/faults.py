@@ -10,8 +10,8 @@ from evalward.wire.faults import RunnerGoneError
 
 
 def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:
-    """Write the log, without secrets; the sentence that names it. A killed runner is nobody's fault here: no log."""
-    if isinstance(error, RunnerGoneError):
+    """Write the log, without secrets; the sentence that names it. A runner that was killed leaves none."""
+    if isinstance(error, RunnerGoneError) and not error.said:
         return (
             f"The process that runs the suites ended unexpectedly ({error.how}), perhaps for want of memory. "
             "Finished trials are kept: go on with --resume, or run it again."

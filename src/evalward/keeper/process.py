@@ -139,16 +139,16 @@ class RunnerProcess:
         with contextlib.suppress(OSError):
             self._process.send_signal(number)
 
-    def ended(self) -> str:
-        """How it ended, when its end of the connection is closed; for a log."""
+    def ended(self) -> tuple[str, str]:
+        """How it ended, when its end of the connection is closed; and for a log, what it said last."""
         try:
             code = self._process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
-            return "it closed the connection"
+            return "it closed the connection", ""
         self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - SAID_LIMIT))
         said = self._said.read().decode("utf-8", "replace").strip()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return f"{how}: {said}" if said else how
+        return how, said
 
     def close(self) -> None:
         """Wait for its end; by force, if it takes too long. The connection has to be closed before."""

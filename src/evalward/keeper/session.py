@@ -95,7 +95,7 @@ class Runner:
         except TimeoutError:
             raise OtherSideError(f"the runner gave no answer to {name!r} in {PATIENCE_S:.0f} s") from None
         except WireError as gone:
-            error = RunnerGoneError(self._process.ended())
+            error = RunnerGoneError(*self._process.ended())
             error.__cause__ = gone
         if isinstance(error, InterruptedRunError) and self._asked_to_end:
             raise KeyboardInterrupt

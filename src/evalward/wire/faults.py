@@ -37,11 +37,11 @@ class OtherSideError(Exception):
 
 
 class RunnerGoneError(OtherSideError):
-    """The runner's process ended in the middle of a job; `how` it did."""
+    """The runner's process ended in the middle of a job; `how` it did, and for a log, what it said last."""
 
-    def __init__(self, how: str) -> None:
-        super().__init__(f"the runner ended unexpectedly ({how})")
-        self.how = how
+    def __init__(self, how: str, said: str = "") -> None:
+        super().__init__(f"the runner ended unexpectedly ({how}) {said}".rstrip())
+        self.how, self.said = how, said
 
 
 class InterruptedRunError(Exception):
