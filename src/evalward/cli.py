@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward import __version__
-from evalward.commands.ci_arguments import add_accept, add_baseline_commit, add_release
+from evalward.commands.baseline_arguments import add_baseline
+from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
@@ -54,7 +55,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_report(commands)
     _add_exchange(commands)
-    _add_baseline(commands)
+    add_baseline(commands, _command, DEFAULT_CONFIG, DEFAULT_OUTPUT / "report.json")
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
     _add_validate(commands)
@@ -146,39 +147,6 @@ def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
     exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
     exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
     exporter.add_argument("--suite", metavar="SUITE", help="the same, by its suite")
-
-
-def _add_baseline(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("baseline", help="make, show or compare the committed baseline")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_baseline_update(actions)
-    _baseline_options(_command(actions, "show", "show what the baseline holds", _baseline_show))
-    differ = _command(actions, "diff", "show what is different between two baselines", _baseline_diff)
-    differ.add_argument("old", type=Path, metavar="OLD")
-    differ.add_argument("new", type=Path, metavar="NEW")
-    differ.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
-    differ.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
-    add_baseline_commit(actions, _command)
-
-
-def _add_baseline_update(actions: Commands[argparse.ArgumentParser]) -> None:
-    action = _command(actions, "update", "make the baseline from a report", _baseline_update)
-    _baseline_options(action)
-    report = DEFAULT_OUTPUT / "report.json"
-    action.add_argument(
-        "--report", type=Path, action="append", metavar="R.json", help=f"several are pooled; default: {report}"
-    )
-    how = action.add_mutually_exclusive_group()
-    how.add_argument("--replace", action="store_true", help="the report's trials instead of the baseline's (default)")
-    how.add_argument("--pool", action="store_true", help="the report's trials beside the baseline's")
-    action.add_argument("--accept", metavar="REASON", help="take a drop on purpose; the reason is written down")
-    action.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
-
-
-def _baseline_options(action: argparse.ArgumentParser) -> None:
-    action.add_argument("--config", type=Path, default=DEFAULT_CONFIG, metavar="FILE", help="names the baseline")
-    action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
-    action.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
 
 
 def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -282,32 +250,6 @@ def _export(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.exchange import export_file
 
     return export_file(world, args.form, args.report, args.output, target=args.target, suite=args.suite)
-
-
-def _baseline_update(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.baseline import UpdateOptions, baseline_path, update, update_policy
-
-    first, *also = args.report or [DEFAULT_OUTPUT / "report.json"]
-    options = UpdateOptions(
-        also=tuple(also),
-        pool=args.pool,
-        policy=update_policy(args.config, args.baseline, args.profile),
-        accept=args.accept,
-        dry_run=args.dry_run,
-    )
-    return update(world, first, baseline_path(args.config, args.baseline, args.profile), options)
-
-
-def _baseline_show(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.baseline import baseline_path, show
-
-    return show(world, baseline_path(args.config, args.baseline, args.profile))
-
-
-def _baseline_diff(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.baseline import diff
-
-    return diff(world, args.old, args.new, args.format, args.output)
 
 
 def _validate(world: World, args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from evalward.config import PROVIDERS
 from evalward.records.base import clean_text
 from evalward.records.events import Event, dump_events, events_of
-from evalward.records.result import UNREADABLE, CheckResult, Result, Status
+from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError
@@ -28,10 +28,9 @@ from evalward.suites.scenario.gates import Evidence, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
 from evalward.suites.scenario.judged import Judged, judge_trial
 from evalward.suites.scenario.judging import NoRoomError, Room, Work, judges_settings
-from evalward.suites.scenario.model import FileExists, NoTranscriptErrors, ScriptGate
 from evalward.suites.scenario.model import Gate as WrittenGate
+from evalward.suites.scenario.naming import check_of, how_it_went, name_of
 from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
-from evalward.suites.scenario.place import excerpt
 from evalward.suites.scenario.recorded import parted
 from evalward.suites.scenario.results_folder import EVENTS, TRANSCRIPT, ResultsFolder
 from evalward.suites.scenario.scripts import (
@@ -43,6 +42,7 @@ from evalward.suites.scenario.scripts import (
     run_setup,
 )
 from evalward.suites.scenario.transcript import transcript_commands
+from evalward.suites.scenario.unread import About, unread_result
 from evalward.targets.agents.base import Agent, AgentJob, AgentRun
 from evalward.targets.agents.scripted import OracleAgent
 from evalward.targets.base import BrokeOffError, TrialSkippedError
@@ -195,35 +195,8 @@ class _Stage:
         return self._room.is_open and await self._room.workspace.lost()
 
     def _unreadable(self, trace: Trace, why: str) -> Result:
-        """A failure in every layer: nobody knows better, and who can't be judged must gain nothing by it."""
-        case, evaluation = self._case, self._case.scenario.evaluation
-        gates = [GateResult(gate_type=gate.type, passed=False, message="not judged") for gate in self._gates]
-        details = ScenarioDetails(
-            gates=gates,
-            gates_total=len(gates),
-            judge_score=0.0 if case.scenario.judged else None,
-            judge_passed=False if case.scenario.judged else None,
-            composite_score=composite_score(
-                evaluation.composite, judge=0.0, gates_passed=0, gates_total=len(gates), first_try=0.0
-            ),
-            completed=False,
-            isolation=self._workspace.isolation.words(),
-            agent=self._agent.id,
-        )
-        return Result(
-            id=case.id,
-            category=case.category,
-            definition=case.definition,
-            trial=self._trial,
-            status=Status.FAILED,
-            max_score=float(len(gates)),
-            checks=[_check(gate, found) for gate, found in zip(self._gates, gates, strict=True)],
-            usage=trace.usage,
-            duration_ms=trace.duration_ms,
-            reason=UNREADABLE,
-            message=why,
-            details=details,
-        )
+        about = About(self._case, self._trial, self._agent.id, self._workspace.isolation.words())
+        return unread_result(about, self._gates, trace, why)
 
     # --------------------------------------------------------------------------------------- before the agent
 
@@ -317,7 +290,7 @@ class _Stage:
             status=_status(outcome),
             score=float(passed),
             max_score=float(len(verdict.gates)),
-            checks=[_check(gate, found) for gate, found in zip(self._gates, verdict.gates, strict=True)],
+            checks=[check_of(gate, found) for gate, found in zip(self._gates, verdict.gates, strict=True)],
             usage=run.trace.usage,
             judge_usage=verdict.judged.outcome.usage if verdict.judged.outcome else None,
             duration_ms=run.trace.duration_ms,
@@ -400,34 +373,3 @@ def _message(outcome: Outcome, run: AgentRun, timeout_s: float) -> str | None:
         return None
     parts = [outcome.message] if run.completed else [outcome.message, how_it_went(run, timeout_s)]
     return "; ".join([*parts, *([f"its last request was refused: {run.refused}"] if run.refused else [])])
-
-
-def how_it_went(run: AgentRun, timeout_s: float) -> str:
-    """How an agent ended that didn't complete."""
-    if run.timed_out:
-        return f"the agent was ended after {timeout_s:g} s"
-    if run.limit is not None:
-        return {
-            "turns": "the agent had no turns left",
-            "tokens": "the agent had no tokens left",
-            "usd": "the agent had no money left",
-            "memory": "the agent was ended: it used more than the suite's limits.memory_mb",
-            "disk": "the agent was ended: it used more than the suite's limits.disk_mb",
-        }[run.limit]
-    return f"the agent ended with exit code {run.exit_code}"
-
-
-def _check(gate: WrittenGate, result: GateResult) -> CheckResult:
-    return CheckResult(check=name_of(gate), passed=result.passed, detail=result.message)
-
-
-def name_of(gate: WrittenGate) -> str:
-    """A gate in a few words: its type, and what it looks at."""
-    if isinstance(gate, NoTranscriptErrors):
-        return gate.type
-    if isinstance(gate, ScriptGate):
-        return f"{gate.type}: {excerpt(gate.command)}"
-    if isinstance(gate, FileExists):
-        return f"{gate.type}: {gate.path}"
-    data = gate.model_dump(exclude={"type", "timeout_secs"})
-    return f"{gate.type}: " + ", ".join(excerpt(str(value)) for value in data.values())
