@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -71,6 +72,18 @@ def _can_work(user: int, folder: Path) -> bool:
             os._exit(0 if works else 1)
     _, status = os.waitpid(child, 0)
     return os.waitstatus_to_exitcode(status) == 0
+
+
+def _wait_for(pid: int) -> None:
+    """Until the process has ended, or patience has: without delay, where `subprocess` looks now and then."""
+    if not hasattr(os, "pidfd_open"):
+        return
+    with contextlib.suppress(OSError):
+        descriptor = os.pidfd_open(pid)
+        try:
+            select.select([descriptor], [], [], PATIENCE_S)
+        finally:
+            os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -152,6 +165,7 @@ class RunnerProcess:
 
     def close(self) -> None:
         """Wait for its end; by force, if it takes too long. The connection has to be closed before."""
+        _wait_for(self._process.pid)
         try:
             self._process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:

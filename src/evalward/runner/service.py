@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import queue
 import signal
@@ -83,3 +84,5 @@ def main() -> None:
     if starter:
         launch_by(Starter(starter[0]).launching())
     Service(connection).serve()
+    atexit._run_exitfuncs()  # shells are ended; what else an interpreter takes down is nobody's any more
+    os._exit(0)

@@ -215,14 +215,14 @@ def _here_first(run: Iterable[Piece], needed: _Needed, fixture: Path) -> Iterato
         if piece.here:
             runs = (piece.module or "").partition(".")[0]
             yield folder, library | RUNNERS_OWN.get(runs, frozenset())
-        elif piece.script is not None and not piece.is_python and _STARTS_PYTHON in _start_of(fixture / piece.script):
+        elif piece.script is not None and not piece.is_python and _STARTS_PYTHON in _start_of(fixture, piece.script):
             yield folder, library | RUNNERS_OWN["pytest"]
 
 
-def _start_of(path: Path) -> bytes:
+def _start_of(fixture: Path, name: str) -> bytes:
     try:
-        return path.read_bytes()[:200_000]
-    except OSError:
+        return beginning_inside(fixture, name, 200_000)
+    except (OSError, InputError):
         return b""
 
 
