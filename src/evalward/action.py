@@ -14,7 +14,7 @@ from evalward.commands.ci_history import Keeping, keep_history, read_branch_hist
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.measuring import load, runner_of
-from evalward.commands.pipeline import REPORT_FILE, judge_report
+from evalward.commands.pipeline import judge_report
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.reporting import Work, new_report, report_of_step
@@ -42,7 +42,7 @@ from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
-from evalward.records.report import Report
+from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
 from evalward.render.context import Context

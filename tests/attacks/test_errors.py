@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -244,6 +245,8 @@ async def test_a_launcher_that_was_killed_stays_an_error_that_may_hide_a_failure
         launcher = self._built.client._process
         assert isinstance(launcher, subprocess.Popen)
         launcher.send_signal(signal.SIGKILL)
+        launcher.wait()
+        assert self._built.client._control.recv(1, socket.MSG_PEEK) == b""  # until its part inside has gone too
         await ended(self)
 
     monkeypatch.setattr(Workspace, "end_processes", killed)

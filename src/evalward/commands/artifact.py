@@ -16,10 +16,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evalward.commands.pipeline import REPORT_FILE
 from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
-from evalward.records.report import REPORT_SCHEMA, Report, Run
+from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Report, Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
 from evalward.suites import kind_named, kinds

@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import REPORT_FILE, Judging, dump_judgement, judge_report, retries_of
+from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -17,6 +17,7 @@ from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import wrong
+from evalward.records.report import REPORT_FILE
 from evalward.render.badge import badge
 from evalward.render.context import Context
 from evalward.render.junit import junit

@@ -24,8 +24,6 @@ from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
 from evalward.suites import Kind, kind_named, kinds
 
-REPORT_FILE = "report.json"
-
 
 @dataclass(frozen=True)
 class Judging:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.faults import internal_error
-from evalward.commands.pipeline import REPORT_FILE, judge_report
+from evalward.commands.pipeline import judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.tell import NO_CONFIG, TELLS, tell
 from evalward.commands.world import World
@@ -28,6 +28,7 @@ from evalward.github.sides import Side, base_side
 from evalward.github.workflow_run import TriggeringRun, pulls_of_run, read_triggering_run
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
+from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
 from evalward.render.context import Context
 

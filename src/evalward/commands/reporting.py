@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalward.commands.base_files import BaseOfPull, guidance_wanted
 from evalward.commands.given import given_report
 from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.pipeline import REPORT_FILE, Judging, retries_of
+from evalward.commands.pipeline import Judging, retries_of
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.engine.plan import Selection
@@ -20,7 +20,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import Runner
 from evalward.records.problem import InputError
-from evalward.records.report import Report
+from evalward.records.report import REPORT_FILE, Report
 from evalward.wire.messages import Head, MeasureOrder
 
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import REPORT_FILE
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.engine.plan import Selection
+from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.terminal import report_text
 from evalward.wire.messages import MeasureOrder

@@ -15,7 +15,7 @@ from evalward.commands.artifact import artifact_bytes, measured_anew, parse_repo
 from evalward.commands.edits import edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.given import of_commit
-from evalward.commands.pipeline import REPORT_FILE, judge_report
+from evalward.commands.pipeline import judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -32,7 +32,7 @@ from evalward.github.settings import Runner, Settings
 from evalward.github.sides import Side, Sides, base_side
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
-from evalward.records.report import Report
+from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
 from evalward.render.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from evalward.records.trace import Usage
@@ -82,17 +82,24 @@ STOPPED = "interrupted by"
 @contextlib.contextmanager
 def ends_on_signals(control: Control) -> Iterator[None]:
     """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would."""
+    with on_signals(lambda number: control.abort(f"{STOPPED} {number.name}")):
+        yield
+
+
+@contextlib.contextmanager
+def on_signals(end: Callable[[signal.Signals], None]) -> Iterator[None]:
+    """The first SIGINT or SIGTERM calls `end`; a second one ends the process as it always would."""
     loop = asyncio.get_running_loop()
     installed: list[signal.Signals] = []
 
-    def end(number: signal.Signals) -> None:
-        control.abort(f"{STOPPED} {number.name}")
+    def first(number: signal.Signals) -> None:
         _restore(loop, installed)
+        end(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         # Only the main thread can have handlers: in a test or a notebook there are none, and nothing is lost by that.
         with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
-            loop.add_signal_handler(number, end, number)
+            loop.add_signal_handler(number, first, number)
             installed.append(number)
     try:
         yield

@@ -27,11 +27,11 @@ from evalward.github.repository import Repository
 from evalward.github.spoken import COMMAND, MAX_REASON, find_command
 from evalward.records.base import Record
 from evalward.records.problem import InputError, Place, Problem
+from evalward.records.report import REPORT_FILE
 from evalward.render.escape import one_line
 
 LABEL = "evalward: accept"
 MAX_REPORT_BYTES = 20_000_000
-REPORT_FILE = "report.json"
 
 _BROKEN_ZIP = (
     zipfile.BadZipFile,

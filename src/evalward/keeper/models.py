@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -12,7 +12,7 @@ from evalward.config.model import Config
 from evalward.keeper.proxy import Account, Allowance, Proxy
 from evalward.records.case import Case
 from evalward.records.problem import Place
-from evalward.targets.asking import Answered, Asked, Bounds, Door
+from evalward.targets.asking import Asked, Bounds, Door
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
@@ -111,19 +111,9 @@ class ModelKeeper:
         if provider not in WIRES:
             raise TargetError(Cause.MODEL_NOT_FOUND, f"there is no provider {provider!r}", target=target)
 
-    def _price_of(self, provider: str) -> _Prices:
-        return _Prices(self._config, provider)
-
-
-@dataclass(frozen=True)
-class _Prices:
-    """The price of any model of a provider."""
-
-    config: Config
-    provider: str
-
-    def __call__(self, model: str) -> Price | None:
-        return settings_of(self.config, self.provider, model).price
+    def _price_of(self, provider: str) -> Callable[[str], Price | None]:
+        """The price of any model of a provider."""
+        return lambda model: settings_of(self._config, provider, model).price
 
 
 @dataclass(frozen=True)
@@ -144,10 +134,9 @@ class _Opened:
         ended_by = None if fault is None else told(fault, account.settings, account.key, self.target)
         if account.starved is not None:
             ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
-        answers = [Answered(answer.turn, answer.message, answer.main) for answer in account.answers]
         refused = account.refused
         said = None if refused is None else told(refused, account.settings, account.key, self.target).message
-        return Asked(answers, account.limit, ended_by, said)
+        return Asked(list(account.answers), account.limit, ended_by, said)
 
 
 _NO_CASE = Case(id="", category="", definition="", place=Place(file=""))  # a model sees the conversation alone

@@ -16,10 +16,9 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evalward.edge import harmless
+from evalward.edge import SOURCE, harmless
 from evalward.sandbox.process.users import OwnUser, end_all_of, take_user
 
-SOURCE = str(Path(__file__).resolve().parents[2])
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.runner.service import main; main()"
 STARTER = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.process.starter import main; main()"
 PATIENCE_S = 25.0  # for ending its sandboxes

@@ -15,14 +15,13 @@ from evalward.engine.keeping import Retry
 from evalward.engine.store import Found, Store, Wanted, safe_name
 from evalward.keeper.models import ModelKeeper
 from evalward.keeper.outputs import GUIDANCE, OutputFolder
-from evalward.records.report import Report
+from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import Bounds, Door
 from evalward.wire import messages as m
 from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
 
-REPORT_FILE = "report.json"
 MOST_DOORS = 256  # each has files open
 
 
@@ -119,14 +118,14 @@ class Services:
                 asked.descriptors.pop(0)
         finally:
             asked.close()
-        opened = _OpenDoor(AsyncExitStack())
+        stack = AsyncExitStack()
         try:
             if len(self._doors) >= MOST_DOORS:
                 raise ValueError(f"{MOST_DOORS} allowances are open")
             order = m.read(m.AllowanceOrder, asked.data)
             bounds = Bounds(order.turns, order.tokens, order.usd, order.pinned)
             door = self.models.door(order.target, order.provider, order.model, bounds, listener)
-            opened.door = await opened.stack.enter_async_context(door)
+            opened = _OpenDoor(stack, await stack.enter_async_context(door))
         except BaseException:
             if listener is not None:
                 listener.close()
@@ -138,8 +137,6 @@ class Services:
     async def _settle(self, asked: Incoming) -> bytes:
         asked.close()
         opened = self._doors[m.read(m.Number, asked.data).number]
-        if opened.door is None:
-            raise ValueError("this door was never open")
         found = await opened.door.settled()
         answers = [m.AnsweredTurn(turn=one.turn, message=one.message, main=one.main) for one in found.answers]
         fault: WireFault | None = None if found.ended_by is None else fault_of_error(found.ended_by)
@@ -220,12 +217,12 @@ class Services:
         return self.base
 
 
-@dataclass
+@dataclass(frozen=True)
 class _OpenDoor:
     """An agent's allowance while it is open."""
 
     stack: AsyncExitStack
-    door: Door | None = None
+    door: Door
 
 
 def _here(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:

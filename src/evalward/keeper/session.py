@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from evalward.engine.control import on_signals
 from evalward.keeper.process import started
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
@@ -23,7 +23,6 @@ Handler = Callable[[Incoming], Awaitable[bytes]]
 FILE_LIMIT = 64 << 20  # bytes of a file that is read for us
 PATIENCE_S = 600.0  # for a job that only reads files
 MOST_HELD = 1 << 30  # bytes of what the runner asks for at once; one message may be as large as any
-_LAST = (signal.SIGINT, signal.SIGTERM)
 _REFUSED = m.written(fault_of_error(WireError("nothing is asked for now")))
 
 
@@ -106,7 +105,7 @@ class Runner:
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:
         self._handlers, self._held = handlers, 0
         try:
-            with self._signals_passed_on(asyncio.get_running_loop()):
+            with on_signals(self._pass_on):  # the first ends the run cleanly, a second one ends us
                 return await self._line.serve(name, data, self._start)
         finally:
             for task in list(self._tasks):
@@ -114,32 +113,9 @@ class Runner:
             await asyncio.gather(*self._tasks, return_exceptions=True)
             await handlers["close"](Incoming("close", b"null", [], None))
 
-    @contextmanager
-    def _signals_passed_on(self, loop: asyncio.AbstractEventLoop) -> Iterator[None]:
-        """The first SIGINT or SIGTERM ends the run cleanly; a second one ends us as it always would."""
-        installed: list[signal.Signals] = []
-
-        def restore() -> None:
-            while installed:
-                number = installed.pop()
-                loop.remove_signal_handler(number)
-                if number is signal.SIGTERM:  # asyncio gives it back to the system, where it would be our own handler's
-                    signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-        def end(number: signal.Signals) -> None:
-            restore()
-            self._asked_to_end = True
-            self._process.signal(number)
-
-        for number in _LAST:
-            # Only the main thread can have handlers: in a test or a notebook there are none.
-            with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
-                loop.add_signal_handler(number, end, number)
-                installed.append(number)
-        try:
-            yield
-        finally:
-            restore()
+    def _pass_on(self, number: signal.Signals) -> None:
+        self._asked_to_end = True
+        self._process.signal(number)
 
     # --- what it asks for -------------------------------------------------------------------------------------------
 

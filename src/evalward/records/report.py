@@ -13,6 +13,7 @@ from evalward.records.metric import CategorySummary, Metric
 from evalward.records.result import Details, OtherDetails, Result
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
+REPORT_FILE = "report.json"
 
 
 class Tool(Record):

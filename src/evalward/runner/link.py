@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
@@ -79,7 +79,7 @@ class Keeper:
             tokens=bounds.tokens,
             usd=bounds.usd,
         )
-        with listener if listener is not None else _Nothing():
+        with listener if listener is not None else nullcontext():
             descriptors = [listener.fileno()] if listener is not None else []
             answer = await self.ask_for("open_door", m.written(order), descriptors)
         allowed = m.read(m.Allowed, answer)
@@ -204,14 +204,6 @@ class _Door:
         error = None if told.fault is None else error_of(m.written(told.fault))
         answers = [Answered(each.turn, each.message, each.main) for each in told.answers]
         return Asked(answers, told.limit, error if isinstance(error, TargetError) else None, told.refused)
-
-
-class _Nothing:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None
 
 
 class Telling:

@@ -12,7 +12,6 @@ from evalward.config.model import Config
 from evalward.records.base import Count, Record
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import Problem
-from evalward.records.report import Partial
 from evalward.records.result import Result, Trial
 from evalward.records.trace import Message, Turn
 from evalward.targets.agents.base import Limit
@@ -96,13 +95,6 @@ class Chosen(Record):
     targets: list[str] = []
     cases: list[str] = []
     trials: int | None = None
-
-    @property
-    def partial(self) -> Partial | None:
-        """The restriction as a report records it."""
-        if not (self.suites or self.targets or self.cases):
-            return None
-        return Partial(suites=self.suites, targets=self.targets, cases=self.cases)
 
 
 class MeasureOrder(Record):

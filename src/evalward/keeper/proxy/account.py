@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from evalward.keeper.proxy.exchange import Bounds, Limit, Room
 from evalward.records.trace import Message, Turn
+from evalward.targets.asking import Answered
 from evalward.targets.failures import Cause
 from evalward.targets.models.faults import STOPS, Fault
 from evalward.targets.models.settings import Secret, Settings
@@ -28,15 +29,6 @@ class Allowance:
     turns: int | None = None
     tokens: int | None = None
     usd: float | None = None
-
-
-@dataclass(frozen=True)
-class Answered:
-    """One answered request. `main`: by the model that is evaluated, not by another that the agent asks beside it."""
-
-    turn: Turn
-    message: Message
-    main: bool
 
 
 @dataclass
