@@ -197,6 +197,8 @@ def _in_home(rest: list[str]) -> Place:
         return Place.CACHE
     if rest[0] in _PRIVATE and (len(rest) == 1 or rest[0] not in (".config", ".local")):
         return Place.PRIVATE
+    if rest in ([".local", "share"], [".local", "share", "containers"]):
+        return Place.PERSONAL
     if rest[0] == "**":  # anywhere below: as bad as at the top
         rest = rest[1:]
     is_personal = len(rest) == 1 and (rest[0] in _PERSONAL or takes_all(rest[0]))

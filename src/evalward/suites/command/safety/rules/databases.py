@@ -192,7 +192,7 @@ table(
 )
 table(
     "etcdctl consul zkcli zookeeper-shell",
-    "endpoints:",
+    "endpoints: cacert: cert: key: w: from-key prefix recurse",
     [
         Row(
             "del|delete|deleteall|rmr",
@@ -202,7 +202,14 @@ table(
             needs="prefix from-key recursive",
         ),
         Row("kv delete", HIGH, "database.keys", "deletes keys", needs="recurse"),
-        Row("del|rm|rmdir|deleteall|rmr", HIGH, "database.keys", "deletes keys"),
+        Row("member remove", HIGH, "database.node", "takes data or a node away"),
+        Row("auth disable", HIGH, "database.account", "switches the check of who may do what off"),
+        Row("user|role delete|revoke*|grant*", HIGH, "database.account", "changes who may do what"),
+        Row("get /registry/secrets*", HIGH, "credential.read", "shows secrets of a cluster"),
+        Row("leave|force-leave", HIGH, "database.node", "takes data or a node away"),
+        Row("acl token|policy|role delete", HIGH, "database.account", "changes who may do what"),
+        Row("del", MODERATE, "database.keys", "deletes one key"),
+        Row("rm|rmdir|deleteall|rmr", HIGH, "database.keys", "deletes keys"),
         Row("put|set|kv|member", MODERATE, "database.keys", "changes keys"),
     ],
 )
@@ -211,6 +218,7 @@ table(
     "topic: bootstrap-server: zookeeper:",
     [
         Row("", HIGH, "database.topic", "deletes messages", needs="delete offset-json-file"),
+        Row("", HIGH, "database.topic", "reads or skips messages again", needs="reset-offsets;execute"),
         Row("", MODERATE, "database.topic", "changes topics", needs="create alter reset-offsets"),
     ],
 )
@@ -278,6 +286,11 @@ table(
     ],
 )
 table("dotnet", "", [Row("ef database drop", HIGH, "database.reset", _RESET)])
+table(
+    "bq",
+    "project_id: dataset_id: location:",
+    [Row("rm", HIGH, "database.drop", "deletes a table or a data set")],
+)
 table(
     "supabase",
     "",

@@ -24,6 +24,8 @@ def make_file_system(call: Call) -> Iterator[Answer]:
     options = call.options("t/type: L/label: U/uuid: b: i: I: m: N: O: E: T: n: F: s: S: V/version c h/help")
     if options.has("V", "help") and not options.operands:
         return
+    if call.program.startswith("newfs_") and any(word.text == "-N" for word in call.args):
+        return  # only says what it would make
     on_device = any(_is_device(target) for _, target in call.places(options.operands))
     if options.operands:
         names_it = options.operands[-1].text if on_device else options.operands[0].text
@@ -165,25 +167,6 @@ table(
     ],
 )
 table(
-    "diskutil",
-    "",
-    [
-        Row(
-            "erase*|partitionDisk|reformat|zeroDisk|secureErase|randomDisk",
-            CRITICAL,
-            "disk.format",
-            "erases a disk",
-        ),
-        Row("apfs delete*", CRITICAL, "disk.format", "erases a volume"),
-        Row(
-            "unmountDisk|unmount|eject|resizeVolume|mergePartitions",
-            MODERATE,
-            "disk.volume",
-            "takes a disk away",
-        ),
-    ],
-)
-table(
     "nvme",
     "n: s:",
     [
@@ -196,7 +179,6 @@ table(
     ],
 )
 table("sg_format sg_sanitize scsi_format", "", [Row("*", CRITICAL, "disk.wipe", "erases a drive")])
-table("hdiutil", "o: size:", [Row("erasekeys|burn", HIGH, "disk.wipe", "destroys an image")])
 table(
     "tune2fs",
     "O: c: i: L: m: o: E: e: r: U:",
@@ -205,7 +187,6 @@ table(
         Row("/dev/*", HIGH, "disk.settings", "changes a file system by hand"),
     ],
 )
-table("asr", "source: target:", [Row("", CRITICAL, "disk.format", "erases a volume", needs="erase")])
 table(
     "losetup xfs_admin e2label swaplabel",
     "",

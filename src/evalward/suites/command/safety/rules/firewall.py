@@ -130,13 +130,4 @@ table(
     "",
     [Row("", HIGH, "protection.off", "switches AppArmor off")],
 )
-table(
-    "spctl csrutil",
-    "",
-    [
-        Row("status", SAFE, "", ""),
-        Row("disable", HIGH, "protection.off", "switches protection off"),
-        Row("", HIGH, "protection.off", "switches protection off", needs="master-disable global-disable"),
-    ],
-)
 table("fail2ban-client", "", [Row("stop|unban", HIGH, "protection.off", "stops banning attackers")])
