@@ -136,6 +136,8 @@ _DESTRUCTIVE = re.compile(
     r"(?:bulk-|batch-)?(?:delete|destroy|terminate|purge|remove|rm|reset|rollback-all|deallocate|wipe|nuke|undeploy"
     r"|disable|stop|poweroff|power-off)(?:-.+)?\Z|.+=0\Z"
 )
+_ENDINGS = ("-delete", "-destroy", "-terminate")
+"""Verbs that stand behind their noun: ``service-instance-delete``."""
 _CHANGING = names(
     "create update set deploy restart scale merge close edit add run start apply push publish resize patch "
     "archive rename"
@@ -169,7 +171,8 @@ def cloud(call: Call) -> Iterator[Answer]:
     texts = [word.text for word in options.operands[:5]]
     verbs = [part for text in texts[:4] for part in text.split(":")]
     method = options.value("method")
-    deletes = any(map(_DESTRUCTIVE.match, verbs)) or (method is not None and method.text.upper() == "DELETE")
+    named = any(text.endswith(_ENDINGS) for text in texts[:2])
+    deletes = named or any(map(_DESTRUCTIVE.match, verbs)) or (method is not None and method.text.upper() == "DELETE")
     if deletes:
         yield call.find("cloud.delete", MODERATE if _is_narrow(call, texts, options) else HIGH, _DELETES)
     elif _gives_rights(texts, verbs, options):
@@ -197,12 +200,18 @@ def _is_narrow(call: Call, texts: list[str], options: Options) -> bool:
 
 
 def _gives_rights(texts: list[str], verbs: list[str], options: Options) -> bool:
-    if _RIGHTS.intersection(verbs) or _line(texts, "role assignment create") or "keys" in texts[:-1]:
+    if _RIGHTS.intersection(verbs) or _line(texts, "role assignment create") or _makes_keys(texts):
         return True
     sources = {word.text for word in options.all_values("source-ranges", "source-address-prefixes")}
     ports = [word.text for word in options.all_values("allow", "rules", "destination-port-ranges")]
     denies = any(word.text.lower() == "deny" for word in options.all_values("access"))
     return bool(_EVERYWHERE & sources) and any(map(_OPEN_PORTS.fullmatch, ports)) and not denies
+
+
+def _makes_keys(texts: list[str]) -> bool:
+    """Keys of accounts that are made or shown; those of a key management service stay in it."""
+    reads = texts[:1] == ["kms"] or (texts[:1] == ["iam"] and texts[-1] in ("list", "describe"))
+    return "keys" in texts[:-1] and not reads
 
 
 def _unprotects(call: Call, texts: list[str], options: Options) -> bool:

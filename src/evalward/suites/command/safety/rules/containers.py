@@ -130,6 +130,7 @@ _DOCKER_ROWS = (
     Row("system prune", HIGH, "container.prune", _GONE, needs="a volumes f"),
     Row("system reset", HIGH, "container.prune", _GONE),
     Row("rm|pod|rmi|stop|kill", HIGH, "container.all", _GONE, needs="a"),
+    Row("container|pod rm|stop|kill", HIGH, "container.all", _GONE, needs="a"),
     Row("machine rm|reset", HIGH, "machine.delete", "deletes the machine that containers run in"),
     Row("kube|play down", HIGH, "container.volume", _GONE, needs="f"),
     Row("namespace|ns rm|remove", HIGH, "container.all", _GONE),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from evalward.suites.command.safety.call import Answer, Call, Launch
-from evalward.suites.command.safety.model import HIGH, MODERATE, Level
+from evalward.suites.command.safety.model import HIGH, MODERATE, SAFE, Level
 from evalward.suites.command.safety.registry import Row, rule, table
 from evalward.suites.command.safety.sql import judge_sql
 from evalward.suites.command.safety.words import Word, literal, names
@@ -35,6 +35,8 @@ def sql_client(call: Call) -> Iterator[Answer]:
     options = call.options(_SQL_OPTIONS.replace(" p: ", " p? ") if mysql_like else _SQL_OPTIONS)
     given = options.all_values("c")
     # Clients differ in which options take a value; any argument that is a statement is judged as one.
+    if call.program == "bq" and options.enabled("dry_run"):
+        return
     texts = [*given, *(word for word in call.args if " " in word.text and word not in given)]
     if call.program in ("sqlite3", "sqlite", "duckdb", "bq", "litecli"):
         texts.extend(options.operands[1:])
@@ -258,6 +260,7 @@ table(
     "alembic flask",
     "",
     [
+        Row("upgrade|downgrade", SAFE, "", "only prints the statements", needs="sql"),
         Row("downgrade base", HIGH, "database.reset", _RESET),
         Row("db downgrade", HIGH, "database.reset", _RESET),
         Row("upgrade|downgrade|db", MODERATE, "database.migrate", "changes the database"),

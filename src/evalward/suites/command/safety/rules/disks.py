@@ -134,6 +134,7 @@ table(
     "o: t: O: d: c:",
     [
         Row("destroy|labelclear|rollback", SAFE, "", "only shows what would happen", needs="n"),
+        Row("receive|recv", HIGH, "disk.volume", "puts something else in a volume's place", needs="F"),
         Row("destroy|labelclear", CRITICAL, "disk.volume", _GONE),
         Row("rollback|detach|offline|remove|split|export", HIGH, "disk.volume", "takes data or disks away"),
         Row(

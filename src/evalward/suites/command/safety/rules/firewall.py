@@ -92,8 +92,9 @@ table(
 )
 table(
     "pfctl",
-    "s: f: t: T: a:",
+    "s: f: t: T: a: n",
     [
+        Row("", SAFE, "", "", needs="n", unless="d F e"),
         Row("", HIGH, "firewall.off", _OPEN, needs="d F"),
         Row("", HIGH, "firewall.rules", _RULES, needs="f"),
         Row("", MODERATE, "firewall.rules", _RULES, needs="e"),

@@ -230,6 +230,7 @@ table(
         Row("uninstall|remove|rm|cleanup|autoremove", MODERATE, "package.remove", "removes packages"),
     ],
 )
+table("dotnet", "s: k:", [Row("nuget delete", HIGH, "package.publish", "takes a published package away")])
 table(
     "apt-key add-apt-repository apt-mark rpmkeys",
     "",
