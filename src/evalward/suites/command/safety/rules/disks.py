@@ -15,13 +15,16 @@ _MAKERS = (
     "mkfs.exfat mkfs.f2fs mkfs.minix mkfs.jfs mkfs.reiserfs mkdosfs mkntfs mkswap newfs newfs_hfs "
     "newfs_apfs newfs_msdos mkexfatfs"
 )
+_MAKER_OPTIONS = "t/type: L/label: U/uuid: b: i: I: m: N: O: E: T: n: F: s: S: V/version c h/help"
+_FAT_OPTIONS = "a A b: c C D: f: F: g: h: i: I l: m: M: n: r: R: s: S: v help"
 _READERS = names("print p list l unit help align-check")
 
 
 @rule(_MAKERS)
 def make_file_system(call: Call) -> Iterator[Answer]:
     """A new file system erases what is there; on an image file that is ordinary work."""
-    options = call.options("t/type: L/label: U/uuid: b: i: I: m: N: O: E: T: n: F: s: S: V/version c h/help")
+    known = _FAT_OPTIONS if "fat" in call.program or "dos" in call.program else _MAKER_OPTIONS
+    options = call.options(known)
     if options.has("V", "help") and not options.operands:
         return
     if call.program.startswith("newfs_") and any(word.text == "-N" for word in call.args):
