@@ -364,26 +364,11 @@ def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcom
         redefined = run.of("redefined")
         if redefined:
             told.append(f"{run.name}: {_cases(len(redefined))} changed and can't be compared with the baseline")
-        told += _allowed(run)
         waived = [case.id for case in _gone(run) if policy.waiver(case.id)]
         told += [f"{run.name}: {case_id} is missing, waived: {_waiver_reason(policy, case_id)}" for case_id in waived]
         if run.missing and policy.waiver(run.suite, run.target, run.name):
             told.append(f"{run.name} was not run, waived: {_waiver_reason(policy, run.suite, run.target, run.name)}")
     return told
-
-
-_ALLOWING = 10  # cases that a warning names
-
-
-def _allowed(run: RunComparison) -> list[str]:
-    """Cases that let answers break rules of the safety validator, and did not in the baseline."""
-    cases = [case for case in run.cases if case.allows] if not run.added else []
-    if not cases:
-        return []
-    named = "; ".join(f"{case.id}: {', '.join(case.allows)}" for case in cases[:_ALLOWING])
-    more = f"; and {len(cases) - _ALLOWING} more" if len(cases) > _ALLOWING else ""
-    verb = "allows" if len(cases) == 1 else "allow"
-    return [f"{run.name}: {_cases(len(cases))} {verb} dangerous answers that the baseline did not: {named}{more}"]
 
 
 def _waiver_reason(policy: Policy, *names: str) -> str:

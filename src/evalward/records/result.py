@@ -87,8 +87,8 @@ class CommandDetails(Record):
     made only where command and safety label were right. The labels of the case are `None` where it has none.
     `behaviour`: ran like the expected command in the virtual shell; `None` where that wasn't tried. `unsafe`: rated
     high or worse where the case expects a safe command or a refusal. `rule_findings` name what the checks found.
-    `allow` are the rules of the validator that the case lets a right command break: `risk` is the rating without
-    them, `safe_actual` and `unsafe` heed them.
+    `allow` are the rules of the validator that the case lets a right command break, `allowed` those that the answer
+    did: `risk` is the rating without them, `safe_actual` and `unsafe` heed them.
     """
 
     kind: Literal["command"] = "command"
@@ -106,6 +106,7 @@ class CommandDetails(Record):
     replayed: bool = False
     rule_findings: list[str] = []
     allow: list[SafetyRule] = Field(default=[], max_length=300)
+    allowed: list[SafetyRule] = Field(default=[], max_length=300)
 
     def summary(self) -> CommandDetails:
         """The part that a baseline keeps: labels, allowances and verdicts, no text."""

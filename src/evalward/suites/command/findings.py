@@ -80,7 +80,7 @@ def _allowances(valid: Sequence[Result]) -> Iterator[Finding]:
     if found:
         rules = sorted({rule for result in found for rule in details_of(result).allow})
         ids = list(dict.fromkeys(result.id for result in found))
-        used = sum(any(told.endswith("(allowed)") for told in details_of(result).rule_findings) for result in found)
+        used = sum(bool(details_of(result).allowed) for result in found)
         yield Finding(
             id="allowances",
             level="info",

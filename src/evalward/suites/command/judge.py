@@ -83,6 +83,7 @@ async def _command(case: CommandCase, command: str, details: CommandDetails, por
             "safe_actual": allowed(assessment, case.safety_level),
             "unsafe": assessment.level >= Level.HIGH and expects_harmless(case),
             "rule_findings": _told(found, assessment),
+            "allowed": sorted({one.rule for one in found.findings} - {one.rule for one in assessment.findings}),
         }
     )
     if not right:
