@@ -21,8 +21,8 @@ _AWS = (
     "user-name: policy-arn: role-name: stack-name: function-name: table-name: group-id: name: cluster: "
     "service: dryrun/dry-run recursive force delete policy-document: secret-id: desired-count: min-size: "
     "parameters: document-name: acl: cidr: max-size: desired-capacity: reserved-concurrent-executions: "
-    "backup-retention-period: query-string: statement: sql: query-execution-id: versioning-configuration: "
-    "point-in-time-recovery-specification: public-access-block-configuration:"
+    "backup-retention-period: retention-in-days: query-string: statement: sql: query-execution-id: "
+    "versioning-configuration: point-in-time-recovery-specification: public-access-block-configuration:"
 )
 _AWS_DELETES = re.compile(
     r"(?:batch-|bulk-)?(?:delete|terminate|deregister|purge|remove|destroy|disable|detach|revoke|release"
@@ -101,6 +101,8 @@ def _aws_change(call: Call, verb: str, options: Options) -> Iterator[Answer]:
         yield call.find("cloud.protection", HIGH, "takes a protection away")
     elif retention is not None and retention.text == "0":
         yield call.find("cloud.protection", HIGH, "keeps no backups from now on")
+    elif any(word.text == "1" for word in options.all_values("retention-in-days")):
+        yield call.find("cloud.protection", HIGH, "deletes all but the last day of a log")
     elif not _AWS_READS.match(verb):
         yield call.find("cloud.change", MODERATE, "changes things in the cloud")
     yield from _sql(call, options.all_values("query-string", "statement", "sql"))

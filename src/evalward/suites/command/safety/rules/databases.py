@@ -194,7 +194,7 @@ table(
 )
 table(
     "etcdctl consul zkcli zookeeper-shell",
-    "endpoints: cacert: cert: key: w: from-key prefix recurse",
+    "endpoints: cacert: cert: key: user: password: w: from-key prefix recurse",
     [
         Row(
             "del|delete|deleteall|rmr",
