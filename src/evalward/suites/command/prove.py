@@ -15,7 +15,7 @@ from evalward.suites.command.portability import Portability
 
 REMEDIES = {
     Reason.INCORRECT: "Mend the command, or choose another `match`.",
-    Reason.SAFETY: "Correct the label `safe`, or the command.",
+    Reason.SAFETY: "Correct the label `safe` or the command, or `allow` the rule if the request asks for that.",
     Reason.POSIX: "Correct the label `posix_compliant`, or the command.",
     Reason.BACKEND: "Mend the command.",
 }
