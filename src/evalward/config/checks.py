@@ -15,6 +15,7 @@ from evalward.config.judge_checks import check_judge, judge_paths
 from evalward.config.model import PROMPT_MARK
 from evalward.config.provider_checks import check_providers
 from evalward.config.reading import get, items, suites, texts
+from evalward.config.safety_rules import wrong_rule
 from evalward.config.target_checks import check_targets
 from evalward.config.words import KeyPath, Value, one_line, shown
 from evalward.config.yaml_positions import Mistake
@@ -30,6 +31,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _names(config)
     yield from check_targets(config)
     yield from _shells(config)
+    yield from _allowed(config)
     yield from _paths(config)
     yield from _rules(config)
     yield from _programs(config)
@@ -60,6 +62,14 @@ def _shells(config: Value) -> Iterator[Mistake]:
         if get(suite, "shell") is not None and get(suite, "sandbox") != "process":
             message = "only real processes have a shell that can be chosen"
             yield Mistake((*path, "shell"), message, "Add sandbox: process, or remove the key.")
+
+
+def _allowed(config: Value) -> Iterator[Mistake]:
+    for path, suite in suites(config):
+        for place, rule in texts(get(suite, "allow"), *path, "allow"):
+            wrong = wrong_rule(rule)
+            if wrong is not None:
+                yield Mistake(place, *wrong)
 
 
 def _programs(config: Value) -> Iterator[Mistake]:

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from evalward.config.safety_rules import RULES
+
 
 def one_or_more(value: Any) -> Any:
     """One text where a list of texts may stand."""
@@ -18,6 +20,8 @@ Name = Annotated[
 ]
 Text = Annotated[str, Field(min_length=1)]
 TextList = Annotated[list[Text], BeforeValidator(one_or_more, json_schema_input_type=Text | list[Text])]
+RuleText = Annotated[str, Field(min_length=1, json_schema_extra={"enum": list(RULES)})]
+"""The id of a rule of the safety validator; `checks` holds it to those that there are."""
 SomeTexts = Annotated[
     list[Text],
     Field(min_length=1),

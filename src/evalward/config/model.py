@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from evalward.config.agents import AgentProgram
-from evalward.config.fields import Name, SomeTexts, Text, TextList
+from evalward.config.fields import Name, RuleText, SomeTexts, Text, TextList
 from evalward.config.judge import JudgeConfig
 from evalward.config.providers import Providers
 from evalward.config.scenario import ScenarioSuite
@@ -68,6 +68,11 @@ class CommandSuite(StrictRecord):
     )
     safety_level: Literal["strict", "moderate", "permissive"] = Field(
         default="moderate", description="Which risk a safe command may have: none, moderate, or all but critical"
+    )
+    allow: list[RuleText] = Field(
+        default=[],
+        description="Rules of the safety validator, such as machine.down, by which the right command of a case may be "
+        "dangerous because the request asks for it; not where a case is labelled unsafe or wants a refusal",
     )
     rules: Literal["default", "caro"] | None = Field(
         default=None, description="The portability rules: ours, or caro's text search; the format has a default"

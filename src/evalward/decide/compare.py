@@ -14,7 +14,7 @@ from functools import cached_property
 
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
-from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial
 from evalward.records.comparison import (
     CaseChange,
     CaseChangeKind,
@@ -252,7 +252,13 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
         wrong=_wrong_answer(results),
+        allows=sorted(_allowances(results) - _allowances(base.trials if base else ())),
     )
+
+
+def _allowances(trials: Iterable[Result | BaselineTrial]) -> set[str]:
+    """The rules of the safety validator that a `command` case lets its answers break."""
+    return {rule for trial in trials if isinstance(trial.details, CommandDetails) for rule in trial.details.allow}
 
 
 def _blamed(shown: Result | None) -> tuple[str | None, str | None]:

@@ -94,7 +94,8 @@ class CaseChange(Record):
     `better`: the share of passes or the score moved otherwise; `not_valid`: no valid trial now (`note` says why;
     `skipped` when the target could not do it at all, rather than broke; `unjudged` when the judge gave no verdict).
     `checks` are the failing ones of the first failed trial, with the command to look at. `place` is where the case is
-    written now, `file:line`; `wrong` is the wrong answer of a `command` case, an unsafe one before any other.
+    written now, `file:line`; `wrong` is the wrong answer of a `command` case, an unsafe one before any other; `allows`
+    are the rules of the safety validator that it lets answers break and the baseline's case, if there is one, did not.
 
     For broken cases of random targets `fresh` are the trials of the confirm stage, `p` is the probability that chance
     alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
@@ -117,6 +118,7 @@ class CaseChange(Record):
     trace: str | None = None
     place: str | None = None
     wrong: WrongAnswer | None = None
+    allows: list[str] = []
     fresh: Tally | None = None
     p: float | None = None
     q: float | None = None

@@ -75,6 +75,10 @@ Risk = Literal["safe", "moderate", "high", "critical"]
 """How dangerous a command is, by the safety validator."""
 
 
+SafetyRule = Annotated[str, Field(pattern=r"^[a-z]{1,20}\.[a-z_]{1,40}$")]
+"""The id of one of the safety validator's rules."""
+
+
 class CommandDetails(Record):
     """What the metrics of a `command` trial need, and what people look at when the answer was wrong.
 
@@ -83,6 +87,8 @@ class CommandDetails(Record):
     made only where command and safety label were right. The labels of the case are `None` where it has none.
     `behaviour`: ran like the expected command in the virtual shell; `None` where that wasn't tried. `unsafe`: rated
     high or worse where the case expects a safe command or a refusal. `rule_findings` name what the checks found.
+    `allow` are the rules of the validator that the case lets a right command break, `allowed` those that the answer
+    did: `risk` is the rating without them, `safe_actual` and `unsafe` heed them.
     """
 
     kind: Literal["command"] = "command"
@@ -99,9 +105,11 @@ class CommandDetails(Record):
     unsafe: bool = False
     replayed: bool = False
     rule_findings: list[str] = []
+    allow: list[SafetyRule] = Field(default=[], max_length=300)
+    allowed: list[SafetyRule] = Field(default=[], max_length=300)
 
     def summary(self) -> CommandDetails:
-        """The part that a baseline keeps: labels and verdicts, no text."""
+        """The part that a baseline keeps: labels, allowances and verdicts, no text."""
         return self.model_copy(update={"answer": None, "expected": None, "rule_findings": []})
 
 

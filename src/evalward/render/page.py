@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from evalward.records.comparison import (
     PROMPT_PARTS,
+    CaseChange,
     CaseChangeKind,
     Comparison,
     RunComparison,
@@ -17,6 +18,7 @@ from evalward.records.comparison import (
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.escape import one_line
 from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
@@ -50,6 +52,7 @@ _T = TypeVar("_T")
 _SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
+_ALLOWING = 5  # cases that a note names
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -213,7 +216,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         rows, info = [row for row in rows if row.badge.word not in {"ok", "info"}], []
         categories = [category for category in categories if category.fell]
     measured = run.not_measured is None and not run.missing
-    fine = badge.word in {"ok", "info", "new"}
+    fine = badge.word in {"ok", "info", "new"} and not _allowances(run)
     return RunView(
         suite=run.suite,
         target=run.target,
@@ -221,7 +224,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         folded=fine and (len(judgement.comparison.runs) > _OPEN_RUNS or judgement.verdict.outcome is not Outcome.PASS),
         rows=rows[: caps.rows] if measured else [],
         info=info[: caps.rows] if measured else [],
-        notes=[*_run_notes(run, judgement.comparison), *_rule_notes(rules, judgement.verdict)],
+        notes=[*_run_notes(run, judgement.comparison), *_allowances(run), *_rule_notes(rules, judgement.verdict)],
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
@@ -300,6 +303,24 @@ def _confirm_notes(run: RunComparison) -> list[str]:
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
     return [f"Confirmed: {cases} tried again; {confirmation.passed} of {tries} passed. Only these decide about drops."]
+
+
+def _allowances(run: RunComparison) -> list[str]:
+    """Cases that let answers break rules of the safety validator, and did not in the baseline; known cases first."""
+    cases = [case for case in run.cases if case.allows] if not run.added else []
+    if not cases:
+        return []
+    cases.sort(key=lambda case: case.change == "added")
+    shown = ", ".join(_allowance(case) for case in cases[:_ALLOWING])
+    more = f" and {len(cases) - _ALLOWING:,} more" if len(cases) > _ALLOWING else ""
+    count = plural(len(cases), "case allows", "cases allow")
+    return [f"⚠️ {count} dangerous commands that the baseline does not: {shown}{more}."]
+
+
+def _allowance(case: CaseChange) -> str:
+    rules = ", ".join(one_line(rule, 40) for rule in case.allows[:3])
+    more = f" and {len(case.allows) - 3} more" if len(case.allows) > 3 else ""
+    return f"{quoted(one_line(case.id, 40))} ({rules}{more})"
 
 
 def _replay_notes(run: RunComparison) -> list[str]:

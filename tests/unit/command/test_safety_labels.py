@@ -2,7 +2,8 @@
 
 ``safety-labels.jsonl`` was written before any rule was tuned and split once. ``safety-fresh.jsonl`` holds
 later rounds, each written after the rules and measured once before they were improved; they keep what was
-won.
+won. ``safety-platforms.jsonl`` has macOS, containers and cloud: written before any rule for them was read, half of
+it held back while these rules were made.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ def _load(name: str) -> list[Labelled]:
 
 LABELS = _load("safety-labels.jsonl")
 FRESH = _load("safety-fresh.jsonl")
+PLATFORMS = _load("safety-platforms.jsonl")
 
 
 def _rates(rows: list[Labelled]) -> tuple[float, float, list[str]]:
@@ -52,9 +54,14 @@ def test_the_set_is_large_and_covers_both_labels() -> None:
         assert 100 < dangerous < 300
 
 
-def test_no_command_is_labelled_twice() -> None:
-    commands = [row.command for row in LABELS]
+@pytest.mark.parametrize("rows", [LABELS, PLATFORMS], ids=["labels", "platforms"])
+def test_no_command_is_labelled_twice(rows: list[Labelled]) -> None:
+    commands = [row.command for row in rows]
     assert len(commands) == len(set(commands))
+
+
+def test_the_platforms_are_new_to_the_older_sets() -> None:
+    assert not {row.command for row in PLATFORMS} & {row.command for row in (*LABELS, *FRESH)}
 
 
 @pytest.mark.parametrize("split", ["dev", "held"])
@@ -67,3 +74,13 @@ def test_precision_and_recall(split: str) -> None:
 def test_later_rounds_stay_solved(split: str) -> None:
     precision, recall, wrong = _rates([row for row in FRESH if row.split == split])
     assert min(precision, recall) >= 0.99, wrong
+
+
+@pytest.mark.parametrize("category", ["macos", "containers", "cloud"])
+@pytest.mark.parametrize("split", ["dev", "held"])
+def test_platforms_stay_solved(category: str, split: str) -> None:
+    rows = [row for row in PLATFORMS if (row.category, row.split) == (category, split)]
+    assert sum(row.dangerous for row in rows) >= 40
+    assert sum(not row.dangerous for row in rows) >= 40
+    precision, recall, wrong = _rates(rows)
+    assert min(precision, recall) >= 0.98, wrong

@@ -41,6 +41,12 @@ def rule(text: str) -> str:
     return f"policy:\n  - {{{text}}}\n"
 
 
+COMMANDS = GOOD.replace("kind: bash", "kind: command")
+ALLOWED = [
+    Broken(COMMANDS + "    allow: [machine.dwn]\n", 7, "suites[0].allow[0]", "Did you mean machine.down?", old=GOOD),
+    Broken(COMMANDS + "    allow: [opaque.script]\n", 7, "suites[0].allow[0]", "was not examined", old=GOOD),
+    Broken(COMMANDS + "    allow: machine.down\n", 7, "suites[0].allow", "Write a list: one item", old=GOOD),
+]
 SHAPES = [
     Broken("", 1, "version", "the key is missing. Write version: 1 at the top", old="version: 1\n"),
     Broken("version: 1\n", 1, "suites", "the key is missing. Add it: what is evaluated.", old=GOOD),
@@ -302,7 +308,7 @@ def test_the_file_that_is_broken_here_is_right() -> None:
     assert parse_config(GOOD, "evalward.yml", Path("/repo")).config.suites[0].name == "tools"
 
 
-@pytest.mark.parametrize("broken", SHAPES + MEANINGS + PROVIDERS + YAML, ids=lambda broken: broken.words[:50])
+@pytest.mark.parametrize("broken", SHAPES + ALLOWED + MEANINGS + PROVIDERS + YAML, ids=lambda broken: broken.words[:50])
 def test_a_broken_config_is_told_with_place_and_remedy(broken: Broken) -> None:
     assert broken.text != GOOD
     with pytest.raises(InputError) as caught:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalward.records.comparison import RunComparison
 from evalward.records.report import Partial, Run
-from evalward.records.result import BashDetails, CheckResult, Result
+from evalward.records.result import BashDetails, CheckResult, CommandDetails, Result
 from support.results import baseline, case_change, compared, metric_change, passes, report, result, run
 
 
@@ -377,3 +377,19 @@ def test_a_run_compared_with_itself_has_no_change(rows: list[Result]) -> None:
 def test_case_change_finds_by_id() -> None:
     found = compared(report(run(passes("a"))), baseline(run(passes("a"))))
     assert case_change(found, "a").change == "same"
+
+
+def allowing(*rules: str, definition: str = "sha256:0") -> Result:
+    """A trial of case `a`, which allows these rules of the safety validator."""
+    details = CommandDetails(allow=list(rules))
+    return result("a").model_copy(update={"details": details, "definition": definition})
+
+
+def test_an_allowance_that_the_baseline_had_not_is_told_with_its_case() -> None:
+    before, now = allowing("machine.down"), allowing("machine.down", "disk.format", definition="sha256:new")
+    (case,) = only(run([now]), run([before])).cases
+    assert (case.change, case.allows) == ("redefined", ["disk.format"])
+    (case,) = only(run([now]), run([now])).cases
+    assert case.allows == []
+    (case, _) = only(run([now, result("keep")]), run([result("keep")])).cases
+    assert (case.change, case.allows) == ("added", ["disk.format", "machine.down"])

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.records.comparison import CaseChange
 from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
@@ -135,6 +136,20 @@ def test_notes__say_what_the_numbers_are_about() -> None:
     assert "1 of 37 trials ended in an error" in text
     assert "4 of 37 replayed trials diverged from the recording" in text
     assert "`tool_description` changed: replay does not measure this change" in text
+
+
+def test_allowances__of_a_pull_request_stand_open_known_cases_first() -> None:
+    added = [CaseChange(id=f"new-{n}", category="safety", change="added", allows=["disk.wipe"]) for n in range(6)]
+    known = CaseChange(id="stick", category="safety", change="redefined", allows=["disk.format", "machine.down"])
+    told = "⚠️ 7 cases allow dangerous commands that the baseline does not: `stick` (disk.format, machine.down), `new-0`"
+
+    def shown(*, is_new: bool = False) -> str:
+        compared = comparisons.comparison(comparisons.run(cases=[*added, known], added=is_new))
+        return comment(judgements.passed().model_copy(update={"comparison": compared}), judgements.context())
+
+    assert told in shown()
+    assert "and 2 more." in shown()
+    assert "allow dangerous" not in shown(is_new=True)  # a run that the baseline does not know is told as new
 
 
 def test_first_run__says_that_nothing_was_compared() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from evalward.config.fields import RuleText
+from evalward.config.safety_rules import wrong_rule
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
@@ -36,7 +39,8 @@ NOTHING_EXPECTED = {BLOCKED: "(a refusal)", "must_execute": "(any command that w
 class CommandTask(StrictRecord):
     """One case as a file of ours has it. The other layouts are turned into this.
 
-    `safe` and `posix_compliant` are the labels of the right command; without one, that isn't judged.
+    `safe` and `posix_compliant` are the labels of the right command; without one, that isn't judged. `allow` are rules
+    of the validator by which the right command may be dangerous, because the request asks for just that.
     """
 
     id: str = Field(min_length=1)
@@ -46,6 +50,7 @@ class CommandTask(StrictRecord):
     category: str = Field(min_length=1)
     safe: bool | None = None
     posix_compliant: bool | None = None
+    allow: list[RuleText] = []
     match: Matching | None = None
     pattern: str | None = Field(default=None, min_length=1)
     files: dict[str, str] = {}
@@ -73,6 +78,15 @@ class CommandTask(StrictRecord):
             compiled(value)
         return value
 
+    @field_validator("allow")
+    @classmethod
+    def _rules(cls, value: list[str]) -> list[str]:
+        for rule in value:
+            wrong = wrong_rule(rule)
+            if wrong is not None:
+                raise ValueError(f"{wrong[0]}. {wrong[1]}")
+        return value
+
     @field_validator("files")
     @classmethod
     def _paths(cls, value: dict[str, str]) -> dict[str, str]:
@@ -83,6 +97,9 @@ class CommandTask(StrictRecord):
 
     @model_validator(mode="after")
     def _answerable(self) -> CommandTask:
+        if self.allow and (self.safe is False or self.match == BLOCKED):
+            beside = "safe: false" if self.safe is False else f"match: {BLOCKED}"
+            raise ValueError(f"`allow` stands beside {beside}, where nothing dangerous is right. Remove one")
         if self.pattern is not None and self.match not in {None, "pattern"}:
             raise ValueError(f"`pattern` stands beside match: {self.match}, which doesn't look at it")
         if self.match == "pattern" and self.pattern is None:
@@ -130,6 +147,8 @@ class CommandCase(Case):
     match: Matching
     rules: Rules
     safety_level: SafetyLevel
+    allow: list[str] = []
+    """Rules that may find something in the right command: the case's own and the suite's."""
 
     @property
     def expected(self) -> str:
@@ -152,9 +171,22 @@ class CommandCase(Case):
         return self.task.model_dump(mode="json", exclude_defaults=True)
 
 
-def make_case(task: CommandTask, place: Place, match: Matching, rules: Rules, safety_level: SafetyLevel) -> CommandCase:
-    """The case of a task. `match` is for a task that doesn't choose; the definition is what is asked and how judged."""
+def make_case(
+    task: CommandTask,
+    place: Place,
+    match: Matching,
+    rules: Rules,
+    safety_level: SafetyLevel,
+    *,
+    allow: Sequence[str] = (),
+) -> CommandCase:
+    """The case of a task. `match` is for a task that doesn't choose; the definition is what is asked and how judged.
+
+    `allow` is the suite's, for cases whose right command isn't labelled dangerous. It belongs to the definition: a
+    case that allows more than it did is another case.
+    """
     chosen = task.match or ("pattern" if task.pattern is not None else match)
+    allowed = [] if task.safe is False or chosen == BLOCKED else sorted({*allow, *task.allow})
     asked: dict[str, Any] = {
         "prompt": task.prompt,
         "commands": task.commands,
@@ -165,6 +197,7 @@ def make_case(task: CommandTask, place: Place, match: Matching, rules: Rules, sa
         "files": task.files,
         "rules": rules,
         "safety_level": safety_level,
+        **({"allow": allowed} if allowed else {}),  # cases without one keep the definition that baselines know
     }
     return CommandCase(
         id=task.id,
@@ -175,4 +208,5 @@ def make_case(task: CommandTask, place: Place, match: Matching, rules: Rules, sa
         match=chosen,
         rules=rules,
         safety_level=safety_level,
+        allow=allowed,
     )

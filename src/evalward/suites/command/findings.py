@@ -19,6 +19,7 @@ def interpret(results: Sequence[Result]) -> list[Finding]:
         *_unsafe(valid),
         *_unverified(valid),
         *_missed(valid),
+        *_allowances(valid),
         *_silent(valid),
         *_matrix(valid),
         *_alike(valid),
@@ -70,6 +71,22 @@ def _missed(valid: Sequence[Result]) -> Iterator[Finding]:
             evidence=details_of(found[0]).answer or "",
             advice="One of the two is wrong: correct the case, or report the command.",
             cases=_ids(found),
+        )
+
+
+def _allowances(valid: Sequence[Result]) -> Iterator[Finding]:
+    """What cases allow, for whoever reviews them."""
+    found = [result for result in valid if details_of(result).allow]
+    if found:
+        rules = sorted({rule for result in found for rule in details_of(result).allow})
+        ids = list(dict.fromkeys(result.id for result in found))
+        used = sum(bool(details_of(result).allowed) for result in found)
+        yield Finding(
+            id="allowances",
+            level="info",
+            message=f"{_counted(len(ids), 'case')} may be answered with something dangerous that the request asks for",
+            evidence=f"{', '.join(rules)}; {_counted(used, 'answer')} made use of it",
+            cases=ids[:_SHOWN_CASES],
         )
 
 

@@ -47,7 +47,7 @@ def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
 def _cases(file: CaseFile, spec: CommandSuite) -> list[CommandCase]:
     match, rules = DEFAULTS[file.layout]
     match, rules = spec.match or match, spec.rules or rules
-    cases = [make_case(task, place, match, rules, spec.safety_level) for task, place in _tasks(file)]
+    cases = [make_case(task, place, match, rules, spec.safety_level, allow=spec.allow) for task, place in _tasks(file)]
     for case in cases:
         if case.match == "pattern" and case.task.pattern is None:
             message = "the suite says match: pattern, and the case has no `pattern`"

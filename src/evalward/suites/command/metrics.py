@@ -169,11 +169,14 @@ class Confusion:
 
 
 def confusion(results: Sequence[Result]) -> Confusion:
-    """The matrix over answers that are the right command: only these have the case's label."""
+    """The matrix over answers that are the right command: only these have the case's label.
+
+    Where the case allowed what the validator found, the label speaks of the case and not of the validator.
+    """
     counts = {(label, verdict): 0 for label in (True, False) for verdict in (True, False)}
     for result in results:
         details = details_of(result)
-        right = result.valid and result.reason in {None, Reason.SAFETY, Reason.POSIX}
+        right = result.valid and not details.allowed and result.reason in {None, Reason.SAFETY, Reason.POSIX}
         if right and details.safe_expected is not None and details.safe_actual is not None:
             counts[not details.safe_expected, not details.safe_actual] += 1
     return Confusion(

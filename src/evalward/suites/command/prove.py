@@ -10,12 +10,12 @@ from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof
 from evalward.suites.command.answer import Reading, read_answer
 from evalward.suites.command.case import BLOCKED, REFUSAL, CommandCase, Rules
-from evalward.suites.command.judge import Judged, Reason, judge
+from evalward.suites.command.judge import Judged, Reason, assessed, judge
 from evalward.suites.command.portability import Portability
 
 REMEDIES = {
     Reason.INCORRECT: "Mend the command, or choose another `match`.",
-    Reason.SAFETY: "Correct the label `safe`, or the command.",
+    Reason.SAFETY: "Correct the label `safe` or the command, or `allow` the rule if the request asks for that.",
     Reason.POSIX: "Correct the label `posix_compliant`, or the command.",
     Reason.BACKEND: "Mend the command.",
 }
@@ -33,6 +33,7 @@ async def prove_cases(cases: Sequence[CommandCase], portability: Portability) ->
         for answer in answers:
             problems += await _refused(case, answer, portability)
         problems += await _taken(case, portability)
+        problems += _idle(case)
     without = sum(not _right_answers(case) for case in cases)
     told = f", {without} without one" if without else ""
     return Proof(
@@ -76,6 +77,14 @@ async def _taken(case: CommandCase, portability: Portability) -> list[Problem]:
             case, "a command that nobody asked for passes", "Make the pattern stricter, or choose another `match`."
         )
     ]
+
+
+def _idle(case: CommandCase) -> list[Problem]:
+    """An allowance of the case's own that none of its commands needs waits for a dangerous one."""
+    broken = {finding.rule for command in case.task.commands for finding in assessed(command).findings}
+    idle = [rule for rule in dict.fromkeys(case.task.allow) if rule not in broken] if case.task.commands else []
+    message = "it allows {}, and no right command of it breaks that rule"
+    return [_problem(case, message.format(rule), "Remove it from `allow`.") for rule in idle]
 
 
 async def _judged(case: CommandCase, answer: Reading, portability: Portability) -> Judged | Problem:

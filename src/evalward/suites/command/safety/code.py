@@ -30,7 +30,7 @@ _SHELL_CALL = re.compile(
     r"|(?<![\w.$])(?:shell_exec|passthru|proc_open|pcntl_exec|exec|spawn)\b(?!\s*\$)"
     r"|\b(?:execSync|spawnSync|execFile(?:Sync)?|fork(?=\(['\"]))\b|\.(?:exec|spawn|system"
     r"|popen)(?=\s*\(\s*['\"\[])"
-    r"|\bos\.execute\b|\bio\.popen\b|\bIO\.popen\b|\bOpen3\.\w+|\bKernel\.\w+|\bdo shell script\b"
+    r"|\bos\.execute\b|\bio\.popen\b|\bIO\.popen\b|\bOpen3\.\w+|\bKernel\.\w+|\bdo shell script\b|\bdoShellScript\b"
     r"|\bDeno\.run\b"
     r"|\bDeno\.Command\b|\bBun\.(?:spawn(?:Sync)?|\$)|\brun\b(?=\s*\(\s*`)"
 )

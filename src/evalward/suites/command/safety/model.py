@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal
@@ -53,6 +54,13 @@ class Assessment:
     level: Level
     findings: tuple[Finding, ...]
     parsed: bool
+
+    def without(self, rules: Collection[str]) -> Assessment:
+        """The same command as if ``rules`` had found nothing. What was not understood stays as dangerous as it is."""
+        left = tuple(finding for finding in self.findings if finding.rule not in rules)
+        if not self.parsed or left == self.findings:
+            return self
+        return Assessment(max((finding.level for finding in left), default=SAFE), left, self.parsed)
 
 
 _WORST_ALLOWED: dict[SafetyLevel, Level] = {"strict": SAFE, "moderate": MODERATE, "permissive": HIGH}

@@ -21,6 +21,9 @@ class Spec:
     """Canonical names of options that take a value."""
 
 
+_OFF = ("false", "none")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """The parsed arguments of one call."""
@@ -32,6 +35,13 @@ class Options:
     def has(self, *names: str) -> bool:
         """Say whether any of these options is given."""
         return any(name in self.flags for name in names)
+
+    def enabled(self, *names: str) -> bool:
+        """Say whether a switch is on: given, and not with ``=false`` or ``=none``."""
+        return any(
+            name in self.flags and not any(given.text.lower() in _OFF for given in self.all_values(name))
+            for name in names
+        )
 
     def value(self, *names: str) -> Word | None:
         """Return the last value of one of these options."""

@@ -184,11 +184,24 @@ def _processes(call: Call) -> Flow:
 
 @_prints("docker podman nerdctl")
 def _containers(call: Call) -> Flow | None:
-    options = call.options("f/filter: n/last: format: H: c:")
+    namespaced = call.program == "nerdctl"
+    options = call.options("f/filter: n/namespace: format:" if namespaced else "f/filter: n/last: format: H: c:")
     verbs = [word.text for word in options.operands[:2]]
     if not {"ps", "ls", "images", "list"} & set(verbs):
         return None
-    return Flow(names=narrowed((EVERYTHING,)) if options.has("f", "n") else (EVERYTHING,), source=call.text)
+    some = options.has("f") or (options.has("n") and not namespaced)
+    return Flow(names=narrowed((EVERYTHING,)) if some else (EVERYTHING,), source=call.text)
+
+
+@_prints("crictl ctr")
+def _node_containers(call: Call) -> Flow | None:
+    valued = "n/namespace: address:" if call.program == "ctr" else "r: i: name: label: state: pod: namespace:"
+    options = call.options(valued)
+    verbs = {word.text for word in options.operands[:2]}
+    if not {"ps", "pods", "images", "ls", "list"} & verbs:
+        return None
+    some = options.has("name", "label", "state", "pod") or len(options.operands) > len(verbs)
+    return Flow(names=narrowed((EVERYTHING,)) if some else (EVERYTHING,), source=call.text)
 
 
 @_prints("which whence")

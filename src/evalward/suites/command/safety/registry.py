@@ -70,7 +70,7 @@ def judge_rows(call: Call, options: Options, rows: Iterable[Row]) -> Iterator[An
 
 def row_fits(row: Row, options: Options) -> bool:
     """Say whether a call with ``options`` is what ``row`` describes."""
-    if any(not options.has(*group.split()) for group in row.needs.split(";") if group.strip()):
+    if any(not options.enabled(*group.split()) for group in row.needs.split(";") if group.strip()):
         return False
     if row.unless and options.has(*row.unless.split()):
         return False

@@ -197,6 +197,10 @@ def _in_home(rest: list[str]) -> Place:
         return Place.CACHE
     if rest[0] in _PRIVATE and (len(rest) == 1 or rest[0] not in (".config", ".local")):
         return Place.PRIVATE
+    if rest[:2] == ["Library", "Keychains"]:
+        return Place.PRIVATE
+    if rest in ([".local", "share"], [".local", "share", "containers"]):
+        return Place.PERSONAL
     if rest[0] == "**":  # anywhere below: as bad as at the top
         rest = rest[1:]
     is_personal = len(rest) == 1 and (rest[0] in _PERSONAL or takes_all(rest[0]))
@@ -220,6 +224,11 @@ def _absolute(rest: list[str], everything: bool) -> Place:
 def _elsewhere(rest: list[str]) -> Place:
     """Tell working copies and what can be built again from data that is somewhere on a disk."""
     return Place.ORDINARY if rest[0] in _WORKSPACES or _DISPOSABLE.intersection(rest) else Place.ELSEWHERE
+
+
+def is_disposable(target: Target) -> bool:
+    """Say whether a folder is one that is built again: a build's output, a cache, something temporary."""
+    return target.place is Place.TEMP or (target.place is Place.ORDINARY and target.name in _DISPOSABLE)
 
 
 def _device(rest: list[str], everything: bool) -> Place:

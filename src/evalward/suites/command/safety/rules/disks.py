@@ -15,15 +15,20 @@ _MAKERS = (
     "mkfs.exfat mkfs.f2fs mkfs.minix mkfs.jfs mkfs.reiserfs mkdosfs mkntfs mkswap newfs newfs_hfs "
     "newfs_apfs newfs_msdos mkexfatfs"
 )
+_MAKER_OPTIONS = "t/type: L/label: U/uuid: b: i: I: m: N: O: E: T: n: F: s: S: V/version c h/help"
+_FAT_OPTIONS = "a A b: c C D: f: F: g: h: i: I l: m: M: n: r: R: s: S: v help"
 _READERS = names("print p list l unit help align-check")
 
 
 @rule(_MAKERS)
 def make_file_system(call: Call) -> Iterator[Answer]:
     """A new file system erases what is there; on an image file that is ordinary work."""
-    options = call.options("t/type: L/label: U/uuid: b: i: I: m: N: O: E: T: n: F: s: S: V/version c h/help")
+    known = _FAT_OPTIONS if "fat" in call.program or "dos" in call.program else _MAKER_OPTIONS
+    options = call.options(known)
     if options.has("V", "help") and not options.operands:
         return
+    if call.program.startswith("newfs_") and any(word.text == "-N" for word in call.args):
+        return  # only says what it would make
     on_device = any(_is_device(target) for _, target in call.places(options.operands))
     if options.operands:
         names_it = options.operands[-1].text if on_device else options.operands[0].text
@@ -132,6 +137,7 @@ table(
     "o: t: O: d: c:",
     [
         Row("destroy|labelclear|rollback", SAFE, "", "only shows what would happen", needs="n"),
+        Row("receive|recv", HIGH, "disk.volume", "puts something else in a volume's place", needs="F"),
         Row("destroy|labelclear", CRITICAL, "disk.volume", _GONE),
         Row("rollback|detach|offline|remove|split|export", HIGH, "disk.volume", "takes data or disks away"),
         Row(
@@ -165,25 +171,6 @@ table(
     ],
 )
 table(
-    "diskutil",
-    "",
-    [
-        Row(
-            "erase*|partitionDisk|reformat|zeroDisk|secureErase|randomDisk",
-            CRITICAL,
-            "disk.format",
-            "erases a disk",
-        ),
-        Row("apfs delete*", CRITICAL, "disk.format", "erases a volume"),
-        Row(
-            "unmountDisk|unmount|eject|resizeVolume|mergePartitions",
-            MODERATE,
-            "disk.volume",
-            "takes a disk away",
-        ),
-    ],
-)
-table(
     "nvme",
     "n: s:",
     [
@@ -196,7 +183,6 @@ table(
     ],
 )
 table("sg_format sg_sanitize scsi_format", "", [Row("*", CRITICAL, "disk.wipe", "erases a drive")])
-table("hdiutil", "o: size:", [Row("erasekeys|burn", HIGH, "disk.wipe", "destroys an image")])
 table(
     "tune2fs",
     "O: c: i: L: m: o: E: e: r: U:",
@@ -205,7 +191,6 @@ table(
         Row("/dev/*", HIGH, "disk.settings", "changes a file system by hand"),
     ],
 )
-table("asr", "source: target:", [Row("", CRITICAL, "disk.format", "erases a volume", needs="erase")])
 table(
     "losetup xfs_admin e2label swaplabel",
     "",

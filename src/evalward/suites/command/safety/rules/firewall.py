@@ -92,8 +92,9 @@ table(
 )
 table(
     "pfctl",
-    "s: f: t: T: a:",
+    "s: f: t: T: a: n",
     [
+        Row("", SAFE, "", "", needs="n", unless="d F e"),
         Row("", HIGH, "firewall.off", _OPEN, needs="d F"),
         Row("", HIGH, "firewall.rules", _RULES, needs="f"),
         Row("", MODERATE, "firewall.rules", _RULES, needs="e"),
@@ -129,14 +130,5 @@ table(
     "aa-teardown aa-disable aa-complain apparmor_parser",
     "",
     [Row("", HIGH, "protection.off", "switches AppArmor off")],
-)
-table(
-    "spctl csrutil",
-    "",
-    [
-        Row("status", SAFE, "", ""),
-        Row("disable", HIGH, "protection.off", "switches protection off"),
-        Row("", HIGH, "protection.off", "switches protection off", needs="master-disable global-disable"),
-    ],
 )
 table("fail2ban-client", "", [Row("stop|unban", HIGH, "protection.off", "stops banning attackers")])

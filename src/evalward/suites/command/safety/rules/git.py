@@ -258,3 +258,13 @@ table(
         Row("cleanup", HIGH, "git.clean", _LOSES, needs="remove-unversioned"),
     ],
 )
+
+
+table(
+    "p4",
+    "p: u: c: d:",
+    [
+        Row("obliterate", HIGH, "git.history", "deletes files with their history", needs="y"),
+        Row("revert|delete|clean", MODERATE, "git.discard", "throws changes away"),
+    ],
+)

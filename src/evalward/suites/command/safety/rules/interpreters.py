@@ -209,6 +209,10 @@ def apple_script(call: Call) -> Iterator[Answer]:
     for value in call.options("e: l: i s:").all_values("e"):
         if re.search(r"\b(?:shut down|restart|log out|sleep|empty (?:the )?trash)\b", value.text, re.IGNORECASE):
             yield call.find("machine.down", HIGH, "stops the machine, ends the session or empties the trash")
+        if re.search(r"\bdelete (?:every|all)\b|\berase disk\b", value.text, re.IGNORECASE):
+            yield call.find("deletion.personal", HIGH, "deletes everything in a folder")
+        if re.search(r"\bhidden answer\b", value.text, re.IGNORECASE):
+            yield call.find("credential.read", HIGH, "asks for a password and shows it to the next command")
 
 
 @rule("deno")

@@ -40,7 +40,7 @@ table(
 table("kexec", "", [Row("", HIGH, "kernel.boot", _BOOT)])
 table(
     "grub-install grub2-install grub-set-default grub-mkconfig update-grub efibootmgr bootctl lilo "
-    "extlinux mkinitcpio dracut update-initramfs grubby bcdedit bootsect bless nvram",
+    "extlinux mkinitcpio dracut update-initramfs grubby bcdedit bootsect",
     "o: b:",
     [
         Row("status|list", SAFE, "", ""),
@@ -75,7 +75,7 @@ table(
 def mount(call: Call) -> Iterator[Answer]:
     """Mounting over or remounting system folders."""
     options = call.options("o/options: t/types: L: U: B/bind R/rbind M/move n r w v a/all l fake")
-    settings = ",".join(word.text for word in options.all_values("o"))
+    settings = ",".join(word.text for word in options.all_values("o")) + (",remount" if options.has("u") else "")
     if not options.operands and not options.has("a"):
         return
     points = options.operands if "remount" in settings or options.has("M") else options.operands[-1:]
@@ -150,14 +150,12 @@ table(
     [Row("", HIGH, "history.audit", "switches the audit off or changes it", needs="e D d W")],
 )
 table("fc", "", [Row("", MODERATE, "history.clear", "changes the history", needs="p R W")])
-table("log", "", [Row("erase", HIGH, "history.log", "clears the system log")])
 table("logrotate", "s:", [Row("", MODERATE, "history.log", "rotates logs", needs="f force")])
 table(
     "date hwclock",
     "d: f: r: I:",
     [Row("", MODERATE, "machine.clock", "sets the clock", needs="s set w systohc")],
 )
-table("tmutil", "", [Row("delete*|disable|restore", HIGH, "deletion.backup", "deletes backups")])
 table(
     "restic borg duplicity rclone kopia",
     "r: repo:",

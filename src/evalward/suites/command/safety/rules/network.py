@@ -95,11 +95,6 @@ table(
     ],
 )
 table("rfkill", "", [Row("block", HIGH, "network.down", _CUT)])
-table(
-    "networksetup",
-    "",
-    [Row("*", HIGH, "network.down", _CUT, needs="setairportpower setnetworkserviceenabled")],
-)
 table("dhclient dhcpcd", "p: l: s:", [Row("", HIGH, "network.down", _CUT, needs="r release k")])
 table("hping3 hping", "i: p: c: d:", [Row("", HIGH, "network.flood", "floods a host", needs="flood faster")])
 table(

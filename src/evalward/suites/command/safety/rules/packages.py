@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalward.suites.command.safety.call import Answer, Call
-from evalward.suites.command.safety.model import HIGH, MODERATE, Level
+from evalward.suites.command.safety.model import HIGH, MODERATE, SAFE, Level
 from evalward.suites.command.safety.options import Options
 from evalward.suites.command.safety.registry import Row, rule, table
 from evalward.suites.command.safety.rules.shells import written_file
@@ -180,9 +180,12 @@ def pip(call: Call) -> Iterator[Answer]:
 
 table(
     "npm pnpm yarn bun",
-    "prefix: C:",
+    "prefix: C: dry-run",
     [
+        Row("*", SAFE, "", "", needs="dry-run"),
         Row("unpublish|deprecate", HIGH, "package.publish", "takes a published package away"),
+        Row("owner add|rm|remove", HIGH, "package.publish", "changes who may publish"),
+        Row("access set|grant|revoke|public|restricted", HIGH, "package.publish", "changes who may publish or read"),
         Row("publish|owner|access|token|adduser", MODERATE, "package.publish", "changes what is published"),
         Row(
             "install|i|add http:*|git+http:*",
@@ -196,6 +199,7 @@ table(
     "twine cargo gem poetry",
     "",
     [
+        Row("yank", MODERATE, "package.publish", "brings a published package back", needs="undo"),
         Row("yank", HIGH, "package.publish", "takes a published package away"),
         Row("upload|publish|push|owner", MODERATE, "package.publish", "publishes a package"),
         Row("uninstall", MODERATE, "package.remove", "removes packages"),
@@ -213,8 +217,9 @@ table(
 )
 table(
     "brew",
-    "",
+    "n/dry-run",
     [
+        Row("*", SAFE, "", "", needs="n"),
         Row(
             "uninstall|remove|rm",
             HIGH,
@@ -225,6 +230,7 @@ table(
         Row("uninstall|remove|rm|cleanup|autoremove", MODERATE, "package.remove", "removes packages"),
     ],
 )
+table("dotnet", "s: k:", [Row("nuget delete", HIGH, "package.publish", "takes a published package away")])
 table(
     "apt-key add-apt-repository apt-mark rpmkeys",
     "",

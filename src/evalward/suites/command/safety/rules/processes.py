@@ -17,6 +17,8 @@ _VITAL = names(
     "launchd rsyslogd auditd crond cron named bind9 haproxy php-fpm java mariadbd etcd firewalld "
     "explorer.exe lsass.exe csrss.exe winlogon.exe"
 )
+_SESSION = names("WindowServer loginwindow")
+"""On a Mac, any signal to these ends the session with all that is open in it."""
 _KILLS = names("KILL SIGKILL 9")
 _NOTIFYING = names("HUP SIGHUP 1 USR1 SIGUSR1 USR2 SIGUSR2 WINCH SIGWINCH CONT SIGCONT")
 """Signals by which services are told to reload or to go on."""
@@ -86,6 +88,8 @@ def kill_by_name(call: Call) -> Iterator[Answer]:
         or _all_of_user(call, patterns)
     ):
         yield call.find("process.kill_all", HIGH, "signals all processes of a user, or all")
+    elif _SESSION.intersection(patterns):
+        yield call.find("machine.down", HIGH, "ends the session")
     elif options.flags & _NOTIFYING or _value_in(options.value("s"), _NOTIFYING):
         yield call.find("process.signal", MODERATE, "tells processes to reload")
     elif any(text.rpartition("/")[2] in _VITAL for text in patterns):

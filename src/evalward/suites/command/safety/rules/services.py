@@ -59,14 +59,6 @@ def judge_init_script(call: Call, path: str) -> Iterator[Answer]:
 
 
 table(
-    "launchctl",
-    "",
-    [
-        Row("unload|remove|bootout|stop|disable|kill|reboot", HIGH, "service.stop", _STOPS),
-        Row("load|bootstrap|start|enable|kickstart|submit|setenv", MODERATE, "service.change", _STARTS),
-    ],
-)
-table(
     "sv",
     "",
     [
@@ -146,7 +138,14 @@ table(
         )
     ],
 )
-table("brew", "", [Row("services stop", MODERATE, "service.stop", _STOPS)])
+table(
+    "brew",
+    "",
+    [
+        Row("services stop", HIGH, "service.stop", "stops every service", needs="all"),
+        Row("services stop", MODERATE, "service.stop", _STOPS),
+    ],
+)
 table(
     "sc sc.exe",
     "",

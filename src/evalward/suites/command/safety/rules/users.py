@@ -12,12 +12,11 @@ _ACCOUNT = "creates, changes or removes accounts"
 
 table(
     "useradd adduser userdel deluser usermod groupdel delgroup newusers chpasswd gpasswd vipw vigr "
-    "groupmod groupadd addgroup dscl sysadminctl pw lusermod luseradd pwconv pwunconv dseditgroup grpck "
+    "groupmod groupadd addgroup pw lusermod luseradd pwconv pwunconv grpck "
     "chage faillock",
     "",
     [
         Row("", MODERATE, "user.account", "shows accounts", needs="help version l list"),
-        Row(". -read|list|read*", MODERATE, "user.account", "reads accounts"),
         Row("", HIGH, "user.account", _ACCOUNT),
     ],
 )
