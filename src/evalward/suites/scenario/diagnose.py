@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
+from evalward.suites.pooling import by_case
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of
 
@@ -19,18 +20,10 @@ Table = Mapping[str, Sequence[Result]]
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:
     """Findings over the runs of one suite; none for fewer than two measured ones."""
-    tables = {run.target: _by_case(run) for run in runs if any(result.valid for result in run.cases)}
+    tables = {run.target: by_case(run.cases) for run in runs if any(result.valid for result in run.cases)}
     if len(tables) < LEAST_RUNS:
         return []
     return [*_failed_by_all(tables), *_hard_subcommands(tables)]
-
-
-def _by_case(run: Run) -> dict[str, list[Result]]:
-    grouped: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        if result.valid:
-            grouped[result.id].append(result)
-    return grouped
 
 
 def _failed_by_all(tables: Mapping[str, Table]) -> Iterator[Finding]:
