@@ -11,12 +11,8 @@ from itertools import combinations
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
-from evalward.suites.bash.alike import (
-    SIMILAR_MESSAGE,
-    command_faults,
-    shared_checks,
-    shared_messages,
-)
+from evalward.suites.alike import SIMILAR_MESSAGE, shared_checks, shared_messages
+from evalward.suites.bash.faults import command_faults, messages_of
 from evalward.suites.pooling import by_case
 
 # The specification names the patterns; where it says "same" and "different", these are our numbers for it.
@@ -69,7 +65,8 @@ def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Fi
         if any(_mostly_passed(table[case_id]) for table in tables.values()):
             continue
         failed = {target: [r for r in table[case_id] if r.status is Status.FAILED] for target, table in tables.items()}
-        messages, checks = shared_messages(list(failed.values())), shared_checks(list(failed.values()))
+        messages = shared_messages([[m for r in results for m in messages_of(r)] for results in failed.values()])
+        checks = shared_checks(list(failed.values()))
         if messages:
             yield _alike(case_id, len(tables), messages, checks)
         elif checks:
