@@ -59,7 +59,7 @@ def _numbers(valid: Sequence[Result], measurement: Measurement) -> _Numbers:
     found = [details_of(result).interaction for result in valid]
     used = [one for one in found if one.total_commands]
     tried = [one for one in used if one.first_try_count is not None]
-    unique = sum(one.unique_commands for one in tried)
+    unique = sum(one.unique_commands or 0 for one in tried)
     done = [one for one in used if one.completed]
     return _Numbers(
         errors=measurement.metrics["error_rate"].value,
