@@ -148,6 +148,13 @@ def test_what_the_shell_tells__is_each_commands_own_exit_code() -> None:
     assert told("for i in 1 2; do todo add $i; done", 0, ("todo add 1", 0), ("todo add 2", 0)).total_commands == 2
 
 
+@pytest.mark.parametrize("code", [None, 124, 137, -9])
+def test_a_call_that_was_ended_from_outside__had_no_time_to_tell_all(code: int | None) -> None:
+    listed = [RanCommand(command="todo a", exit_code=0)]
+    found = measured(ToolCalled(command="todo a; todo hang"), ToolAnswered(exit_code=code, commands=listed))
+    assert (found.total_commands, found.unknown_count) == (2, 2)
+
+
 def test_a_reader_that_had_enough__is_no_fault_of_the_tool() -> None:
     found = told("todo list | head -1", 0, ("todo list", 141))
     assert (found.error_count, found.unknown_count) == (0, 0)

@@ -55,7 +55,7 @@ async def watched(place: FolderPlace, script: str) -> tuple[Finished, list[tuple
         ("for i in 1 2; do ./todo add $i; done", [("todo add 1", 0), ("todo add 2", 0)]),
         ("x=$(./todo bad); echo $?", [("todo bad", 3)]),
         ("set -e\n./todo hello\n./todo bad\n./todo x", [("todo hello", 0), ("todo bad", 3)]),
-        ("! ./todo bad; (./todo crash)", [("todo bad", 3), ("todo crash", 143)]),
+        ("! ./todo bad; (./todo crash); true", [("todo bad", 3), ("todo crash", 143)]),
         ("env A=1 ./todo bad; true", [("todo bad", 3)]),
         ("cd /; ./todo list | cat", [("todo list", 127)]),
         ("true; ./todo add 'a b' \"c;d\"", [("todo add 'a b' 'c;d'", 0)]),

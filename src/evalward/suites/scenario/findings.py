@@ -116,8 +116,9 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield _finding(
             "unknown_exit_codes",
             "info",
-            f"Nobody told the exit code of {_counted(count, 'command')}; they count neither as failed nor as succeeded",
+            f"The exit code of {_counted(count, 'command')} is unknown; they count neither as failed nor as succeeded",
             evidence=f"in {_counted(len(unknown), 'trial')}",
+            advice="Agents give one exit code a call: `tool a; tool b` and `tool a | head` say nothing of `tool a`.",
             of=unknown,
         )
     guessed = [r for r in valid if details_of(r).approximate]

@@ -67,9 +67,9 @@ def target_commands(
 
 def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list[TargetCommand]:
     answer, script = call.answer, call.call.command
-    said = answer.output if answer else ""
-    uses = uses_of(script, pattern, answer.exit_code if answer else None, said)
-    told = None if answer is None or answer.commands is None else told_uses(answer.commands, uses, pattern)
+    said, code = (answer.output, answer.exit_code) if answer else ("", None)
+    uses = uses_of(script, pattern, code, said)
+    told = told_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
     waited_for = killed and answer is None and len(uses) == 1
     return [_command(use, said, killed=waited_for) for use in (uses if told is None else told)]
 

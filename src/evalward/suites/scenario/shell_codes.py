@@ -29,7 +29,7 @@ from evalward.suites.scenario.patterns import CommandPattern, Invocation, invoca
 
 SCRIPT_LIMIT = 20_000  # characters of a call that are read as shell
 DEEPEST_SHELL = 3  # `sh -c` in `sh -c`
-TIMED_OUT, SIGNALLED = 124, 128  # from here on the whole call may have been ended, wherever it was
+TIMED_OUT, SIGNALLED = 124, 128  # what timeout(1) ends with, and what shells add to a signal's number
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 INDIRECT = frozenset({"eval", "source", ".", "find", "parallel", "ssh", "watch"})
@@ -71,6 +71,11 @@ def _uses(call: str, pattern: CommandPattern, exit_code: int | None, said: str, 
 def _same(ones: Sequence[Invocation], others: Sequence[Invocation]) -> bool:
     """The same commands: a search by lines takes a closing bracket or quote for a part of one."""
     return [one.text.rstrip(_CLOSING) for one in ones] == [other.text.rstrip(_CLOSING) for other in others]
+
+
+def may_be_ended(exit_code: int | None) -> bool:
+    """The call may have been ended from outside, wherever it was: by a time limit or a signal, or nobody knows how."""
+    return exit_code is None or exit_code == TIMED_OUT or exit_code > SIGNALLED or exit_code < 0
 
 
 @lru_cache(maxsize=256)
@@ -161,7 +166,7 @@ def _codes_of_call(tree: Script, call: str, code: int | None, said: str) -> list
         return _unknown(tree)
     if alone:
         return [(one, code) for one in simples(tree)]
-    if code is None or code == TIMED_OUT or code > SIGNALLED or code < 0:
+    if code is None or may_be_ended(code):
         return _unknown(tree)
     rules, rest = _without_set(steps, said)
     if any(program_of(one) in _CHANGES_RULES | INDIRECT for one in simples(Script(rest))):

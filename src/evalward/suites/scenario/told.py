@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from evalward.records.events import RanCommand
 from evalward.suites.scenario.patterns import CommandPattern, invocations
-from evalward.suites.scenario.shell_codes import Use
+from evalward.suites.scenario.shell_codes import Use, may_be_ended
 
 MOST_COMMANDS = 500
 """Of one call; a shell that tells more tells nothing."""
@@ -20,12 +20,15 @@ CLOSED_PIPE = 141
 """128 + SIGPIPE: it was writing when its reader had enough, as in `tool list | head -1`. No fault of the tool."""
 
 
-def told_uses(told: Sequence[RanCommand], uses: Sequence[Use], pattern: CommandPattern) -> list[Use] | None:
+def told_uses(
+    told: Sequence[RanCommand], uses: Sequence[Use], pattern: CommandPattern, exit_code: int | None
+) -> list[Use] | None:
     """The commands that the shell tells of, each a use of the target; `None` where they can't be believed.
 
-    `uses` are those that stand in the call's text, with the exit codes that follow from the call's own.
+    `uses` are those that stand in the call's text, with what follows from the call's own `exit_code`. Of a call that
+    may have been ended from outside, the shell had no time to tell all.
     """
-    if len(told) > MOST_COMMANDS:
+    if len(told) > MOST_COMMANDS or may_be_ended(exit_code):
         return None
     found = [_use(one, pattern) for one in told]
     ran = [use for use in found if use is not None]
