@@ -11,6 +11,7 @@ from evalward.records.events import Event, ToolAnswered, ToolCalled
 from evalward.sandbox.base import FileTooLargeError
 from evalward.suites.scenario.interaction import target_commands
 from evalward.suites.scenario.patterns import command_pattern
+from evalward.suites.scenario.shell_codes import uses_of
 from evalward.suites.scenario.watchable import programs_to_watch
 from evalward.suites.scenario.watched import WatchedPlace
 from support.places import Finished, FolderPlace
@@ -104,6 +105,12 @@ async def test_whoever_works_in_it_sees_no_difference(place: FolderPlace, script
 )
 def test_scripts_that_are_left_alone(script: str) -> None:
     assert programs_to_watch(script, TODO) == []
+
+
+def test_a_script_that_is_nested_deeply__is_read_once_a_level() -> None:
+    script = "echo " + '"$(./todo a ' * 30 + ')"' * 30 + "; ls"
+    assert programs_to_watch(script, TODO) == ["./todo"]
+    assert [use.exit_code for use in uses_of(script, TODO, 0)] == [None] * 30
 
 
 @dataclass(frozen=True)

@@ -106,10 +106,10 @@ def _is_compound(node: Any) -> bool:
 
 
 def substituted(node: Any) -> Iterator[Script]:
-    """The scripts of command and process substitutions in a part of a tree, the outermost first."""
+    """The scripts of the command and process substitutions in a part of a tree, without those inside of them."""
     if isinstance(node, Substitution | Process):
         yield node.script
-    if isinstance(node, tuple):
+    elif isinstance(node, tuple):
         for item in node:
             yield from substituted(item)
     elif is_dataclass(node):

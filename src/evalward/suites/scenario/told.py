@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from evalward.records.events import RanCommand
-from evalward.suites.scenario.patterns import CommandPattern, invocations
+from evalward.suites.scenario.patterns import LINE_LIMIT, CommandPattern, invocations
 from evalward.suites.scenario.shell_codes import Use, may_be_ended
 
 MOST_COMMANDS = 500
@@ -43,7 +43,7 @@ def _end(use: Use) -> tuple[str | None, int | None]:
 
 
 def _use(ran: RanCommand, pattern: CommandPattern) -> Use | None:
-    found = invocations(ran.command, pattern)
+    found = invocations(ran.command, pattern) if len(ran.command) <= LINE_LIMIT else []
     if len(found) != 1:
         return None
     try:

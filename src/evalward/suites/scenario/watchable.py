@@ -59,7 +59,7 @@ def _may_be_function(program: str) -> bool:
 def _own(simple: Simple, pattern: CommandPattern) -> int:
     """The target's commands in a simple command, without those of its substitutions."""
     nested = [inside for script in substituted(simple) for inside in simples(script)]
-    return len(invocations(simple.source, pattern)) - sum(_own(one, pattern) for one in nested)
+    return len(invocations(simple.source, pattern)) - sum(len(invocations(one.source, pattern)) for one in nested)
 
 
 def _all_simples(tree: Script) -> Iterator[Simple]:
