@@ -74,8 +74,8 @@ def test_one_command_that_fails_with_all_targets__whatever_the_trials_came_to() 
     one = run([erring("a", AWK, status="passed"), erring("b", AWK, status="passed")], target="m/one")
     two = run([erring("c", AWK, status="passed")], target="m/two")
     finding = found(one, two)["command_fails_for_all"]
-    assert finding.message == "`awk` fails with all 2 targets: awk: unexpected token"
-    assert "3 calls" in finding.evidence
+    assert finding.message == "`awk` fails with all 2 targets, and says the same to all"
+    assert finding.evidence == "awk: unexpected token: 3 calls in 3 tasks"
     assert finding.cases == ["a", "b", "c"]
 
 

@@ -119,8 +119,8 @@ def _commands_that_fail(tables: Mapping[str, Table]) -> Iterator[Finding]:
         yield Finding(
             id="command_fails_for_all",
             level="warning",
-            message=f"`{fault.program}` fails with all {len(tables)} targets: {fault.message}",
-            evidence=f"{_counted(fault.calls, 'call')} in {_counted(len(fault.cases), 'task')}",
+            message=f"`{fault.program}` fails with all {len(tables)} targets, and says the same to all",
+            evidence=f"{fault.message}: {_counted(fault.calls, 'call')} in {_counted(len(fault.cases), 'task')}",
             threshold="the same message with every target",
             advice=READ_CALLS,
             cases=list(fault.cases),
