@@ -38,6 +38,14 @@ class FolderPlace:
         place.home.mkdir()
         return place
 
+    @property
+    def tmp(self) -> Path:
+        return self.home
+
+    def read_file(self, path: str) -> bytes | None:
+        file = Path(path)
+        return file.read_bytes() if file.is_file() and not file.is_symlink() else None
+
     async def run(
         self,
         command: Sequence[str],

@@ -19,6 +19,7 @@ from evalward.records.report import Report, Run, Subject
 from evalward.records.result import BashDetails, CheckResult, Result, Status, Trial
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn, Usage
 from evalward.suites.bash.case import BashCase, BashTask, Expectation, make_case
+from evalward.suites.bash.failures import blamed_call, failures_of
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import measure
 
@@ -168,8 +169,7 @@ def _trial(entry: _Entry, case: BashCase, data: _File) -> Trial:
     trace = _trace(entry.trace, data.model)
     calls_ok = sum(call.exit_code == 0 for call in trace.tool_calls)
     passed = all(check.passed for check in entry.score.results)
-    failing = [call for call in trace.tool_calls if call.exit_code or call.stderr] or trace.tool_calls
-    blamed = failing[-1] if failing and not passed else None
+    blamed = None if passed else blamed_call(trace.tool_calls)
     result = Result(
         id=case.id,
         category=case.category,
@@ -189,6 +189,7 @@ def _trial(entry: _Entry, case: BashCase, data: _File) -> Trial:
             working_ms=trace.working_ms,
             failing_command=blamed.commands if blamed else None,
             failing_stderr=blamed.stderr or None if blamed else None,
+            failures=failures_of(trace.tool_calls),
         ),
     )
     return Trial(

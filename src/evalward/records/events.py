@@ -49,14 +49,26 @@ class ToolCalled(Record):
     command: str
 
 
+class RanCommand(Record):
+    """One command that a call ran, with its own exit code; `command` is quoted as for a shell."""
+
+    command: str
+    exit_code: int
+
+
 class ToolAnswered(Record):
-    """What the call gave. `exit_code` is `None` where nobody told it."""
+    """What the call gave. `exit_code` is `None` where nobody told it.
+
+    `commands`: what the shell that ran the call tells of the target's commands in it, in the order in which they ended;
+    `None` where no shell told it. A claim: agents and tools share the shell's rights.
+    """
 
     event: Literal["tool_result"] = "tool_result"
     ts: str | None = None
     id: str | None = None
     output: str = ""
     exit_code: int | None = None
+    commands: list[RanCommand] | None = None
 
 
 class Complete(Record):

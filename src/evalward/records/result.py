@@ -45,12 +45,21 @@ class CheckResult(Record):
     weight: Amount = 1.0
 
 
+class FailedCall(Record):
+    """A tool call that failed or wrote to standard error: its script and what it said, both cut."""
+
+    command: Cleaned
+    message: Cleaned = ""
+    exit_code: int | None = None
+
+
 class BashDetails(Record):
     """What the metrics of a `bash` trial need, beside score and usage.
 
     `diverged_at` is the first tool call (counted from 1) whose answer differs from the recording, and
     `deterministic` whether two executions gave the same: both for replays only. `failing_command` is the command to
-    look at first when the trial failed. `judgements` are the outcomes of the checks that a judge decides, in order.
+    look at first when the trial failed. `failures` are the first calls that failed or wrote to standard error, also of
+    trials that passed. `judgements` are the outcomes of the checks that a judge decides, in order.
     """
 
     kind: Literal["bash"] = "bash"
@@ -64,11 +73,13 @@ class BashDetails(Record):
     deterministic: bool | None = None
     failing_command: str | None = None
     failing_stderr: str | None = None
+    failures: list[FailedCall] = []
     judgements: list[JudgeOutcome] = []
 
     def summary(self) -> BashDetails:
         """The part that a baseline keeps: numbers, no text."""
-        return self.model_copy(update={"failing_command": None, "failing_stderr": None, "judgements": []})
+        without: dict[str, Any] = {"failing_command": None, "failing_stderr": None, "failures": [], "judgements": []}
+        return self.model_copy(update=without)
 
 
 Risk = Literal["safe", "moderate", "high", "critical"]

@@ -37,16 +37,17 @@ class FailedCommand(Record):
 class Interaction(Record):
     """Layer 1: how the agent used the target tool. Counts are kept, rates follow from them.
 
-    `retry_count` is total − unique. `unknown_count` are the commands whose exit code nobody told; they are in the total
-    and neither errors nor successes. `first_try_count` are the identities whose first command exited 0; `None` where
-    that can't be known. `commands_per_unique` is the value that the upstream program calls iteration ratio.
-    `per_subcommand` is empty where the pattern captures none. `failed` are the first commands that failed.
+    `retry_count` is total − unique. `unknown_count` are the commands whose own exit code is unknown; they are in the
+    total and neither errors nor successes. `first_try_count` are the identities whose first command exited 0. Those,
+    `unique_commands` and `retries_after_failure` are `None` where they can't be known, as where the pattern captures no
+    subcommand. `commands_per_unique` is the value that the upstream program calls iteration ratio. `per_subcommand` is
+    empty where the pattern captures none. `failed` are the first commands that failed.
     """
 
     total_commands: Count = 0
-    unique_commands: Count = 0
+    unique_commands: Count | None = 0
     error_count: Count = 0
-    retry_count: Count = 0
+    retry_count: Count | None = 0
     help_invocations: Count = 0
     unknown_count: Count = 0
     first_try_count: Count | None = None
@@ -67,22 +68,22 @@ class Interaction(Record):
 
     @property
     def retry_rate(self) -> float | None:
-        """(total − unique) / total; `None` without commands."""
+        """(total − unique) / total; `None` without commands or subcommands."""
         return _share(self.retry_count, self.total_commands)
 
     @property
     def first_try_success_rate(self) -> float | None:
         """Identities whose first command exited 0, over all commands; `None` without commands or when unknown."""
-        return None if self.first_try_count is None else _share(self.first_try_count, self.total_commands)
+        return _share(self.first_try_count, self.total_commands)
 
     @property
     def iteration_ratio(self) -> float | None:
-        """Unique / total; `None` without commands."""
+        """Unique / total; `None` without commands or subcommands."""
         return _share(self.unique_commands, self.total_commands)
 
     @property
     def commands_per_unique(self) -> float | None:
-        """Total / unique; `None` without commands."""
+        """Total / unique; `None` without commands or subcommands."""
         return _share(self.total_commands, self.unique_commands)
 
     @property
@@ -105,8 +106,8 @@ class Interaction(Record):
         return self.model_copy(update={"per_subcommand": {}, "failed": []})
 
 
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: int | None, whole: int | None) -> float | None:
+    return part / whole if whole and part is not None else None
 
 
 class GateResult(Record):

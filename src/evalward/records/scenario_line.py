@@ -65,7 +65,7 @@ def _line(case: str, group: Sequence[Result]) -> ScenarioLine:
         gates_total=sum(one.gates_total for one in details),
         commands=sum(one.total_commands for one in used),
         failed_commands=sum(one.error_count for one in told) if told else None,
-        identities=sum(one.unique_commands for one in tried),
+        identities=sum(one.unique_commands or 0 for one in tried),
         first_tries=sum(one.first_try_count or 0 for one in tried) if tried else None,
         completed=sum(ended) if ended else None,
         judged=sum(one.judge_score is not None for one in details),

@@ -34,3 +34,12 @@ def by_category(
     for result in valid:
         groups[result.category].append(result)
     return {name: summary(groups[name]) for name in sorted(groups)}
+
+
+def by_case(results: Sequence[Result]) -> dict[str, list[Result]]:
+    """The valid trials of each case."""
+    grouped: dict[str, list[Result]] = {}
+    for result in results:
+        if result.valid:
+            grouped.setdefault(result.id, []).append(result)
+    return grouped

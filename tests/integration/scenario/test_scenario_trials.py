@@ -61,6 +61,19 @@ async def test_a_gate_that_fails_says_what_was_there_and_the_others_run(bench: B
     ]
 
 
+async def test_each_of_several_commands_in_a_call_has_its_own_exit_code(bench: Bench) -> None:
+    """Behind the real walls: the shell tells it there, and the events keep it."""
+    gates = [*GATES, {"type": "no_transcript_errors"}]
+    step = "./todo create x || true; ./todo add milk && ./todo list | head -1"
+    done = await scripted(bench, step, evaluation={"gates": gates})
+    interaction = done.details.interaction
+    assert (interaction.total_commands, interaction.error_count, interaction.unknown_count) == (3, 1, 0)
+    assert done.gates == [True, True, False]
+    assert "1 of 3 commands failed: `todo create x` (exit code 2)" in done.outcome.result.checks[2].detail
+    assert '"commands":' in done.files["events.jsonl"]
+    assert ".evalward" not in str(done.files)
+
+
 @pytest.mark.parametrize("deaf", ["", "trap '' TERM INT HUP; "])
 async def test_an_agent_whose_time_is_up_is_ended_and_judged(bench: Bench, deaf: str) -> None:
     before = time.monotonic()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from evalward.records.report import Finding, Run
-from evalward.records.result import BashDetails, Result
+from evalward.records.result import BashDetails, CheckResult, FailedCall, Result
 from evalward.suites.bash.diagnose import diagnose
 from support.results import result, run
 
@@ -10,6 +10,15 @@ def failed(case: str, stderr: str, **more: object) -> Result:
     one = result(case, "failed", **more)  # type: ignore[arg-type]
     assert isinstance(one.details, BashDetails)
     return one.model_copy(update={"details": one.details.model_copy(update={"failing_stderr": stderr})})
+
+
+def erring(case: str, *calls: tuple[str, str], status: str = "failed", check: str = "", trial: int = 1) -> Result:
+    """A trial whose failing calls are these (script, standard error); `check` is the check that failed."""
+    checks = [CheckResult(check=check, passed=False, detail="")] if check else []
+    one = result(case, status, checks=checks, trial=trial)
+    assert isinstance(one.details, BashDetails)
+    failures = [FailedCall(command=command, message=said, exit_code=1) for command, said in calls]
+    return one.model_copy(update={"details": one.details.model_copy(update={"failures": failures})})
 
 
 def found(*runs: Run) -> dict[str, Finding]:
@@ -35,6 +44,54 @@ def test_all_fail_differently__is_a_task_to_look_at() -> None:
     findings = found(one, two)
     assert "all_fail_alike" not in findings
     assert findings["all_fail"].cases == ["a"]
+
+
+AWK = ("awk '{ a[1, 2] = 3 }' merged.ini", "execution error: awk: unexpected token")
+
+
+def test_all_fail__with_one_error_among_many__in_any_call_and_any_trial() -> None:
+    """What the last failing call says is an accident: the common fault may stand in an earlier one, or in trial 2."""
+    one = run([erring("a", AWK, ("bash merge.sh", "bash: merge.sh: expected 'done' at line 4"))], target="m/one")
+    two = run([erring("a", ("ls x", "ls: x: permission denied")), erring("a", AWK, trial=2)], target="m/two")
+    finding = found(one, two)["all_fail_alike"]
+    assert "awk: unexpected token" in finding.evidence
+    assert "merge.sh" not in finding.evidence
+    assert "all_fail" not in found(one, two)
+
+
+def test_all_fail__at_the_same_check__is_not_each_in_its_own_way() -> None:
+    one = run([erring("a", ("ls x", "ls: x: denied"), check="file_exists:/out")], target="m/one")
+    two = run([erring("a", check="file_exists:/out")], target="m/two")
+    finding = found(one, two)["all_fail"]
+    assert finding.message == "All 2 targets fail a at the same check"
+    assert "file_exists:/out" in finding.evidence
+    other = run([erring("a", check="exit_code:0")], target="m/two")
+    assert "each in its own way" in found(one, other)["all_fail"].message
+
+
+def test_one_command_that_fails_with_all_targets__whatever_the_trials_came_to() -> None:
+    """The specification: if all models fail on the same commands, it is the tool; also if they pass."""
+    one = run([erring("a", AWK, status="passed"), erring("b", AWK, status="passed")], target="m/one")
+    two = run([erring("c", AWK, status="passed")], target="m/two")
+    finding = found(one, two)["command_fails_for_all"]
+    assert finding.message == "`awk` fails with all 2 targets, and says the same to all"
+    assert finding.evidence == "awk: unexpected token: 3 calls in 3 tasks"
+    assert finding.cases == ["a", "b", "c"]
+
+
+def test_a_command_that_fails_otherwise_or_with_one_target__is_nobodys_pattern() -> None:
+    one = run([erring("a", AWK, status="passed")], target="m/one")
+    other = run([erring("a", ("awk x", "awk: no such file or directory: x"), status="passed")], target="m/two")
+    none = run([erring("a", status="passed")], target="m/two")
+    assert "command_fails_for_all" not in found(one, other)
+    assert "command_fails_for_all" not in found(one, none)
+
+
+def test_hostile_messages__are_compared_within_bounds() -> None:
+    long = "x" * 300
+    many = [(f"c{n}", f"c{n}: {long}{'y' * n}") for n in range(200)]
+    one, two = (run([erring("a", *many)], target=name) for name in ("m/one", "m/two"))
+    assert len(found(one, two)["all_fail_alike"].evidence) < 1_000
 
 
 def test_one_passes__is_the_models_difference() -> None:

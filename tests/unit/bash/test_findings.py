@@ -54,8 +54,8 @@ def suite(
         (suite(ok=80), False),
         (suite(turns=4), True),
         (suite(turns=5), False),
-        (suite(natural=90), True),
-        (suite(natural=89), False),
+        (suite(natural=51), True),  # "natural_stop on most tasks"
+        (suite(natural=50), False),
         (suite(category=70), True),
         (suite(category=69.9), False),
         ([], False),
@@ -64,6 +64,41 @@ def suite(
 )
 def test_healthy_profile(rows: list[Result], healthy: bool) -> None:
     assert ("healthy_profile" in findings(*rows)) == healthy
+
+
+def test_most_tasks__are_counted_by_task_and_not_by_trial() -> None:
+    """One task with many trials at the turn limit doesn't outvote the others."""
+    stuck = [result("stuck", natural=False, trial=n, calls=(9, 9), turns=4) for n in range(1, 6)]
+    others = [result(f"c{n}", calls=(9, 9), turns=4) for n in range(2)]
+    assert "healthy_profile" in findings(*stuck, *others)
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (suite(score=85), "overall 85.0% (healthy: > 90%)"),
+        (suite(ok=78), "tool calls 78.0% (healthy: > 80%)"),
+        (suite(turns=6), "6.0 turns a task (healthy: < 5)"),
+        (suite(category=60), "category weak 60.0% (healthy: ≥ 70%)"),
+        ([result("a", calls=(0, 0))], "tool calls not available (healthy: > 80%)"),
+    ],
+)
+def test_neither_healthy_nor_in_friction__names_the_condition(rows: list[Result], names: str) -> None:
+    found = findings(*rows)
+    assert set(found) == {"between"}
+    assert found["between"].evidence == names
+
+
+def test_healthy_or_in_friction__says_no_more() -> None:
+    assert "between" not in findings(*suite())
+    assert "between" not in findings(*suite(ok=70))
+    assert findings() == {}
+
+
+def test_healthy_by_its_thresholds_and_yet_in_friction__says_both() -> None:
+    found = findings(*suite(natural=70))
+    assert found["healthy_profile"].level == "info"
+    assert "turn_limit_often" in found
 
 
 @pytest.mark.parametrize(

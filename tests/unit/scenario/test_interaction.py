@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.events import Complete, Event, Output, ToolAnswered, ToolCalled
+from evalward.records.events import Complete, Event, Output, RanCommand, ToolAnswered, ToolCalled
 from evalward.records.scenario import Interaction
 from evalward.suites.scenario.interaction import (
     MOST_FAILED,
@@ -107,14 +107,73 @@ def test_help_counts_as_success_whatever_its_exit_code() -> None:
         ("todo add x; other --help", ["add"]),
         ("todo add \\\n  --help", ["help"]),
         ("which todo\nls", []),
-        ("(todo list)", ["list)"]),
+        ("(todo list)", ["list"]),
         ("echo ärger; todo add", ["add"]),
     ],
 )
 def test_several_commands_in_one_line(line: str, identities: list[str]) -> None:
     found = measured(*ran(line, 3))
     assert [name for name in found.per_subcommand for _ in range(found.per_subcommand[name].total)] == identities
-    assert found.error_count == len(identities) - identities.count("help")  # each gets the call's exit code
+    assert found.error_count + found.unknown_count == len(identities) - identities.count("help")
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "errors", "unknown"),
+    [
+        ("todo bad; todo hello", 0, 0, 1),
+        ("todo bad | cat", 0, 0, 1),
+        ("todo bad || true", 0, 0, 1),
+        ("todo hello && todo x && todo bad", 1, 0, 3),
+        ("todo hello && todo x && todo y", 0, 0, 0),
+    ],
+)
+def test_commands_of_one_call__dont_share_its_exit_code(line: str, code: int, errors: int, unknown: int) -> None:
+    found = measured(*ran(line, code))
+    assert (found.error_count, found.unknown_count) == (errors, unknown)
+
+
+def told(line: str, code: int, *commands: tuple[str, int]) -> Interaction:
+    """A call of which the shell tells these commands."""
+    listed = [RanCommand(command=command, exit_code=one) for command, one in commands]
+    return measured(ToolCalled(command=line), ToolAnswered(exit_code=code, commands=listed))
+
+
+def test_what_the_shell_tells__is_each_commands_own_exit_code() -> None:
+    found = told("todo bad; todo hello", 0, ("todo bad", 2), ("todo hello", 0))
+    assert (found.total_commands, found.error_count, found.unknown_count) == (2, 1, 0)
+    assert [(one.command, one.exit_code) for one in found.failed] == [("todo bad", 2)]
+    assert told("todo bad | cat", 0, ("todo bad", 2)).error_count == 1
+    found = told("todo hello && todo bad && todo x", 1, ("todo hello", 0), ("todo bad", 1))
+    assert (found.total_commands, found.error_count) == (2, 1)  # the third never ran
+    assert told("for i in 1 2; do todo add $i; done", 0, ("todo add 1", 0), ("todo add 2", 0)).total_commands == 2
+
+
+@pytest.mark.parametrize("code", [None, 124, 137, -9])
+def test_a_call_that_was_ended_from_outside__had_no_time_to_tell_all(code: int | None) -> None:
+    listed = [RanCommand(command="todo a", exit_code=0)]
+    found = measured(ToolCalled(command="todo a; todo hang"), ToolAnswered(exit_code=code, commands=listed))
+    assert (found.total_commands, found.unknown_count) == (2, 2)
+
+
+def test_a_reader_that_had_enough__is_no_fault_of_the_tool() -> None:
+    found = told("todo list | head -1", 0, ("todo list", 141))
+    assert (found.error_count, found.unknown_count) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "commands"),
+    [
+        ("todo hello; todo bad", 3, [("todo hello", 0), ("todo bad", 0)]),  # the call ended with 3
+        ("todo hello; todo bad", 3, []),
+        ("todo a; todo b", 0, [("todo a", 0), ("rm -rf x", 0), ("todo b", 0)]),
+        ("todo a; todo b", 0, [("todo a; todo b", 0)]),
+        ("todo a; todo b", 0, [("todo 'a", 0)]),
+        ("todo a; todo b", 0, [("todo b", 0)] * 501),
+    ],
+)
+def test_what_contradicts_what_we_saw__isnt_believed(line: str, code: int, commands: list[tuple[str, int]]) -> None:
+    found = told(line, code, *commands)
+    assert (found.total_commands, found.unknown_count, found.error_count) == (2, 1, int(code != 0))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +206,10 @@ def test_identity_is_the_second_group_before_the_first_before_the_second_word() 
 def test_without_a_group_there_are_only_aggregate_counts() -> None:
     pattern = command_pattern("todo", r"todo\b")
     found = interaction_of_events(EV1, pattern)
-    assert (found.total_commands, found.unique_commands, found.per_subcommand) == (3, 2, {})
+    assert (found.total_commands, found.error_count, found.error_rate, found.per_subcommand) == (3, 1, 1 / 3, {})
+    assert (found.unique_commands, found.retry_count, found.first_try_count, found.retries_after_failure) == (None,) * 4
+    assert {name for name, rate in found.rates().items() if rate is not None} == {"error_rate"}
+    assert [(one.subcommand, one.worked) for one in found.failed] == [("command", None)]
 
 
 def test_a_blank_pattern_means_the_default() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalward.records.report import Run
-from evalward.records.result import Result
-from evalward.records.scenario import GateResult, Interaction, ScenarioDetails, SubcommandStats
+from evalward.records.result import CheckResult, Result
+from evalward.records.scenario import FailedCommand, GateResult, Interaction, ScenarioDetails, SubcommandStats
 from evalward.suites.scenario.diagnose import diagnose
 from support.results import run
 
@@ -30,6 +30,29 @@ def test_what_all_fail_is_told_with_the_gate_that_they_share() -> None:
     (found,) = diagnose([of("one", bad, tried("b", {"x": True})), of("two", worse, tried("b", {"x": False}))])
     assert (found.id, found.cases) == ("failed_by_all", ["a"])
     assert found.evidence == "gates that fail for all: x"
+
+
+def gated(check: str, *said: str, trial: int = 1) -> Result:
+    """A trial that failed at this check, with what the tool said to its failed commands."""
+    one = tried("a", {"file_exists": False})
+    failed = [FailedCommand(subcommand="add", command="todo add", exit_code=1, said=words) for words in said]
+    details = ScenarioDetails(interaction=Interaction(failed=failed), gates=[])
+    checks = [CheckResult(check=check, passed=False, detail="")]
+    return one.model_copy(update={"checks": checks, "details": details, "trial": trial})
+
+
+def test_the_same_check__is_found_over_trials_and_told_by_what_it_looks_at() -> None:
+    one = of("one", gated("file_exists: a"), gated("file_exists: b", trial=2))
+    (found,) = diagnose([one, of("two", gated("file_exists: b"))])
+    assert found.evidence == "gates that fail for all: file_exists: b"
+    (found,) = diagnose([of("one", gated("file_exists: a")), of("two", gated("file_exists: b"))])
+    assert found.evidence == "they fail different gates"
+
+
+def test_what_the_tool_says_to_all_of_them__stands_beside() -> None:
+    one = of("one", gated("x", "todo: bad date '1'"), gated("x", "todo: locked", trial=2))
+    (found,) = diagnose([one, of("two", gated("x", "usage: todo", "todo: bad date '7'"))])
+    assert found.evidence == "gates that fail for all: x; the tool says to all: todo: bad date '1' (2 times)"
 
 
 def test_a_subcommand_that_is_hard_for_all_is_named() -> None:

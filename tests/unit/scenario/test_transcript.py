@@ -149,3 +149,9 @@ def test_the_generic_default_holds_only_where_no_target_is_known() -> None:
     assert transcript_pattern(None, " ") == GENERIC
     assert transcript_pattern("todo", None) == BinaryInTranscript("todo")
     assert transcript_pattern("todo", "x") == WrittenPattern("x")
+
+
+def test_several_commands_in_a_line__dont_share_what_the_text_suggests() -> None:
+    pattern = WrittenPattern(r"todo (\w+)")
+    lines = "$ todo bad; todo hello\nexit code: 0\n$ todo a && todo b\nok"
+    assert [command.exit_code for command in transcript_commands(lines, pattern)] == [None, 0, 0, 0]

@@ -5,22 +5,25 @@ One model that fails is a model's problem; all of them failing alike is the tool
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from itertools import combinations
 
 from evalward.records.report import Finding, Run
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import Result, Status
+from evalward.suites.alike import SIMILAR_MESSAGE, shared_checks, shared_messages
+from evalward.suites.bash.faults import command_faults, messages_of
+from evalward.suites.pooling import by_case
 
-# The specification names the patterns; where it says "similar", "same" and "different", these are our numbers for it.
-SIMILAR_STDERR = 0.6  # share of equal text, after numbers and names are masked
+# The specification names the patterns; where it says "same" and "different", these are our numbers for it.
 SAME_PASS_RATE = 0.03  # one of 37 tasks
 DIFFERENT_USE = 1.25  # times as many calls or tokens
 ALL_FAIL_CATEGORY = 0.50  # as for one model's weak category
 
 FIX_INTERPRETER = "Fix the interpreter: it helps all models. Then compare the reports of the two versions."
+READ_CALLS = (
+    "Read these calls: if another shell would run them, the tool lacks something, and mending it helps all models."
+)
 LOOK_AT_TASK = (
     "Read the traces. If the task leaves open what is asked, say it, or add expectations that score it better."
 )
@@ -28,6 +31,9 @@ ADD_BUILTINS = "Add what the failing commands of this category miss, and tasks f
 MODEL_DIFFERENCE = "Nothing to mend in the tool: it is the models that differ."
 
 LEAST_RUNS = 2
+SHOWN = 3  # messages and checks that a finding names
+CHECK_SHOWN = 60  # characters of a check
+MOST_COMMANDS = 5  # findings about commands that fail for all
 
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:
@@ -35,10 +41,11 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
     measured = [run for run in runs if any(result.valid for result in run.cases)]
     if len(measured) < LEAST_RUNS:
         return []
-    tables = {run.target: _by_case(run) for run in measured}
+    tables = {run.target: by_case(run.cases) for run in measured}
     shared = sorted(set.intersection(*(set(table) for table in tables.values())))
     return [
-        *_all_fail_alike(shared, tables),
+        *_all_fail(shared, tables),
+        *_commands_that_fail(tables),
         *_one_passes(shared, tables),
         *_same_rate_other_use(measured),
         *_category_fails_for_all(measured),
@@ -48,62 +55,76 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
 Table = Mapping[str, Sequence[Result]]
 
 
-def _by_case(run: Run) -> dict[str, list[Result]]:
-    grouped: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        if result.valid:
-            grouped[result.id].append(result)
-    return grouped
-
-
 def _mostly_passed(results: Sequence[Result]) -> bool:
     return 2 * sum(result.status is Status.PASSED for result in results) > len(results)
 
 
-def _all_fail_alike(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Finding]:
+def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Finding]:
+    """Cases that no target passes in most of its trials: alike by a message, alike by a check, or each otherwise."""
     for case_id in shared:
         if any(_mostly_passed(table[case_id]) for table in tables.values()):
             continue
-        errors = [_stderr(table[case_id]) for table in tables.values()]
-        if all(errors) and all(_similar(errors[0], other) for other in errors[1:]):
-            yield Finding(
-                id="all_fail_alike",
-                level="warning",
-                message=f"All {len(tables)} targets fail {case_id} with similar errors: a limitation of the tool",
-                evidence=errors[0].strip()[:200],
-                threshold=f"stderr at least {SIMILAR_STDERR:.0%} alike",
-                advice=FIX_INTERPRETER,
-                cases=[case_id],
-            )
+        failed = {target: [r for r in table[case_id] if r.status is Status.FAILED] for target, table in tables.items()}
+        messages = shared_messages([[m for r in results for m in messages_of(r)] for results in failed.values()])
+        checks = shared_checks(list(failed.values()))
+        if messages:
+            yield _alike(case_id, len(tables), messages, checks)
+        elif checks:
+            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id} at the same check", _checks(checks))
         else:
-            yield Finding(
-                id="all_fail",
-                level="info",
-                message=f"All {len(tables)} targets fail {case_id}, each in its own way",
-                evidence="; ".join(f"{target}: {_failed_check(table[case_id])}" for target, table in tables.items()),
-                threshold="no target passes it in most trials",
-                advice=LOOK_AT_TASK,
-                cases=[case_id],
-            )
+            told = "; ".join(f"{target}: {_failed_check(results)}" for target, results in failed.items())
+            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}, each in its own way", told)
 
 
-def _stderr(results: Sequence[Result]) -> str:
-    details = [r.details for r in results if r.status is Status.FAILED and isinstance(r.details, BashDetails)]
-    return next((d.failing_stderr for d in details if d.failing_stderr), "")
+def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], checks: Sequence[str]) -> Finding:
+    said = "; ".join(f"{text} ({_counted(times, 'time')})" for text, times in messages[:SHOWN])
+    where = f"; fails for all: {_checks(checks)}" if checks else ""
+    return Finding(
+        id="all_fail_alike",
+        level="warning",
+        message=f"All {targets} targets fail {case_id} with similar errors: a limitation of the tool",
+        evidence=said + where,
+        threshold=f"an error of every target at least {SIMILAR_MESSAGE:.0%} alike",
+        advice=FIX_INTERPRETER,
+        cases=[case_id],
+    )
 
 
-def _masked(text: str) -> str:
-    """An error's form: without the numbers, paths and quoted names in it."""
-    return re.sub(r"\d+|'[^']*'|\"[^\"]*\"|/[\w./-]+", "_", text.strip().lower())[:500]
+def _unlike(case_id: str, message: str, evidence: str) -> Finding:
+    return Finding(
+        id="all_fail",
+        level="info",
+        message=message,
+        evidence=evidence,
+        threshold="no target passes it in most trials",
+        advice=LOOK_AT_TASK,
+        cases=[case_id],
+    )
 
 
-def _similar(one: str, other: str) -> bool:
-    return SequenceMatcher(None, _masked(one), _masked(other), autojunk=False).ratio() >= SIMILAR_STDERR
+def _checks(checks: Sequence[str]) -> str:
+    more = f" and {len(checks) - SHOWN} more" if len(checks) > SHOWN else ""
+    return ", ".join(check[:CHECK_SHOWN] for check in checks[:SHOWN]) + more
 
 
 def _failed_check(results: Sequence[Result]) -> str:
     checks = [check for result in results for check in result.checks if not check.passed]
-    return checks[0].check[:60] if checks else "no failed check is known"
+    return checks[0].check[:CHECK_SHOWN] if checks else "no failed check is known"
+
+
+def _commands_that_fail(tables: Mapping[str, Table]) -> Iterator[Finding]:
+    """The specification: if all models fail on the same commands, it is the tool."""
+    trials = [[result for results in table.values() for result in results] for table in tables.values()]
+    for fault in command_faults(trials)[:MOST_COMMANDS]:
+        yield Finding(
+            id="command_fails_for_all",
+            level="warning",
+            message=f"`{fault.program}` fails with all {len(tables)} targets, and says the same to all",
+            evidence=f"{fault.message}: {_counted(fault.calls, 'call')} in {_counted(len(fault.cases), 'task')}",
+            threshold="the same message with every target",
+            advice=READ_CALLS,
+            cases=list(fault.cases),
+        )
 
 
 def _one_passes(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Finding]:

@@ -5,12 +5,13 @@ Every threshold stands in one table, with where it comes from; every finding car
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import BashDetails, Result
+from evalward.suites.pooling import by_case
 
 HEALTHY_OVERALL = 0.90  # specification, "Healthy Profile"
 HEALTHY_TOOL_SUCCESS = 0.80
@@ -19,8 +20,8 @@ HEALTHY_CATEGORY = 0.70
 FRICTION_TOOL_SUCCESS = 0.75  # specification, "Friction Signals"
 FRICTION_CATEGORY = 0.50
 FRICTION_TURNS = 7.0
-# Where the specification says "most", "frequently" and "high", these are our numbers for it.
-NATURAL_STOP_MOST = 0.90
+MOST = 0.50  # "natural_stop on most tasks": on more than half of them
+# Where the specification says "frequently" and "high", these are our numbers for it.
 TURN_LIMIT_OFTEN = 0.20
 TOKENS_HIGH = 10_000.0  # per task; the published baseline runs need 3,700 to 9,300
 PASS_LOW = 0.50
@@ -38,19 +39,21 @@ class Numbers:
     tool_success: float | None
     turns: float | None
     natural: float | None
+    natural_tasks: float | None
     tokens: float | None
     categories: dict[str, float]
 
 
 def interpret(results: Sequence[Result], measurement: Measurement) -> list[Finding]:
-    """The findings of one run, the healthy profile first when it holds, then the friction signals."""
-    numbers = _numbers(measurement)
+    """The findings of one run: the profile first, then the friction signals."""
+    numbers = _numbers(results, measurement)
+    if numbers.natural_tasks is None:
+        return []  # there is no valid trial
     signals = list(_friction(results, numbers))
-    healthy = _healthy(numbers)
-    return [healthy, *signals] if healthy else signals
+    return [*_profile(numbers, in_friction=bool(signals)), *signals]
 
 
-def _numbers(measurement: Measurement) -> Numbers:
+def _numbers(results: Sequence[Result], measurement: Measurement) -> Numbers:
     def value(name: str) -> float | None:
         return measurement.metrics[name].value
 
@@ -62,33 +65,63 @@ def _numbers(measurement: Measurement) -> Numbers:
         tool_success=value("tool_call_success_rate"),
         turns=value("avg_turns_per_task"),
         natural=value("natural_stop_rate"),
+        natural_tasks=_natural_tasks(results),
         tokens=((tokens_in or 0) + (tokens_out or 0)) / tasks if tasks and known else None,
         categories={n: c.rate for n, c in measurement.categories.items() if c.rate is not None},
     )
 
 
-def _healthy(n: Numbers) -> Finding | None:
-    if n.overall is None or n.tool_success is None or n.turns is None or n.natural is None:
-        return None
-    lowest = min(n.categories.values(), default=1.0)
-    holds = (
-        n.overall > HEALTHY_OVERALL
-        and n.tool_success > HEALTHY_TOOL_SUCCESS
-        and n.turns < HEALTHY_TURNS
-        and lowest >= HEALTHY_CATEGORY
-        and n.natural >= NATURAL_STOP_MOST
-    )
-    if not holds:
-        return None
-    return Finding(
-        id="healthy_profile",
-        level="good",
-        message="Healthy profile",
-        evidence=f"overall {n.overall:.1%}, tool calls {n.tool_success:.1%}, {n.turns:.1f} turns a task, "
-        f"lowest category {lowest:.1%}, natural stops {n.natural:.1%}",
-        threshold=f"> {HEALTHY_OVERALL:.0%}, > {HEALTHY_TOOL_SUCCESS:.0%}, < {HEALTHY_TURNS:g}, "
-        f"≥ {HEALTHY_CATEGORY:.0%}, ≥ {NATURAL_STOP_MOST:.0%}",
-    )
+@dataclass(frozen=True)
+class _Condition:
+    """One line of the healthy profile: what was measured, `None` where it isn't available, and what it has to be."""
+
+    shown: str
+    wanted: str
+    holds: bool | None
+
+
+def _conditions(n: Numbers) -> list[_Condition]:
+    """The healthy profile of the specification, line by line."""
+    weakest = min(n.categories, key=lambda name: n.categories[name], default=None)
+    lowest = 1.0 if weakest is None else n.categories[weakest]
+    return [
+        _condition("overall", n.overall, lambda v: v > HEALTHY_OVERALL, f"> {HEALTHY_OVERALL:.0%}"),
+        _condition("tool calls", n.tool_success, lambda v: v > HEALTHY_TOOL_SUCCESS, f"> {HEALTHY_TOOL_SUCCESS:.0%}"),
+        _Condition(
+            f"{n.turns:.1f} turns a task" if n.turns is not None else "turns a task not available",
+            f"< {HEALTHY_TURNS:g}",
+            None if n.turns is None else n.turns < HEALTHY_TURNS,
+        ),
+        _condition(f"category {weakest}", lowest, lambda v: v >= HEALTHY_CATEGORY, f"≥ {HEALTHY_CATEGORY:.0%}"),
+        _condition("natural stops in", n.natural_tasks, lambda v: v > MOST, f"> {MOST:.0%} of the tasks"),
+    ]
+
+
+def _condition(name: str, value: float | None, holds: Callable[[float], bool], wanted: str) -> _Condition:
+    if value is None:
+        return _Condition(f"{name} not available", wanted, None)
+    return _Condition(f"{name} {value:.1%}", wanted, holds(value))
+
+
+def _profile(n: Numbers, *, in_friction: bool) -> Iterator[Finding]:
+    """Healthy; or, where there is no friction either, which condition of health doesn't hold."""
+    conditions = _conditions(n)
+    failed = [one for one in conditions if not one.holds]
+    if not failed:
+        yield Finding(
+            id="healthy_profile",
+            level="info" if in_friction else "good",
+            message="Healthy profile by its thresholds, and yet friction" if in_friction else "Healthy profile",
+            evidence=", ".join(one.shown for one in conditions),
+            threshold=", ".join(one.wanted for one in conditions),
+        )
+    elif not in_friction:
+        yield Finding(
+            id="between",
+            level="info",
+            message="Neither healthy nor in friction",
+            evidence="; ".join(f"{one.shown} (healthy: {one.wanted})" for one in failed),
+        )
 
 
 def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
@@ -143,6 +176,15 @@ def _weak_category(results: Sequence[Result], name: str, rate: float) -> Finding
         advice=ADD_GUIDANCE,
         cases=sorted({r.id for r in results if r.category == name and r.valid and r.score < r.max_score}),
     )
+
+
+def _natural_tasks(results: Sequence[Result]) -> float | None:
+    """The share of tasks whose trials mostly stopped by themselves; `None` without a valid trial."""
+    tasks = by_case(results)
+    stopped = [
+        2 * sum((d := _details(r)) is not None and d.natural_stop for r in ts) > len(ts) for ts in tasks.values()
+    ]
+    return sum(stopped) / len(stopped) if stopped else None
 
 
 def _cases_with_failed_calls(results: Sequence[Result]) -> list[str]:

@@ -13,12 +13,13 @@ from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import UNREADABLE, BashDetails, CheckResult, Result, Status
-from evalward.records.trace import ToolCall, Trace
+from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
 from evalward.suites.bash.diagnose import diagnose
+from evalward.suites.bash.failures import SHOWN_COMMAND, SHOWN_STDERR, blamed_call, failures_of
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
@@ -33,8 +34,6 @@ from evalward.suites.loop import broken_shell, converse, keep
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets.base import BrokeOffError, Chat, Evaluated, Target, talks
 from evalward.targets.failures import Cause, TargetError
-
-SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
 
 # "Interpreting results" of the specification: a healthy profile has an overall rate above 90 % and a tool-call success
 # rate above 80 %. The drops are ours: without them a config that names no rule would protect nothing.
@@ -228,7 +227,7 @@ def _reason(trace: Trace) -> str:
 
 
 def _details(trace: Trace, chat: Chat, checks: Sequence[CheckResult], same: bool | None) -> BashDetails:
-    blamed = None if passed_all(checks) else _blamed(trace.tool_calls)
+    blamed = None if passed_all(checks) else blamed_call(trace.tool_calls)
     recorded = chat.recording
     return BashDetails(
         tool_calls=len(trace.tool_calls),
@@ -239,16 +238,10 @@ def _details(trace: Trace, chat: Chat, checks: Sequence[CheckResult], same: bool
         replayed=recorded is not None,
         diverged_at=first_divergence(recorded.tool_calls, trace.tool_calls) if recorded else None,
         deterministic=same,
-        failing_command=cut(blamed.commands, 2000) if blamed else None,
+        failing_command=cut(blamed.commands, SHOWN_COMMAND) if blamed else None,
         failing_stderr=cut(blamed.stderr, SHOWN_STDERR) if blamed and blamed.stderr else None,
+        failures=failures_of(trace.tool_calls),
     )
-
-
-def _blamed(calls: Sequence[ToolCall]) -> ToolCall | None:
-    """The call to look at first: the last one that failed, else the last."""
-    failed = [call for call in calls if call.exit_code != 0 or call.stderr]
-    candidates = failed or list(calls)
-    return candidates[-1] if candidates else None
 
 
 BASH = BashKind()

@@ -188,8 +188,9 @@ def _interaction(details: ScenarioDetails) -> str:
         "error_count": one.error_count,
         "retry_count": one.retry_count,
         "help_invocations": one.help_invocations,
+        "unknown_count": one.unknown_count,
     }
-    rows = [f"| {name} | {value} |" for name, value in counts.items()]
+    rows = [f"| {name} | {'not available' if value is None else value} |" for name, value in counts.items()]
     rows += [f"| {name} | {'not available' if rate is None else f'{rate:.3f}'} |" for name, rate in one.rates().items()]
     note = ["Approximate: read from the transcript, where exit codes are guessed.", ""] if details.approximate else []
     failed = [

@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
+from evalward.suites.alike import Message, messages_in, shared_checks, shared_messages
+from evalward.suites.pooling import by_case
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of
 
 LEAST_RUNS = 2
 FAILS_OFTEN = 0.25  # share of a subcommand's uses, with every agent that uses it
+SHOWN = 3  # gates and messages that a finding names
 LEAST_USES = 2  # of each agent, before a subcommand is blamed
 
 Table = Mapping[str, Sequence[Result]]
@@ -19,18 +22,10 @@ Table = Mapping[str, Sequence[Result]]
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:
     """Findings over the runs of one suite; none for fewer than two measured ones."""
-    tables = {run.target: _by_case(run) for run in runs if any(result.valid for result in run.cases)}
+    tables = {run.target: by_case(run.cases) for run in runs if any(result.valid for result in run.cases)}
     if len(tables) < LEAST_RUNS:
         return []
     return [*_failed_by_all(tables), *_hard_subcommands(tables)]
-
-
-def _by_case(run: Run) -> dict[str, list[Result]]:
-    grouped: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        if result.valid:
-            grouped[result.id].append(result)
-    return grouped
 
 
 def _failed_by_all(tables: Mapping[str, Table]) -> Iterator[Finding]:
@@ -40,17 +35,35 @@ def _failed_by_all(tables: Mapping[str, Table]) -> Iterator[Finding]:
         results = [result for trials in tried for result in trials]
         if len(tried) < LEAST_RUNS or any(result.status is Status.PASSED for result in results):
             continue
-        gates = [{g.gate_type for g in details_of(result).gates if not g.passed} for result in results]
-        same = set.intersection(*gates)
         yield Finding(
             id="failed_by_all",
             level="warning",
             message=f"All {len(tried)} targets fail {case_id}: the tool, its docs or the scenario",
-            evidence=f"gates that fail for all: {', '.join(sorted(same))}" if same else "they fail different gates",
+            evidence=_alike(tried),
             threshold="not one trial passed",
             advice="Run the solution (target oracle); if it passes, read the guidance as the agents had to.",
             cases=[case_id],
         )
+
+
+def _alike(tried: Sequence[Sequence[Result]]) -> str:
+    """The gates that fail with every agent in some trial, and what the tool said to every one of them."""
+    gates = shared_checks(tried) or _shared_types(tried)
+    named = ", ".join(gates[:SHOWN]) + (f" and {len(gates) - SHOWN} more" if len(gates) > SHOWN else "")
+    said = shared_messages([[m for r in results for m in _messages(r)] for results in tried])
+    words = "; ".join(f"{text} ({times} times)" for text, times in said[:SHOWN])
+    parts = [f"gates that fail for all: {named}" if gates else "they fail different gates"]
+    return "; ".join([*parts, *([f"the tool says to all: {words}"] if words else [])])
+
+
+def _shared_types(tried: Sequence[Sequence[Result]]) -> list[str]:
+    """The types of gates that fail with every agent: of results that name no checks."""
+    types = [{g.gate_type for r in results for g in details_of(r).gates if not g.passed} for results in tried]
+    return sorted(set.intersection(*types))
+
+
+def _messages(result: Result) -> list[Message]:
+    return [message for one in details_of(result).interaction.failed for message in messages_in(one.said)]
 
 
 def _hard_subcommands(tables: Mapping[str, Table]) -> Iterator[Finding]:

@@ -59,7 +59,7 @@ def _numbers(valid: Sequence[Result], measurement: Measurement) -> _Numbers:
     found = [details_of(result).interaction for result in valid]
     used = [one for one in found if one.total_commands]
     tried = [one for one in used if one.first_try_count is not None]
-    unique = sum(one.unique_commands for one in tried)
+    unique = sum(one.unique_commands or 0 for one in tried)
     done = [one for one in used if one.completed]
     return _Numbers(
         errors=measurement.metrics["error_rate"].value,
@@ -116,8 +116,9 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield _finding(
             "unknown_exit_codes",
             "info",
-            f"Nobody told the exit code of {_counted(count, 'command')}; they count neither as failed nor as succeeded",
+            f"The exit code of {_counted(count, 'command')} is unknown; they count neither as failed nor as succeeded",
             evidence=f"in {_counted(len(unknown), 'trial')}",
+            advice="Agents give one exit code a call: `tool a; tool b` and `tool a | head` say nothing of `tool a`.",
             of=unknown,
         )
     guessed = [r for r in valid if details_of(r).approximate]

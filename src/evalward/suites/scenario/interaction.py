@@ -1,20 +1,23 @@
 """Layer 1: how the agent used the target tool, by the specification's definitions.
 
-What the shell tells of a tool call is one exit code. A call with one command of the target tells that command's; where
-several stand in one call, each gets the call's, for nobody knows more. A command with `--help` counts as exit code 0.
-A call without a result is unknown, never a success; where the run was killed, what it was waiting for failed.
+What is told of a tool call is one exit code: that of the last command that ran. Each command's own is what the shell
+tells of it where the shell was ours, else what follows from the call's by the rules of the shell, else unknown. A
+command with `--help` counts as exit code 0. A call without a result is unknown, never a success; where the run was
+killed, the one command that it was waiting for failed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalward.records.base import clean_text
 from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
 from evalward.records.events import completed as ended_well
 from evalward.records.scenario import FailedCommand, Interaction, SubcommandStats
-from evalward.suites.scenario.patterns import CommandPattern, invocations
+from evalward.suites.scenario.patterns import NAMELESS, CommandPattern
+from evalward.suites.scenario.shell_codes import Use, uses_of
+from evalward.suites.scenario.told import told_uses
 
 MOST_SUBCOMMANDS = 50
 OTHERS = "(others)"
@@ -63,18 +66,24 @@ def target_commands(
 
 
 def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list[TargetCommand]:
-    answer = call.answer
-    return [
-        TargetCommand(
-            identity=found.identity,
-            text=found.text,
-            exit_code=0 if "--help" in found.text else answer.exit_code if answer else None,
-            said=answer.output if answer else "",
-            is_help=found.is_help,
-            killed=killed and answer is None and "--help" not in found.text,
-        )
-        for found in invocations(call.call.command, pattern)
-    ]
+    answer, script = call.answer, call.call.command
+    said, code = (answer.output, answer.exit_code) if answer else ("", None)
+    uses = uses_of(script, pattern, code, said)
+    told = told_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
+    waited_for = killed and answer is None and len(uses) == 1
+    return [_command(use, said, killed=waited_for) for use in (uses if told is None else told)]
+
+
+def _command(use: Use, said: str, *, killed: bool) -> TargetCommand:
+    asks = "--help" in use.found.text
+    return TargetCommand(
+        identity=use.found.identity,
+        text=use.found.text,
+        exit_code=0 if asks else use.exit_code,
+        said=said,
+        is_help=use.found.is_help,
+        killed=killed and not asks,
+    )
 
 
 def interaction_of_events(
@@ -91,25 +100,35 @@ def interaction_of_events(
 
 
 def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_subcommand: bool) -> Interaction:
-    """The counts of these commands, in the order in which they ran."""
+    """The counts of these commands, in the order in which they ran.
+
+    Where the pattern captures no subcommand (`per_subcommand` is false), nobody knows which commands are the same: what
+    counts different ones, repetitions and first tries is then not available.
+    """
+    counts = Interaction(
+        total_commands=len(commands),
+        error_count=sum(command.failed for command in commands),
+        help_invocations=sum(command.is_help for command in commands),
+        unknown_count=sum(not command.failed and not command.succeeded for command in commands),
+        completed=completed,
+    )
+    if commands and not per_subcommand:
+        failed = [_failed(replace(command, identity=NAMELESS), ()) for command in commands if command.failed]
+        without = dict.fromkeys(("unique_commands", "retry_count", "first_try_count", "retries_after_failure"))
+        return counts.model_copy(update={**without, "failed": failed[:MOST_FAILED]})
     groups: dict[str, list[TargetCommand]] = {}
     for command in commands:
         groups.setdefault(command.identity, []).append(command)
-    unknown = sum(not command.failed and not command.succeeded for command in commands)
-    return Interaction(
-        total_commands=len(commands),
-        unique_commands=len(groups),
-        error_count=sum(command.failed for command in commands),
-        retry_count=len(commands) - len(groups),
-        help_invocations=sum(command.is_help for command in commands),
-        unknown_count=unknown,
-        first_try_count=_first_tries(groups.values(), unknown=unknown, total=len(commands)),
-        retries_after_failure=sum(map(_retries_after_failure, groups.values())),
-        completed=completed,
-        per_subcommand=_per_subcommand(groups) if per_subcommand else {},
-        failed=[_failed(command, commands[place + 1 :]) for place, command in enumerate(commands) if command.failed][
-            :MOST_FAILED
-        ],
+    failed = [_failed(one, commands[place + 1 :]) for place, one in enumerate(commands) if one.failed]
+    return counts.model_copy(
+        update={
+            "unique_commands": len(groups),
+            "retry_count": len(commands) - len(groups),
+            "first_try_count": _first_tries(groups.values(), unknown=counts.unknown_count, total=len(commands)),
+            "retries_after_failure": sum(map(_retries_after_failure, groups.values())),
+            "per_subcommand": _per_subcommand(groups),
+            "failed": failed[:MOST_FAILED],
+        }
     )
 
 

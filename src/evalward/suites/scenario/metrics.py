@@ -46,6 +46,7 @@ EVALUATOR = "evaluator."
 NO_TRIAL = "no valid trial"
 NO_COMMAND = "no command of the target tool was run"
 NOT_TOLD = "exit codes are unknown"
+NO_SUBCOMMAND = "the command pattern captures no subcommand"
 
 
 def measure(results: Sequence[Result]) -> Measurement:
@@ -79,26 +80,27 @@ def _interaction(valid: Sequence[Result]) -> dict[str, Metric]:
     all_of = [details_of(result).interaction for result in valid]
     known = [one for one in all_of if one.exit_codes_known]
     first = [one for one in all_of if one.first_try_count is not None]
-    total, unique = _sum(all_of, _total), _sum(all_of, _unique)
+    named = [one for one in all_of if one.unique_commands is not None]
+    total, named_total = _sum(all_of, _total), _sum(named, _total)
+    unique = _sum(named, lambda i: i.unique_commands or 0)
     none = NO_COMMAND if valid else NO_TRIAL
+    not_named = NO_SUBCOMMAND if total else none
     not_told = NOT_TOLD if total else none
     return {
         **_counts(valid),
         "error_rate": ratio(_sum(known, lambda i: i.error_count), _sum(known, _total), not_told, "lower"),
         "tool_success_rate": ratio(_sum(known, lambda i: i.succeeded), _sum(known, _total), not_told),
-        "first_try_success_rate": ratio(_sum(first, lambda i: i.first_try_count or 0), _sum(first, _total), not_told),
-        "retry_rate": ratio(_sum(all_of, lambda i: i.retry_count), total, none, "lower"),
-        "iteration_ratio": ratio(unique, total, none),
-        "commands_per_unique": ratio(total, unique, none, "lower", "count"),
+        "first_try_success_rate": ratio(
+            _sum(first, lambda i: i.first_try_count or 0), _sum(first, _total), not_told if named_total else not_named
+        ),
+        "retry_rate": ratio(_sum(named, lambda i: i.retry_count or 0), named_total, not_named, "lower"),
+        "iteration_ratio": ratio(unique, named_total, not_named),
+        "commands_per_unique": ratio(named_total, unique, not_named, "lower", "count"),
     }
 
 
 def _total(interaction: Interaction) -> float:
     return interaction.total_commands
-
-
-def _unique(interaction: Interaction) -> float:
-    return interaction.unique_commands
 
 
 def _sum(interactions: Sequence[Interaction], number: Callable[[Interaction], float]) -> float:
@@ -112,13 +114,16 @@ def _counts(valid: Sequence[Result]) -> dict[str, Metric]:
     def errors(interaction: Interaction) -> float | None:
         return interaction.error_count if interaction.exit_codes_known else None
 
+    named = all(details_of(result).interaction.unique_commands is not None for result in valid)
+    unnamed = NO_SUBCOMMAND if valid else NO_TRIAL
+    why = NO_TRIAL if not valid else NOT_TOLD if named else NO_SUBCOMMAND
     return {
         "total_commands": count(_total),
-        "unique_commands": count(_unique, "neither"),
+        "unique_commands": count(lambda i: i.unique_commands, "neither", unnamed),
         "error_count": count(errors, why=NOT_TOLD if valid else NO_TRIAL),
-        "retry_count": count(lambda i: i.retry_count),
+        "retry_count": count(lambda i: i.retry_count, why=unnamed),
         "help_invocations": count(lambda i: i.help_invocations),
-        "retries_after_failure": count(lambda i: i.retries_after_failure, why=NOT_TOLD if valid else NO_TRIAL),
+        "retries_after_failure": count(lambda i: i.retries_after_failure, why=why),
     }
 
 

@@ -2,7 +2,8 @@
 
 A line with a command of the target begins a window that ends at the next such line. In the window the first "exit code
 N" or "exit status N" is the command's; otherwise one of the words `error`, `failed`, `exit code`, `non-zero` means that
-it failed, and their absence that it didn't. So "0 errors found" is taken for a failure: hence approximate.
+it failed, and their absence that it didn't. So "0 errors found" is taken for a failure: hence approximate. Several
+commands in one line have what follows from that by the rules of the shell.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ import re
 from evalward.records.scenario import Interaction
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of
 from evalward.suites.scenario.patterns import LINE_LIMIT, CommandPattern
+from evalward.suites.scenario.shell_codes import uses_of
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _EXIT_CODE = re.compile(r"exit (?:code|status)\s{0,8}:?\s{0,8}(-?[0-9]+)", re.IGNORECASE)
+_PROMPT = re.compile(r"^\s*[$#%>]\s+")
 _FAILURE_WORDS = ("error", "failed", "exit code", "non-zero")
 _LARGEST_CODE = 2**31 - 1
 _OVERFLOW = -1
@@ -26,26 +29,29 @@ def transcript_commands(transcript: str, pattern: CommandPattern) -> list[Target
     """The target's commands in a transcript, with the exit codes that the text suggests."""
     commands: list[TargetCommand] = []
     window: list[str] = []
-    pending: list[tuple[str, str, bool]] = []
+    pending = ""
     for raw in _LINE_END.split(transcript):
         line = _ESCAPES.sub("", raw)[:LINE_LIMIT]
         found = pattern.find(line)
         if not found:
             window.append(line)
             continue
-        commands += _ended(pending, window)
-        window, pending = [], [(use.identity, use.text, use.is_help) for use in found]
-    return [*commands, *_ended(pending, window)]
+        commands += _ended(pending, window, pattern)
+        window, pending = [], line
+    return [*commands, *_ended(pending, window, pattern)]
 
 
-def _ended(pending: list[tuple[str, str, bool]], window: list[str]) -> list[TargetCommand]:
-    if not pending:
-        return []
+def _ended(line: str, window: list[str], pattern: CommandPattern) -> list[TargetCommand]:
+    """The commands of a line, with what was printed until the next one."""
     said = "\n".join(window)
-    code = exit_code_of(said)
+    code, found = exit_code_of(said), pattern.find(line)
+    codes = (
+        [code] if len(found) == 1 else [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, said)]
+    )
+    known = codes if len(codes) == len(found) else [None] * len(found)
     return [
-        TargetCommand(identity, text, 0 if "--help" in text else code, said, is_help)
-        for identity, text, is_help in pending
+        TargetCommand(use.identity, use.text, 0 if "--help" in use.text else one, said, use.is_help)
+        for use, one in zip(found, known, strict=True)
     ]
 
 

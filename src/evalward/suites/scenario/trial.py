@@ -43,6 +43,7 @@ from evalward.suites.scenario.scripts import (
 )
 from evalward.suites.scenario.transcript import transcript_commands
 from evalward.suites.scenario.unread import About, unread_result
+from evalward.suites.scenario.watched import WatchedPlace
 from evalward.targets.agents.base import Agent, AgentJob, AgentRun
 from evalward.targets.agents.scripted import OracleAgent
 from evalward.targets.base import BrokeOffError, TrialSkippedError
@@ -237,9 +238,10 @@ class _Stage:
     async def _worked(self) -> _Worked:
         case, workspace = self._case, self._workspace
         cost = case.scenario.cost
+        watched = WatchedPlace(workspace, case.pattern)
         job = AgentJob(
             prompt=case.prompt,
-            workspace=workspace,
+            workspace=watched,
             timeout_s=case.timeout_s,
             env=case.target.env,
             max_turns=case.max_turns,
@@ -253,7 +255,7 @@ class _Stage:
             raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
         except SandboxError as error:  # it had not begun: from then on it is a `BrokeOffError`
             raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
-        events = events_of(run.trace, started, command=[self._agent.id], exit_code=run.exit_code)
+        events = watched.heard(events_of(run.trace, started, command=[self._agent.id], exit_code=run.exit_code))
         commands = _commands(case, run, events)
         pattern = case.pattern if run.structured else case.transcript_pattern
         interaction = interaction_of(commands, completed=run.completed, per_subcommand=pattern.has_subcommands)

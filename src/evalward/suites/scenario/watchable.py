@@ -1,0 +1,91 @@
+"""Which scripts can be watched: their shell can tell how each of the target's commands ended, and they don't notice.
+
+A function stands for each program. Refused are scripts that could tell it from the program, whose commands may outlive
+the call, and those that we can't read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from evalward.suites.command.safety.syntax import Function, Process, Script, Simple, Step
+from evalward.suites.command.safety.words import names
+from evalward.suites.scenario.patterns import CommandPattern, invocations
+from evalward.suites.scenario.shell_codes import INDIRECT, SHELLS, parsed, program_of, simples, substituted
+
+_NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./+-]{0,200}")
+_BUILTINS = names(
+    ". : [ alias bg bind break builtin caller case cd command compgen complete compopt continue coproc declare dirs "
+    "disown do done echo elif else enable esac eval exec exit export false fc fg fi for function getopts hash help "
+    "history if in jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return select set "
+    "shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while"
+)
+_SEES_FUNCTIONS = names(
+    "type declare typeset compgen hash enable builtin unset alias unalias trap eval source . shopt caller bind"
+)
+_TELLING = re.compile(
+    r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\bset\s+[-+]\w*[xvnT]|\b(?:command|export)\s+-\w*[vVf]"
+)
+
+
+def programs_to_watch(script: str, pattern: CommandPattern) -> list[str]:
+    """The programs of the target's commands in a script, as they stand there; empty where we had better not watch."""
+    wanted = len(invocations(script, pattern))
+    tree = parsed(script) if wanted else None
+    if tree is None or _is_alone(tree) or _TELLING.search(script) or _refuses(tree):
+        return []
+    names: list[str] = []
+    for simple in _all_simples(tree):
+        own = _own(simple, pattern)
+        wanted -= own
+        program = program_of(simple) or ""
+        if own and (own > 1 or not _may_be_function(program)):
+            return []
+        names += [program] * own
+    return list(dict.fromkeys(names)) if wanted == 0 else []
+
+
+def _is_alone(tree: Script) -> bool:
+    return len(tree.steps) == 1 and isinstance(tree.steps[0].node, Simple) and not any(substituted(tree))
+
+
+def _may_be_function(program: str) -> bool:
+    return bool(_NAME.fullmatch(program)) and program not in _BUILTINS | SHELLS | INDIRECT
+
+
+def _own(simple: Simple, pattern: CommandPattern) -> int:
+    """The target's commands in a simple command, without those of its substitutions."""
+    nested = [inside for script in substituted(simple) for inside in simples(script)]
+    return len(invocations(simple.source, pattern)) - sum(len(invocations(one.source, pattern)) for one in nested)
+
+
+def _all_simples(tree: Script) -> Iterator[Simple]:
+    yield from (node for node in _nodes(tree) if isinstance(node, Simple))
+
+
+def _refuses(tree: Script) -> bool:
+    return any(_is_telling(node) for node in _nodes(tree))
+
+
+def _is_telling(node: Any) -> bool:
+    """A part of a script that would notice a function in place of a program, or outlive the call."""
+    if isinstance(node, Step):
+        return node.operator == "&"
+    if isinstance(node, Simple):
+        program = program_of(node)
+        return program in _SEES_FUNCTIONS or (program == "set" and len(node.words) == 1)
+    return isinstance(node, Function | Process)
+
+
+def _nodes(node: Any) -> Iterator[Any]:
+    """Every part of a tree."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _nodes(item)
+    elif is_dataclass(node):
+        yield node
+        for one in fields(node):
+            yield from _nodes(getattr(node, one.name))

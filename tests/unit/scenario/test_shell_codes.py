@@ -1,0 +1,84 @@
+"""Which exit code of a command follows from the shell's rules and the exit code of the whole call."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalward.suites.scenario.patterns import command_pattern
+from evalward.suites.scenario.shell_codes import uses_of
+
+TODO = command_pattern("./todo", None)
+SURE = "echo x && export A=1 && "
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "codes"),
+    [
+        ("./todo add a", 0, [0]),
+        ("./todo add a", 3, [3]),
+        ('./todo add "$(date)" > log 2>&1', 3, [3]),
+        ("env X=1 ./todo add", 124, [124]),
+        # several in one call: what ran last gave the code, what ran before is another matter
+        ("./todo bad; ./todo hello", 0, [None, 0]),
+        ("./todo bad; ./todo hello", 1, [None, 1]),
+        ("./todo bad\n./todo hello", 0, [None, 0]),
+        ("./todo bad; echo $?", 0, [None]),
+        ("./todo bad | cat", 0, [None]),
+        ("./todo a | ./todo b", 2, [None, 2]),
+        ("./todo bad || true", 0, [None]),
+        ("./todo bad || ./todo worse", 4, [None, 4]),
+        ("./todo a && ./todo b && ./todo c", 0, [0, 0, 0]),
+        ("./todo a && ./todo b && ./todo bad", 1, [None, None, None]),
+        ("ls | wc && ./todo a", 1, [None]),
+        ("./todo serve & ./todo a", 0, [None, 0]),
+        ("./todo serve &", 0, [None]),
+        # commands that can't fail in silence blame nobody else
+        (f"{SURE}./todo a", 1, [1]),
+        (f"{SURE}./todo a && echo done", 1, [1]),
+        ("cd sub && ./todo a", 1, [1]),
+        # blocks, and what the rules don't reach into
+        ("(./todo a; ./todo b)", 2, [None, 2]),
+        ("{ ./todo a; }", 2, [2]),
+        ("for i in 1 2; do ./todo a; done", 0, [None]),
+        ("if ./todo a; then echo b; fi", 0, [None]),
+        ("for i in 1 2; do ./todo a; done; ./todo b", 1, [None, 1]),
+        ("! ./todo a", 1, [None]),
+        ('echo "$(./todo id)"', 0, [None]),
+        ("x=$(./todo id)", 0, [None]),
+        ('./todo a "$(./todo id)"', 0, [None, None]),
+        # a shell in the shell
+        ("bash -c './todo a && ./todo b'", 0, [0, 0]),
+        ("sh -c './todo a || true'", 0, [None]),
+        ("eval './todo a'", 0, [None]),
+        # what changes the rules
+        ("set -e\n./todo a\n./todo b", 0, [0, 0]),
+        ("set -e\n./todo a\n./todo b", 1, [None, None]),
+        ("set -o pipefail; ./todo a | head", 0, [0]),
+        ("set -o pipefail; ./todo a | ./todo b", 1, [None, None]),
+        ("set -euo pipefail; ./todo a | head; ./todo b", 0, [0, 0]),
+        ("set +e; set -x; ./todo a", 0, [None]),
+        ("./todo a; set -e; ./todo b", 0, [None, None]),
+        ("./todo a || exit 1; ./todo b", 1, [None, None]),
+        ("trap 'exit 0' EXIT; ./todo a", 0, [None]),
+        # ended from outside: nobody knows where it was
+        ("./todo a; ./todo b", 124, [None, None]),
+        ("./todo a; ./todo b", 137, [None, None]),
+        ("./todo a; ./todo b", None, [None, None]),
+        # no shell that we can read
+        ("./todo a 'unfinished", 2, [None]),
+        ("./todo a; " * 5_000, 0, [None] * 2_000),
+    ],
+)
+def test_what_follows_from_the_calls_exit_code(script: str, code: int | None, codes: list[int | None]) -> None:
+    assert [use.exit_code for use in uses_of(script, TODO, code)][:2_000] == codes
+
+
+def test_a_cd_that_failed__is_not_the_tools_error() -> None:
+    said = "bash: line 1: cd: sub: No such file or directory"
+    assert [use.exit_code for use in uses_of("cd sub && ./todo a", TODO, 1, said)] == [None]
+
+
+def test_a_pattern_that_finds_words_and_no_commands__leaves_them_unknown() -> None:
+    """What is matched across commands belongs to none of them."""
+    pattern = command_pattern("x", r"; \./todo (\w+)")
+    assert [use.exit_code for use in uses_of("ls; ./todo add", pattern, 0)] == [None]
