@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from evalward.importers.base import Imported
+from evalward.importers.moments import latest
 from evalward.records.base import Count, Record, clean_text, digest
 from evalward.records.metric import EPSILON
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -31,6 +32,19 @@ CATEGORY = "optimisation"
 REMEDY = "Give FC-Eval's results.json, or a task's test logs with what lies beside them."
 TARGETS_FAULT = {"agent_timeout", "context_length_exceeded", "output_length_exceeded"}
 PARSE_ERROR = "parse_error"
+FAILURE_MODES = {
+    *TARGETS_FAULT,
+    PARSE_ERROR,
+    "unset",
+    "none",
+    "unknown",
+    "test_timeout",
+    "setup_timeout",
+    "unknown_agent_error",
+    "fatal_llm_parse_error",
+    "agent_installation_failed",
+}
+"""FC-Eval's words for how a trial ended."""
 MAX_WARNINGS = 20
 
 
@@ -42,6 +56,7 @@ class _Trial(Record):
     parser_extra_metrics: dict[str, Any] | None = None
     total_input_tokens: Count | None = None
     total_output_tokens: Count | None = None
+    trial_ended_at: str | None = None
     costs_by_agent_model: dict[str, Any] | None = None
 
     @property
@@ -100,8 +115,11 @@ def make_run(suite: str, key: str, results: Sequence[Result]) -> Run:
     )
 
 
-def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE) -> Imported:
-    """One `results.json`: a run for each agent and model in it. Raises `InputError`."""
+def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str | None = None) -> Imported:
+    """One `results.json`: a run for each agent and model in it; `at` is when it was, if the file doesn't tell.
+
+    Raises `InputError`.
+    """
     read = _parse(data, file)
     agents = list(dict.fromkeys(key for trial in read.results for key in trial.keys))
     if not agents:
@@ -124,8 +142,8 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE) -> Impo
     return Imported(
         runs=runs,
         trials=[_as_trial(suite, each) for each in found if each.instruction],
-        created_at=read.created_at,
-        warnings=_capped(f"{file}: {warning}" for warning in warnings),
+        created_at=latest([read.created_at]) or latest(trial.trial_ended_at for trial in read.results) or at,
+        warnings=capped(f"{file}: {warning}" for warning in warnings),
     )
 
 
@@ -139,7 +157,8 @@ def _parse(data: Mapping[str, Any], file: str) -> _File:
         ) from error
 
 
-def _capped(warnings: Iterator[str]) -> list[str]:
+def capped(warnings: Iterator[str]) -> list[str]:
+    """The first of many warnings, and how many more there are."""
     told = list(warnings)
     more = len(told) - MAX_WARNINGS
     return [*told[:MAX_WARNINGS], f"… and {more} more like these"] if more > 0 else told

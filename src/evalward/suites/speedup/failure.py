@@ -73,6 +73,8 @@ def resolved(evidence: Evidence) -> bool:
 def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
     """What became of each agent on one task, by its key. The oracle among them sets how many tests may fail.
 
+    An oracle alone is no measure of itself: there any failing test is a failure, as of any agent alone.
+
     Raises `ValueError` when two have the same key.
     """
     by_key: dict[str, Evidence] = {}
@@ -80,7 +82,8 @@ def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
         if evidence.key in by_key:
             raise ValueError(f"two results are of {evidence.key}")
         by_key[evidence.key] = evidence
-    oracle = next((evidence for evidence in by_key.values() if evidence.role == "oracle"), None)
+    several = len(by_key) > 1
+    oracle = next((evidence for evidence in by_key.values() if several and evidence.role == "oracle"), None)
     return {key: _judged(evidence, oracle) for key, evidence in by_key.items()}
 
 
