@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from evalward.records.problem import wrong
-from evalward.suites.speedup.failure import role_of
+from evalward.suites.speedup.failure import plain, role_of
 
 GENERAL = {"agent", "log", "logs", "output", "panes", "post-test", "result", "sessions", "stdout", "test", "tests"}
 """Names of files and folders that say nothing of the task: the folder above does."""
@@ -112,12 +112,8 @@ def of_folder(names: Sequence[str]) -> list[str]:
 
 def same_agent(name: str, key: str) -> bool:
     """Whether a folder's name stands for the agent of `agent:model`, with or without number and model."""
-    plain = _plain(_NUMBERED.sub("", name))
-    return bool(plain) and plain in {_plain(key.partition(":")[0]), _plain(key)}
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+    said = plain(_NUMBERED.sub("", name))
+    return bool(said) and said in {plain(key.partition(":")[0]), plain(key)}
 
 
 def tasks_of(logs: Mapping[str, str | None]) -> dict[str, str]:

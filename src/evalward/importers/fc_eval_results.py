@@ -19,7 +19,7 @@ from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.speedup import Role, SpeedupDetails
 from evalward.records.trace import Trace, Usage
-from evalward.suites.speedup.failure import Evidence, merge, role_of
+from evalward.suites.speedup.failure import Evidence, key_among, merge, role_of
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure
 from evalward.suites.speedup.outcome import Reason, TaskId, make_result
@@ -120,7 +120,7 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str
 
     Raises `InputError`.
     """
-    read = _parse(data, file)
+    read = _with_one_key_each(_parse(data, file))
     agents = list(dict.fromkeys(key for trial in read.results for key in trial.keys))
     if not agents:
         raise wrong(file, "no trial in it has agent_metrics_by_agent", REMEDY, field="results")
@@ -155,6 +155,17 @@ def _parse(data: Mapping[str, Any], file: str) -> _File:
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
             for item in error.errors()[:20]
         ) from error
+
+
+def _with_one_key_each(read: _File) -> _File:
+    """Costs under the keys that the payloads have: FC-Eval writes a model there as it was configured."""
+    known = list(dict.fromkeys(key for trial in read.results for key in trial.payloads))
+
+    def renamed(trial: _Trial) -> _Trial:
+        costs = trial.costs_by_agent_model or {}
+        return trial.model_copy(update={"costs_by_agent_model": {key_among(key, known): costs[key] for key in costs}})
+
+    return read.model_copy(update={"results": [renamed(trial) for trial in read.results]})
 
 
 def capped(warnings: Iterator[str]) -> list[str]:

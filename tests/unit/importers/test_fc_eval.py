@@ -14,6 +14,7 @@ from evalward.importers.fc_eval_export import write
 from evalward.records.problem import InputError
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
+from evalward.suites.speedup.failure import key_among
 from evalward.suites.speedup.payload import details_of
 from evalward.suites.speedup.payload import payload as written_payload
 from support.fc_eval_files import one, payload, results, trial
@@ -122,6 +123,20 @@ def test_tokens_are_the_only_agents_and_a_cost_of_0_beside_them_is_unknown() -> 
     assert "price was unknown" in imported.warnings[0]
     shared = trial("t", {KEY: payload(), "b:model": payload()}, total_input_tokens=100, total_output_tokens=10)
     assert read(results(shared)).runs[0].cases[0].usage.input_tokens is None
+
+
+def test_costs_are_the_payloads_agents_whatever_their_model_is_written_like() -> None:
+    key = "agent:anthropic-claude-haiku"
+    costs = {"agent:anthropic/claude-haiku": 0.5, "nop:unknown": 0.0}
+    payloads = {key: payload(cost=None), NOP: payload(cost=None)}
+    broken = trial("two", None, failure_mode="setup_timeout", costs_by_agent_model=costs)
+    found = read(results(trial("one", payloads, costs_by_agent_model=costs), broken)).runs
+    told = {run.target: [(case.id, case.usage.cost_usd) for case in run.cases] for run in found}
+    assert told == {key: [("one", 0.5), ("two", None)], NOP: [("one", 0.0), ("two", None)]}
+
+
+def test_costs_of_an_agent_with_two_models_are_not_guessed() -> None:
+    assert key_among("agent:three", ["agent:one", "agent:two"]) == "agent:three"
 
 
 @pytest.mark.parametrize(
