@@ -76,7 +76,12 @@ def _sources(form: str, path: Path) -> list[Source]:
     if batch is None:
         raise wrong(str(path), f"it is a folder, and {form} has single files", "Name the files.")
     try:
-        changed = {entry.path: entry.changed for entry in islice(walk_inside(path, "."), MOST_FILES) if entry.is_file}
+        entries = list(islice(((e.path, e.changed, e.is_file) for e in walk_inside(path, ".")), MOST_FILES + 1))
+        if len(entries) > MOST_FILES:
+            raise wrong(
+                str(path), f"it holds more than {MOST_FILES:,} files and folders", "Name the folder of one run."
+            )
+        changed = {name: when for name, when, is_file in entries if is_file}
         names = batch.of_folder(sorted(changed))
         read = [Source(read_inside(path, name, MOST_BYTES), str(path / name), changed[name]) for name in names]
     except OSError as error:
