@@ -61,8 +61,8 @@ def part_of(file: str) -> Part:
     path = PurePath(file)
     if path.suffix == ".cast":
         return "other" if path.name in _OTHER_RECORDINGS else "recording"
-    if path.parent.name == "agent-logs":
-        return "agent-log" if path.suffix == ".json" else "other"
+    if "agent-logs" in path.parts[:-1]:
+        return "agent-log" if path.parent.name == "agent-logs" and path.suffix == ".json" else "other"
     if path.name in _OTHER_NAMES or (path.parent.name == "panes" and path.stem.startswith(("pre-", "post-"))):
         return "log" if path.stem == POST_TEST else "other"
     return "log"

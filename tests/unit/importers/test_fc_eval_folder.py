@@ -88,6 +88,16 @@ def test_logs_that_lie_elsewhere_are_placed_by_their_agents(form: str) -> None:
     assert found[AGENT].metrics["agent_advantage"].value == runs(logs)[AGENT].metrics["agent_advantage"].value
 
 
+def test_a_log_that_calls_its_agents_by_number_and_name_is_read_alike() -> None:
+    files = run_folder({"sort": THREE})
+    numbers = {NOP: 1, ORACLE: 2, AGENT: 3}
+    for key, number in numbers.items():
+        files = {name: text.replace(f'"{key}"', f'"agent-{number}-{key}"') for name, text in files.items()}
+    found = runs(files)
+    assert sorted(found) == sorted(THREE)
+    assert found[AGENT].metrics["num_valid_benchmarks"].value == 2
+
+
 def test_the_agent_of_a_broken_log_is_its_folders() -> None:
     files = run_folder({"sort": THREE, "scan": {**THREE, AGENT: AgentRun(log="nothing was measured\n")}})
     found = runs(files)[AGENT]
@@ -217,7 +227,8 @@ def test_of_a_runs_folder_its_results_or_else_its_logs_are_read() -> None:
     assert [name for name in logs if "post-test" not in name] == ["sort/t/agent-logs/a.json", "run_metadata.json"]
     assert of_folder([*names, "results.json", "run_metadata.json"]) == ["results.json", "run_metadata.json"]
     assert of_folder(["sort/t/results.json"]) == ["sort/t/results.json"]
-    assert [part_of(name) for name in ("fc.lock", "x/panes/post-agent.txt")] == ["other", "other"]
+    others = ("fc.lock", "x/panes/post-agent.txt", "x/agent-logs/state/a.json")
+    assert {part_of(name) for name in others} == {"other"}
 
 
 def test_a_run_is_dated_by_its_metadata_or_its_trials() -> None:

@@ -26,6 +26,7 @@ REPEATED = "times in the log; the first one counts"  # in the note about a block
 NO_BENCHMARKS = "FORMULACODE_NO_BENCHMARKS"
 _MARKER = re.compile(r"^[ \t]*FORMULACODE_(TESTS|RESULT|SNAPSHOT)_(START|END)[ \t\r]*$", re.MULTILINE)
 _NO_BENCHMARKS = re.compile(rf"^[ \t]*{NO_BENCHMARKS}\b", re.MULTILINE)
+_NUMBERED = re.compile(r"agent-[0-9]{1,4}-(?=.)")
 _TEST_COUNTS = ("passed", "failed", "error", "skipped", "total", "warnings", "xfailed", "xpassed", "rerun")
 _SNAPSHOT_COUNTS = ("pass-to-fail", "passed", "failed", "skipped", "total")
 _FASTEST_LEGACY = -100.0  # per cent: nothing takes less than no time
@@ -241,15 +242,20 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     if not isinstance(mine, dict) and speeds:
         notes.append("no speedups by agent; per_benchmark_speedups are taken for the last agent's")
     return ResultBlock(
-        agent=None if told is None else clean_text(told),
+        agent=None if told is None else _key(told),
         benchmarks=tuple(benchmark_speeds(speeds)),
         by_agent={
-            clean_text(key): tuple(benchmark_speeds(entries))
+            _key(key): tuple(benchmark_speeds(entries))
             for key, entries in by_agent.items()
             if isinstance(entries, dict)
         },
         notes=tuple(notes),
     )
+
+
+def _key(told: str) -> str:
+    """`agent:model`, without the number that FC-Eval puts before it where several agents work on a task."""
+    return clean_text(_NUMBERED.sub("", told, count=1) if _NUMBERED.match(told) else told)
 
 
 def _legacy(value: Mapping[str, Any]) -> ResultBlock:
