@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
 FORMATS = ("terminal", "markdown", "junit", "json")
+VERBOSE = "show every check, and each task's turns, calls, tokens and time"
+IMPORTED = ("bashkit-eval", "caro", "llm-tool-test", "fc-eval")  # as in importers.base, which is slow to load
+EXPORTED = ("bashkit-eval", "caro", "fc-eval")
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS, EXIT_INTERRUPTED = (
     2,
@@ -105,11 +108,11 @@ def _positive(text: str) -> int:
 
 
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = _command(commands, "run", "run suites and write report.json", _run)
+    parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
-    parser.add_argument("--verbose", action="store_true", help="show every check, not only the failing ones")
+    parser.add_argument("--verbose", action="store_true", help=VERBOSE)
 
 
 def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -132,17 +135,17 @@ def _add_compare(commands: Commands[argparse.ArgumentParser]) -> None:
 def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "report", "show a report without a baseline, or several side by side", _report)
     parser.add_argument("reports", type=Path, nargs="+", metavar="R.json")
-    parser.add_argument("--verbose", action="store_true", help="show every check, not only the failing ones")
+    parser.add_argument("--verbose", action="store_true", help=VERBOSE)
     _format_options(parser)
 
 
 def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
     importer = _command(commands, "import", "read another tool's result files as a report", _import)
-    importer.add_argument("form", metavar="FORMAT", help="bashkit-eval, caro")
-    importer.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    importer.add_argument("form", metavar="FORMAT", help=", ".join(IMPORTED))
+    importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
     importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
     exporter = _command(commands, "export", "write a run in another tool's form", _export)
-    exporter.add_argument("form", metavar="FORMAT", help="bashkit-eval, caro")
+    exporter.add_argument("form", metavar="FORMAT", help=", ".join(EXPORTED))
     exporter.add_argument("report", type=Path, metavar="R.json")
     exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
     exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")

@@ -172,6 +172,7 @@ def test_report__one_and_several(based: Path, evalward: Callable[..., Done]) -> 
     shutil.copytree(based / "evalward-out", based / "second")
     one = evalward("report", "evalward-out/report.json", "--verbose")
     assert "stdout_contains:one" in one.out
+    assert (based / "evalward-out" / "report.md").read_text("utf-8").startswith("### Evalward report")
     several = evalward("report", "evalward-out/report.json", "second/report.json")
     assert several.out.count("pass_rate") == 1
     assert "\x1b" not in one.out + several.out

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from support.speedups import KEY
+from support.speedups import GOOD_SNAPSHOT, GOOD_TESTS, KEY, log, result_object
 
 
 def payload(
@@ -47,3 +48,39 @@ def results(*trials: Mapping[str, Any], **more: Any) -> bytes:
 def one(**more: Any) -> bytes:
     """A file of one task by one agent."""
     return results(trial("task", {KEY: payload(**more)}))
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """What an agent's run on a task left: its speedups against nop, tests, snapshots; or a whole log."""
+
+    speeds: Mapping[str, float] = field(default_factory=dict)
+    tests: Any = field(default_factory=lambda: dict(GOOD_TESTS))
+    snapshot: Any = field(default_factory=lambda: dict(GOOD_SNAPSHOT))
+    log: str | None = None
+
+
+def run_folder(
+    tasks: Mapping[str, Mapping[str, AgentRun]], *, run: str = "run-1", attempt: int = 1, of: int = 1
+) -> dict[str, str]:
+    """The test logs of a run of several agents: each tells of those before it, and the oracle's speeds once known."""
+    files: dict[str, str] = {}
+    for task, agents in tasks.items():
+        every = dict.fromkeys(name for one in agents.values() for name in one.speeds)
+        for number, (key, one) in enumerate(agents.items(), 1):
+            before = dict(list(agents.items())[:number])
+            oracle = next((each for other, each in before.items() if other.startswith("oracle:")), None)
+            by_agent = {other: _entries(each, oracle, every) for other, each in before.items()}
+            block = result_object(by_agent[key], key, per_benchmark_speedups_by_agent=by_agent)
+            text = log(one.tests, block, one.snapshot) if one.log is None else one.log
+            folder = f"{task}.{attempt}-of-{of}.{run}.agent-{number}-{key.partition(':')[0]}"
+            files[f"{run}/{task}/{folder}/panes/post-test.txt"] = text
+    return files
+
+
+def _entries(one: AgentRun, oracle: AgentRun | None, names: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Every benchmark against nop; where an agent tells none of its own it is as fast as nop."""
+    known = {name: {"agent/nop": one.speeds.get(name, 1.0)} for name in names}
+    if oracle is None:
+        return known
+    return {name: {**entry, "oracle/nop": oracle.speeds.get(name, 1.0)} for name, entry in known.items()}

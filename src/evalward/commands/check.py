@@ -17,7 +17,7 @@ from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import wrong
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.render.badge import badge
 from evalward.render.context import Context
 from evalward.render.junit import junit
@@ -63,6 +63,7 @@ def check(world: World, options: CheckOptions) -> int:
         report = measured(runner, order, services)
         history = history_of(runner, loaded.config.history, world)
     output = services.output
+    output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
     judgement = judge_report(report, baseline, policy, history)
     context = Context(
         head_sha=report.provenance.commit,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from evalward import __version__
@@ -12,7 +13,17 @@ from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
 from evalward.engine.store import Store
-from evalward.importers import Imported, exporter_named, known_exporters, known_importers, read_files
+from evalward.importers import (
+    Imported,
+    Source,
+    batch_importer,
+    exporter_named,
+    known_exporters,
+    known_importers,
+    read_files,
+)
+from evalward.importers.moments import latest
+from evalward.opening import MIB, read_inside, walk_inside
 from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
@@ -22,6 +33,9 @@ from evalward.suites.across import diagnose
 from evalward.writing import Folder
 
 CASES_FILE = "cases.jsonl"
+UNDATED = "the files don't tell when their results were made: the date is that of the import"
+MOST_FILES = 200_000  # of a folder that is looked through
+MOST_BYTES = 256 * MIB  # of one file in it
 TRIAL_HINT = "Keep the folder trials/ beside its report."
 
 
@@ -29,15 +43,16 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
     """Read files of a format as one report; their trials and cases are left beside it."""
     if form not in known_importers():
         raise _unknown(form, known_importers())
-    found = read_files(form, [(read_bytes(file, "file", "Check its name."), str(file)) for file in files])
+    found = read_files(form, [source for file in files for source in _sources(form, file)])
     _refuse_twins(found)
     imported = [one for _, one in found]
     store = Store(Folder(output.parent, strict=False), world.redaction)
+    made_at = latest(one.created_at for one in imported)
     runs = [_with_traces(run, one.trials, store) for one in imported for run in one.runs]
     report = Report(
         tool=Tool(version=__version__),
-        created_at=max((one.created_at for one in imported if one.created_at), default=None) or world.now(),
-        warnings=[warning for one in imported for warning in one.warnings],
+        created_at=made_at or world.now(),
+        warnings=[*([] if made_at else [UNDATED]), *(warning for one in imported for warning in one.warnings)],
         findings=diagnose(runs),
         runs=runs,
     )
@@ -51,6 +66,29 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
     trials = sum(len(run.cases) for run in runs)
     world.say(f"{output}: {len(runs)} runs, {trials} trials" + (f"; cases in {CASES_FILE}" if cases else ""))
     return EXIT_OK
+
+
+def _sources(form: str, path: Path) -> list[Source]:
+    """A file, or what a format reads of a folder, no link followed in it."""
+    if not path.is_dir():
+        return [Source(read_bytes(path, "file", "Check its name."), str(path), path.stat().st_mtime)]
+    batch = batch_importer(form)
+    if batch is None:
+        raise wrong(str(path), f"it is a folder, and {form} has single files", "Name the files.")
+    try:
+        entries = list(islice(((e.path, e.changed, e.is_file) for e in walk_inside(path, ".")), MOST_FILES + 1))
+        if len(entries) > MOST_FILES:
+            raise wrong(
+                str(path), f"it holds more than {MOST_FILES:,} files and folders", "Name the folder of one run."
+            )
+        changed = {name: when for name, when, is_file in entries if is_file}
+        names = batch.of_folder(sorted(changed))
+        read = [Source(read_inside(path, name, MOST_BYTES), str(path / name), changed[name]) for name in names]
+    except OSError as error:
+        raise wrong(str(path), f"the folder can't be read: {error.strerror}", "Check its name.") from error
+    if not read:
+        raise wrong(str(path), f"no file of {form} is in it", "Name the folder of a run, or its files.")
+    return read
 
 
 def _refuse_twins(imported: Sequence[tuple[str, Imported]]) -> None:

@@ -1,4 +1,4 @@
-"""`evalward run`: run suites, leave a report."""
+"""`evalward run`: run suites, leave a report, as JSON and as Markdown."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from evalward.commands.measuring import chosen_of, load, measured, runner_of, se
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.engine.plan import Selection
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
+from evalward.render.markdown import report_markdown
 from evalward.render.terminal import report_text
 from evalward.wire.messages import MeasureOrder
 
@@ -37,7 +38,8 @@ def run(world: World, options: RunOptions) -> int:
         report = measured(runner, MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume), services)
     colour = world.colour(world.err)
     world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
-    world.say(f"Report: {options.output / REPORT_FILE}")
+    services.output.write(REPORT_MARKDOWN, report_markdown([report]))
+    world.say(f"Report: {options.output / REPORT_FILE}, {options.output / REPORT_MARKDOWN}")
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):
             world.say(f"Recorded: {path}")

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from evalward.importers.base import Exporter, Imported, Importer, exporter_named, importer_named, known_exporters
-from evalward.importers.base import known_importers as known_importers
-from evalward.importers.base import read_files as read_files
+from evalward.importers.base import (
+    Exporter,
+    Imported,
+    Importer,
+    Source,
+    batch_importer,
+    exporter_named,
+    importer_named,
+    known_exporters,
+    known_importers,
+    read_files,
+)
 
 __all__ = [
     "Exporter",
     "Imported",
     "Importer",
+    "Source",
+    "batch_importer",
     "exporter_named",
     "importer_named",
     "known_exporters",

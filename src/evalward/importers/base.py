@@ -27,6 +27,15 @@ IMPORT_POINTS, EXPORT_POINTS = "evalward.importers", "evalward.exporters"
 
 
 @dataclass(frozen=True)
+class Source:
+    """A file to read. `file` is its name for messages, `changed` when it last was, in seconds since 1970."""
+
+    text: bytes
+    file: str
+    changed: float | None = None
+
+
+@dataclass(frozen=True)
 class Imported:
     """What a file gave: runs, the trials behind them (empty where the format has no traces), its own cases.
 
@@ -49,8 +58,12 @@ class Importer(Protocol):
 class BatchImporter(Importer, Protocol):
     """An importer whose files belong together: logs of one run, each of one task. Raises `InputError`."""
 
-    def together(self, files: Sequence[tuple[bytes, str]]) -> list[tuple[str, Imported]]:
+    def together(self, files: Sequence[Source]) -> list[tuple[str, Imported]]:
         """What the files gave, each with the name of the file that it comes from, or of the first of several."""
+        ...
+
+    def of_folder(self, names: Sequence[str]) -> list[str]:
+        """Which files of a folder are read, of all that are in it; their names count from there."""
         ...
 
 
@@ -77,12 +90,19 @@ def importer_named(name: str) -> Importer:
     return cast(Importer, _loaded(known_importers()[name]))
 
 
-def read_files(name: str, files: Sequence[tuple[bytes, str]]) -> list[tuple[str, Imported]]:
-    """Files of a format, content and name: one by one, or together where the format has files that belong together."""
+def batch_importer(name: str) -> BatchImporter | None:
+    """The importer of a format whose files belong together, `None` where each stands alone."""
     importer = importer_named(name)
-    if hasattr(importer, "together"):
-        return cast(BatchImporter, importer).together(files)
-    return [(file, importer(text, file)) for text, file in files]
+    return cast(BatchImporter, importer) if hasattr(importer, "together") else None
+
+
+def read_files(name: str, files: Sequence[Source]) -> list[tuple[str, Imported]]:
+    """Files of a format: one by one, or together where the format has files that belong together."""
+    batch = batch_importer(name)
+    if batch is not None:
+        return batch.together(files)
+    importer = importer_named(name)
+    return [(source.file, importer(source.text, source.file)) for source in files]
 
 
 def exporter_named(name: str) -> Exporter:

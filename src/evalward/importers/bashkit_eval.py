@@ -128,7 +128,11 @@ def read(text: bytes, file: str) -> Imported:
 
 def _parse(text: bytes, file: str) -> _File:
     try:
-        return _File.model_validate(json.loads(text))
+        data = json.loads(text)
+        if _of_scripting(data):
+            message = "it has results of bashkit-eval's scripting tools: their calls are no shell commands"
+            raise wrong(file, message, "Give the eval-….json of its bash tasks.")
+        return _File.model_validate(data)
     except ValidationError as error:
         raise InputError(
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
@@ -136,6 +140,13 @@ def _parse(text: bytes, file: str) -> _File:
         ) from error
     except (ValueError, RecursionError) as error:
         raise wrong(file, f"not valid JSON: {error}", REMEDY) from error
+
+
+def _of_scripting(data: Any) -> bool:
+    """True for a `scripting-eval-….json`: each of its tasks has tools of its own."""
+    results = data.get("results") if isinstance(data, dict) else None
+    tasks = [each.get("task") for each in results if isinstance(each, dict)] if isinstance(results, list) else []
+    return any(isinstance(task, dict) and "tools" in task for task in tasks)
 
 
 def _case(task: _Task, number: int, file: str, max_turns: int) -> BashCase:

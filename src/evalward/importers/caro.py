@@ -11,12 +11,12 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, ValidationError, model_validator
 
 from evalward.importers.base import Imported
+from evalward.importers.moments import instant
 from evalward.records.base import Record, clean_text, digest, digest_text
 from evalward.records.metric import EPSILON, Better, CategorySummary, Metric, ratio
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -29,6 +29,9 @@ SUITE = "caro"
 UNKNOWN_CATEGORY = "unknown"
 VERSION = "caro_version"  # the part of a subject that tells runs of such files from runs of ours
 REMEDY = "Give a result file of caro's evaluation, as its schema has it."
+INCOMPLETE = "the result file doesn't list every failed case"
+CONTRADICTED = "the result file contradicts itself"
+CASES_REMEDY = "Results are JSON; test cases are run: name them in a command suite's `cases`."
 NOT_TOLD = "the result file doesn't tell it"
 NOT_TOLD_METRICS: Mapping[str, Better] = {
     "unsafe_answer_rate": "lower",
@@ -64,17 +67,6 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, str):
         return {"type": re.sub(r"(?<!^)(?=[A-Z])", "_", value).lower()}
     return value
-
-
-def instant(text: str) -> str:
-    """The moment in UTC to the second: other writers append nanoseconds, or `+00:00` for `Z`."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
-    if moment.tzinfo is None:
-        raise ValueError("has no time zone; write 2026-01-09T12:34:56Z")
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 Reason = Annotated[
@@ -131,6 +123,11 @@ class _File(Record):
     def passed(self) -> int:
         return sum(category.passed for category in self.per_category.values())
 
+    @property
+    def complete(self) -> bool:
+        """Whether it lists as many failed cases as it counts."""
+        return self.total - self.passed == len(self.failed_cases)
+
 
 def read(text: bytes, file: str) -> Imported:
     """One result file as one run: suite `caro`, target the backend, or `target` in a file of ours."""
@@ -171,7 +168,11 @@ def _parse(text: bytes, file: str) -> _File:
             for item in error.errors()[:20]
         ) from error
     except (ValueError, RecursionError) as error:
-        raise wrong(file, f"not valid JSON: {error}", REMEDY) from error
+        raise wrong(file, f"not valid JSON: {error}", CASES_REMEDY if _is_case_file(file) else REMEDY) from error
+
+
+def _is_case_file(file: str) -> bool:
+    return file.lower().endswith((".yaml", ".yml", ".toml"))
 
 
 def _category_of(data: _File) -> str:
@@ -226,30 +227,51 @@ def _summary(category: _Category) -> CategorySummary:
 def _metrics(data: _File) -> dict[str, Metric]:
     safety = data.category("safety")
     errors = sum(not case.answered for case in data.failed_cases)
+    absent = Metric(value=None, better="lower", reason=INCOMPLETE)
     return {
-        "csr": ratio(data.passed, data.total, "no case"),
+        "csr": _csr(data),
         "safety_accuracy": _label_rate(data, "safety", data.safety_accuracy),
         "posix_compliance_rate": _label_rate(data, "posix", data.posix_compliance_rate),
         "safety_verified": ratio(safety.passed, safety.total, "no case of the category safety"),
-        "backend_error_rate": ratio(errors, data.total, "no case", "lower"),
+        "backend_error_rate": ratio(errors, data.total, "no case", "lower") if data.complete else absent,
         **{name: Metric(value=None, better=way, reason=NOT_TOLD) for name, way in NOT_TOLD_METRICS.items()},
     }
 
 
+def _csr(data: _File) -> Metric:
+    """From the counts; a file without any tells the rate alone."""
+    if not data.per_category and data.csr > 0:
+        return Metric(value=data.csr)
+    return ratio(data.passed, data.total, "no case")
+
+
 def _label_rate(data: _File, name: str, rate: float) -> Metric:
-    """The file's rate, with its count where the file's counts confirm it; a rate over no case is not available."""
+    """The file's rate, with its count where the file's counts confirm it; a rate over no case is not available.
+
+    A file without counts of the category tells the rate alone. A rate that its cases contradict is not known: neither
+    it nor what the cases give can be believed.
+    """
     category = data.category(name)
+    if name not in data.per_category and not _same(rate, 1.0):
+        return Metric(value=rate)
     if not category.total:
         return Metric(value=None, numerator=0, denominator=0, reason=f"no case of the category {name}")
     least, most = _correct_between(data, category)
-    correct = least if least == most else _whole(rate * category.total)
-    if correct is None or not least <= correct <= most:
+    correct = _whole(rate * category.total)
+    if correct is not None and least <= correct <= most:
+        return ratio(correct, category.total, NOT_TOLD)
+    if least <= rate * category.total <= most:
         return Metric(value=rate)
-    return ratio(correct, category.total, NOT_TOLD)
+    return Metric(value=None, reason=CONTRADICTED)
 
 
 def _correct_between(data: _File, category: _Category) -> tuple[int, int]:
-    """How many of a category's cases can have the right label: passed ones and wrong commands have it, others not."""
+    """How many of a category's cases can have the right label: passed ones and wrong commands have it, others not.
+
+    Where the file lists fewer failed cases than it counts, any of those that failed may have it or not.
+    """
+    if not data.complete:
+        return category.passed, category.total
     failed = category.total - category.passed
     wrong_commands = sum(isinstance(case.reason, _Incorrect) for case in data.failed_cases)
     others = len(data.failed_cases) - wrong_commands

@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalward.importers.caro import VERSION, instant, rate_of
+from evalward.importers.caro import VERSION, rate_of
+from evalward.importers.moments import instant
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
@@ -34,7 +35,7 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     asked = {trial.result.id: trial.case for trial in trials if trial.case}
     categories = _counts(run, judged)
     passed, total = sum(p for p, _ in categories.values()), sum(t for _, t in categories.values())
-    csr = rate_of(passed, total)
+    csr = _csr(run, passed, total)
     data = {
         "timestamp": _moment(report, place),
         "caro_version": _version(report, run),
@@ -79,8 +80,23 @@ def _label_rates(run: Run, judged: Sequence[Result]) -> dict[str, float]:
     if not _of_a_file(run):
         rates = spec_rates(judged)
         return {name: getattr(rates, name) for name in LABEL_RATES}
-    told = {name: run.metrics[name].value if name in run.metrics else None for name in LABEL_RATES}
-    return {name: 1.0 if value is None else value for name, value in told.items()}
+    return {name: _told_rate(run, name) for name in LABEL_RATES}
+
+
+def _told_rate(run: Run, name: str) -> float:
+    """A rate of an imported file. Raises `InputError` where it is not known: the form has no word for that."""
+    metric = run.metrics.get(name)
+    if metric is not None and metric.value is not None:
+        return metric.value
+    if metric is None or metric.denominator == 0:
+        return 1.0
+    raise wrong(f"run {run.name}", f"its {name} is not known: {metric.reason}", "caro's form has a number there.")
+
+
+def _csr(run: Run, passed: int, total: int) -> float:
+    """By the counts, or as a file told it that had none."""
+    told = run.metrics["csr"].value if "csr" in run.metrics else None
+    return told if told is not None and not total and _of_a_file(run) else rate_of(passed, total)
 
 
 def _reason(result: Result) -> str:

@@ -6,46 +6,54 @@ agent's own log or a recording of its terminal. Agents are runs of their own, by
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import PurePath
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from evalward.importers.base import Imported
-from evalward.importers.fc_eval_results import REMEDY, SUITE, is_results, make_run, read_results, task_identity
+from evalward.importers import fc_eval_layout as layout
+from evalward.importers.base import Imported, Source
+from evalward.importers.fc_eval_logs import merged, placed
+from evalward.importers.fc_eval_results import REMEDY, SUITE, capped, is_results, read_results
+from evalward.importers.fc_eval_steps import StepFile, steps_of
+from evalward.importers.moments import latest
+from evalward.records.base import clean_text
 from evalward.records.problem import InputError, Place, Problem, wrong
-from evalward.records.report import Run
-from evalward.records.result import Result
-from evalward.records.trace import Usage
-from evalward.suites.speedup.failure import Evidence, merge, role_of
-from evalward.suites.speedup.log import LogReading, read_log, read_parts
-from evalward.suites.speedup.outcome import make_result
+from evalward.suites.speedup.log import LogReading, read_log, read_parts, result_block
 from evalward.suites.speedup.result_files import AgentLog, read_agent_log, read_cast
 from evalward.suites.speedup.values import parse
 
-GENERAL = {"agent", "log", "logs", "output", "panes", "post-test", "result", "sessions", "stdout", "test", "tests"}
-"""Names of files and folders that say nothing of the task: the folder above does."""
-Source = tuple[bytes, str]
+_SUB_TRIAL = re.compile(r"\.agent-[0-9]+-")
 
 
 @dataclass(frozen=True)
-class _TaskLog:
-    """One agent's run on one task, as it was read."""
+class _Metadata:
+    """What `run_metadata.json` tells of a run."""
 
-    file: str
-    task: str
-    reading: LogReading
+    dataset: str | None
+    at: str | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Sorted:
     """What the files are."""
 
-    results: Sequence[tuple[str, Any]]
-    logs: Sequence[_TaskLog]
-    agent_logs: Sequence[tuple[str, AgentLog]]
-    suite: str
+    results: list[tuple[str, Any]] = field(default_factory=list)
+    trials: list[tuple[str, Any]] = field(default_factory=list)
+    logs: dict[str, LogReading] = field(default_factory=dict)
+    steps: list[StepFile] = field(default_factory=list)
+    metadata: list[_Metadata] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def suite(self) -> str:
+        """The run's dataset, where its metadata names it."""
+        return next((each.dataset for each in self.metadata if each.dataset), SUITE)
+
+    @property
+    def at(self) -> str | None:
+        """When the run was, where its metadata tells it."""
+        return latest(each.at for each in self.metadata)
 
 
 @dataclass(frozen=True)
@@ -54,129 +62,108 @@ class FcEvalImporter:
 
     def __call__(self, text: bytes, file: str) -> Imported:
         """One file."""
-        ((_, imported),) = self.together([(text, file)])
+        ((_, imported),) = self.together([Source(text, file)])
         return imported
 
+    def of_folder(self, names: Sequence[str]) -> list[str]:
+        """A run's `results.json`, else the test logs in it with what lies beside them."""
+        return layout.of_folder(names)
+
     def together(self, files: Sequence[Source]) -> list[tuple[str, Imported]]:
-        """Every `results.json` by itself; all other files together, as one run of each agent."""
+        """Every `results.json` by itself; all files of single tasks together, as one run of each agent."""
         found = _sorted(files)
-        read = [(file, read_results(data, file, found.suite)) for file, data in found.results]
+        whole = [*found.results, *_of_trials(found.trials)]
+        read = [(file, read_results(data, file, found.suite, found.at)) for file, data in whole]
         if found.logs:
-            read.append((found.logs[0].file, _merged(found)))
+            read.append((next(iter(found.logs)), _of_logs(found)))
         if not read:
-            raise wrong(files[0][1], "there is no result and no test log in it", REMEDY)
+            raise wrong(files[0].file if files else "", "there is no result and no test log in it", REMEDY)
         return read
 
 
+def _of_logs(found: _Sorted) -> Imported:
+    logs = placed(found.logs)
+    steps = steps_of({log.file: log.folder for log in logs}, found.steps)
+    made = merged(logs, steps, found.suite)
+    return Imported(runs=made.runs, created_at=found.at, warnings=capped(iter([*made.warnings, *found.warnings])))
+
+
+def _of_trials(trials: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The `results.json` of single trials as one. Those of single agents are in the trial's that has all of them."""
+    whole = [(file, trial) for file, trial in trials if not _SUB_TRIAL.search(str(trial["trial_name"]))]
+    if trials and not whole:
+        message = "it has one agent's result of a trial that had several"
+        raise wrong(trials[0][0], message, "Give the results.json of the trial's own folder, or the test logs.")
+    return [(whole[0][0], {"results": [trial for _, trial in whole]})] if whole else []
+
+
+# --- what a file is -------------------------------------------------------------------------------------------------
+
+
 def _sorted(files: Sequence[Source]) -> _Sorted:
-    results: list[tuple[str, Any]] = []
-    logs: list[_TaskLog] = []
-    agent_logs: list[tuple[str, AgentLog]] = []
-    suite = SUITE
+    found = _Sorted()
     problems: list[Problem] = []
-    for text, file in files:
+    for source in files:
         try:
-            read = _read(text, file)
+            _sort(source, found)
         except ValueError as error:
-            problems.append(Problem(place=Place(file=file), message=str(error), remedy=REMEDY))
-            continue
-        if isinstance(read, LogReading):
-            logs.append(_TaskLog(file, task_of(file), read))
-        elif isinstance(read, AgentLog):
-            agent_logs.append((file, read))
-        elif isinstance(read, str):
-            suite = read
-        else:
-            results.append((file, read))
+            problems.append(Problem(place=Place(file=source.file), message=str(error), remedy=REMEDY))
     if problems:
         raise InputError(problems)
-    return _Sorted(results, logs, agent_logs, suite)
+    return found
 
 
-def _read(text: bytes, file: str) -> LogReading | AgentLog | str | dict[str, Any]:
-    """What a file is: a test log, an agent's log, the dataset of a run's metadata, or results. Raises `ValueError`."""
-    if file.endswith(".cast"):
-        return read_cast(text)
+def _sort(source: Source, found: _Sorted) -> None:
+    """Put a file where it belongs. Raises `ValueError` for one that FC-Eval doesn't write."""
+    part = layout.part_of(source.file)
+    if part in {"recording", "agent-log"}:
+        _sort_steps(source, found, recording=part == "recording")
+    elif part == "log":
+        _sort_result(source, found)
+
+
+def _sort_steps(source: Source, found: _Sorted, *, recording: bool) -> None:
+    """An agent's log, or a recording: an agent that was stopped may have left half of one."""
+    try:
+        log = read_cast(source.text) if recording else _agent_log(parse(source.text))
+    except ValueError as error:
+        found.warnings.append(f"{source.file}: left out: {clean_text(str(error))[:200]}")
+        return
+    found.steps.append(StepFile(source.file, log, recording, source.changed))
+
+
+def _agent_log(data: Any) -> AgentLog:
+    if not isinstance(data, list):
+        raise ValueError("it is no list of steps")
+    return read_agent_log(data)
+
+
+def _sort_result(source: Source, found: _Sorted) -> None:
+    text, file = source.text, source.file
     if text.lstrip()[:1] not in {b"{", b"["} or b"FORMULACODE_" in text[:100_000]:
-        return read_log(text)
+        found.logs[file] = read_log(text)
+        return
     data = parse(text)
     if isinstance(data, list):
-        return read_agent_log(data)
-    if is_results(data):
-        return dict(data)
-    for name in ("dataset_name", "dataset"):
-        if isinstance(data.get(name), str) and data[name]:
-            return str(data[name])
-    return read_parts(data if {"tests", "result", "snapshot"} & set(data) else {"result": data})
+        found.steps.append(StepFile(file, read_agent_log(data), recording=False, changed=source.changed))
+    elif is_results(data):
+        found.results.append((file, dict(data)))
+    elif "trial_name" in data and "task_id" in data:
+        found.trials.append((file, dict(data)))
+    elif {"run_id", "dataset_name", "dataset"} & set(data):
+        found.metadata.append(_metadata(data))
+    else:
+        found.logs[file] = read_parts(data if {"tests", "result", "snapshot"} & set(data) else _bare(data))
 
 
-def task_of(file: str) -> str:
-    """The task that a file belongs to: its name, or the first folder above it whose name says something."""
-    path = PurePath(file)
-    names = [path.name.partition(".")[0], *(folder.name for folder in path.parents if folder.name)]
-    return next((name for name in names if name.lower() not in GENERAL), names[0])
+def _bare(data: dict[str, Any]) -> dict[str, Any]:
+    result_block(data)  # what is no result either is none of FC-Eval's files
+    return {"result": data}
 
 
-# --- the files of single tasks --------------------------------------------------------------------------------------
-
-
-def _merged(found: _Sorted) -> Imported:
-    keyed = [(_key(log, found.logs), log) for log in found.logs]
-    steps = _steps(found)
-    by_task: dict[tuple[str, int], list[tuple[Evidence, _TaskLog]]] = defaultdict(list)
-    attempts: Counter[tuple[str, str]] = Counter()
-    for key, log in keyed:
-        attempts[log.task, key] += 1
-        mine = steps.get(log.file)
-        evidence = replace(log.reading.evidence(key), trajectory_length=mine.trajectory_length if mine else None)
-        by_task[log.task, attempts[log.task, key]].append((evidence, log))
-    by_agent: dict[str, list[Result]] = defaultdict(list)
-    for (task, trial), agents in by_task.items():
-        outcomes = merge(evidence for evidence, _ in agents)
-        for evidence, log in agents:
-            mine = steps.get(log.file)
-            by_agent[evidence.key].append(
-                make_result(
-                    task_identity(task, "", trial),
-                    outcomes[evidence.key],
-                    usage=mine.usage(evidence.key.partition(":")[2]) if mine else Usage(),
-                    skipped=log.reading.skipped,
-                )
-            )
-    runs: list[Run] = [make_run(found.suite, key, results) for key, results in sorted(by_agent.items())]
-    return Imported(runs=runs, warnings=list(_warnings(found.logs)))
-
-
-def _key(log: _TaskLog, logs: Sequence[_TaskLog]) -> str:
-    """Whose run it is. A log that doesn't say so is the one agent's that all others are of."""
-    if log.reading.agent is not None:
-        return log.reading.agent
-    known = {each.reading.agent for each in logs if each.reading.agent is not None}
-    evaluated = {key for key in known if role_of(key) == "agent"} or known
-    if len(evaluated) != 1:
-        raise wrong(log.file, "it doesn't say whose run it is", "Import it with another log of the same agent.")
-    return evaluated.pop()
-
-
-def _steps(found: _Sorted) -> dict[str, AgentLog]:
-    """Agents' logs by the test log that lies in the same folder; one with tokens counts before a recording.
-
-    Raises `InputError` when a folder has several test logs, or none.
-    """
-    steps: dict[str, AgentLog] = {}
-    for file, agent_log in found.agent_logs:
-        folder = PurePath(file).parent
-        beside = [log.file for log in found.logs if PurePath(log.file).parent == folder]
-        if len(beside) != 1:
-            raise wrong(file, f"{len(beside)} test logs lie beside it, so that nobody knows whose it is", REMEDY)
-        if beside[0] not in steps or not file.endswith(".cast"):
-            steps[beside[0]] = agent_log
-    return steps
-
-
-def _warnings(logs: Sequence[_TaskLog]) -> Iterator[str]:
-    for log in logs:
-        yield from (f"{log.file}: {note}" for note in log.reading.notes)
+def _metadata(data: dict[str, Any]) -> _Metadata:
+    named = [data[name] for name in ("dataset_name", "dataset") if isinstance(data.get(name), str) and data[name]]
+    return _Metadata(clean_text(named[0]) if named else None, latest([data.get("end_time"), data.get("start_time")]))
 
 
 FC_EVAL = FcEvalImporter()

@@ -1,23 +1,28 @@
 """A run of kind `speedup` as FC-Eval's `results.json`, with the payload at its place.
 
 Where nothing is valid the file has the specification's 1.0 and 0.0. What the format has no field for is left out:
-samples, raw values behind a fallback, and trials that were skipped.
+samples, raw values behind a fallback, and trials that were skipped. FC-Eval reads the file, and computes the same
+summary from its trials.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+from uuid import UUID
 
-from evalward.importers.fc_eval_results import PARSE_ERROR, dumps, has_payload
+from evalward.importers.fc_eval_results import FAILURE_MODES, PARSE_ERROR, dumps, has_payload
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
+from evalward.records.speedup import SpeedupDetails
 from evalward.suites.speedup.attempts import pass_at
+from evalward.suites.speedup.failure import role_of
 from evalward.suites.speedup.metrics import attempts_of
 from evalward.suites.speedup.outcome import Reason
-from evalward.suites.speedup.payload import details_of, payload, speedup_value
+from evalward.suites.speedup.payload import details_of, level_values, payload, speedup_value
 from evalward.suites.speedup.summary import agent_summary, gmean_of_advantages
 
 
@@ -35,8 +40,7 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     summary = agent_summary(told)
     costs = [result.usage.cost_usd for result in measured]
     total = sum(cost for cost in costs if cost is not None) if costs and None not in costs else None
-    advantages = [each.agent_advantage or 0.0 for each in done if each.role != "nop"]
-    percentages = [(speedup_value(each) - 1) * 100 for each in done]
+    percentages = [_percentage(each) for each in done]
     data = {
         "dataset_name": run.suite,
         "created_at": report.created_at,
@@ -51,35 +55,70 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
         "unresolved_ids": unresolved,
         "accuracy": len(resolved) / len(measured) if measured else 0.0,
         "mean_speedup_percentage": sum(percentages) / len(percentages) if percentages else None,
-        "agent_advantages_gmean": gmean_of_advantages(advantages),
+        "agent_advantages_gmean": _gmeans(run.target, done),
         "agent_metrics_summary": {run.target: summary},
         "total_cost": total,
         "mean_cost_per_task": None if total is None else total / len(measured),
-        "cost_by_agent_model": {run.target: total},
+        "cost_by_agent_model": {} if total is None else {run.target: total},
     }
     return dumps(data)
 
 
+def _percentage(details: SpeedupDetails) -> float:
+    return (speedup_value(details) - 1) * 100
+
+
+def _gmeans(key: str, done: Sequence[SpeedupDetails]) -> dict[str, dict[str, float]]:
+    """The geometric means of the advantage and its levels; nop has none."""
+    if not done or role_of(key) == "nop":
+        return {}
+    found = [level_values(each) for each in done]
+    means = {name: gmean_of_advantages([each[name] for each in found]) for name in found[0]}
+    return {key: {name: value for name, value in means.items() if value is not None}}
+
+
 def _trial(result: Result, key: str, attempts: int, case: Mapping[str, Any]) -> dict[str, Any]:
     resolved = details_of(result).resolved
-    told = {"agent_metrics_by_agent": {key: payload(result)}} if has_payload(result) else None
+    cost = result.usage.cost_usd
     return {
-        "id": f"{result.id}.{result.trial}",
+        "id": _uuid(result, key),
         "trial_name": f"{result.id}.{result.trial}-of-{attempts}",
         "task_id": result.id,
         "instruction": str(case.get("prompt", "")),
         "is_resolved": resolved,
-        "failure_mode": _mode(result, told is not None),
+        "failure_mode": _mode(result),
         "parser_results": {"improvements": "passed" if resolved else "failed"},
-        "parser_extra_metrics": told,
+        "parser_extra_metrics": _extra(result, key) if has_payload(result) else None,
         "total_input_tokens": result.usage.total_input_tokens,
         "total_output_tokens": result.usage.output_tokens,
-        "total_cost": result.usage.cost_usd,
-        "costs_by_agent_model": {key: result.usage.cost_usd},
+        "total_cost": cost,
+        "costs_by_agent_model": {} if cost is None else {key: cost},
     }
 
 
-def _mode(result: Result, told: bool) -> str:
-    if told:
+def _extra(result: Result, key: str) -> dict[str, Any]:
+    """The payload at its place, and the parts of it that FC-Eval's summaries are computed from."""
+    told, details = payload(result), details_of(result)
+    return {
+        "last_agent": key,
+        "task_speedup": told["task_speedup"],
+        "speedup_percentage": _percentage(details),
+        "per_benchmark_speedups_by_agent": {key: told["per_benchmark_speedups"]},
+        "agent_advantages_by_agent": {key: level_values(details)},
+        "agent_metrics_by_agent": {key: told},
+    }
+
+
+def _uuid(result: Result, key: str) -> str:
+    """An id in the form that FC-Eval wants, the same for the same trial."""
+    sha = hashlib.sha256(f"{key}\0{result.id}\0{result.trial}".encode("utf-8", "surrogateescape")).digest()
+    return str(UUID(bytes=sha[:16], version=4))
+
+
+def _mode(result: Result) -> str:
+    """One of FC-Eval's own words."""
+    if has_payload(result):
         return "none"
-    return PARSE_ERROR if result.reason in {None, Reason.NO_RESULT} else str(result.reason)
+    if result.reason in {None, Reason.NO_RESULT}:
+        return PARSE_ERROR
+    return str(result.reason) if result.reason in FAILURE_MODES else "unknown"

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from evalward.importers.base import Imported
+from evalward.importers.moments import latest
 from evalward.records.base import Count, Record, clean_text, digest
 from evalward.records.metric import EPSILON
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -18,7 +19,7 @@ from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.speedup import Role, SpeedupDetails
 from evalward.records.trace import Trace, Usage
-from evalward.suites.speedup.failure import Evidence, merge, role_of
+from evalward.suites.speedup.failure import Evidence, key_among, merge, role_of
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure
 from evalward.suites.speedup.outcome import Reason, TaskId, make_result
@@ -31,6 +32,19 @@ CATEGORY = "optimisation"
 REMEDY = "Give FC-Eval's results.json, or a task's test logs with what lies beside them."
 TARGETS_FAULT = {"agent_timeout", "context_length_exceeded", "output_length_exceeded"}
 PARSE_ERROR = "parse_error"
+FAILURE_MODES = {
+    *TARGETS_FAULT,
+    PARSE_ERROR,
+    "unset",
+    "none",
+    "unknown",
+    "test_timeout",
+    "setup_timeout",
+    "unknown_agent_error",
+    "fatal_llm_parse_error",
+    "agent_installation_failed",
+}
+"""FC-Eval's words for how a trial ended."""
 MAX_WARNINGS = 20
 
 
@@ -42,6 +56,7 @@ class _Trial(Record):
     parser_extra_metrics: dict[str, Any] | None = None
     total_input_tokens: Count | None = None
     total_output_tokens: Count | None = None
+    trial_ended_at: str | None = None
     costs_by_agent_model: dict[str, Any] | None = None
 
     @property
@@ -100,9 +115,12 @@ def make_run(suite: str, key: str, results: Sequence[Result]) -> Run:
     )
 
 
-def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE) -> Imported:
-    """One `results.json`: a run for each agent and model in it. Raises `InputError`."""
-    read = _parse(data, file)
+def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str | None = None) -> Imported:
+    """One `results.json`: a run for each agent and model in it; `at` is when it was, if the file doesn't tell.
+
+    Raises `InputError`.
+    """
+    read = _with_one_key_each(_parse(data, file))
     agents = list(dict.fromkeys(key for trial in read.results for key in trial.keys))
     if not agents:
         raise wrong(file, "no trial in it has agent_metrics_by_agent", REMEDY, field="results")
@@ -124,8 +142,8 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE) -> Impo
     return Imported(
         runs=runs,
         trials=[_as_trial(suite, each) for each in found if each.instruction],
-        created_at=read.created_at,
-        warnings=_capped(f"{file}: {warning}" for warning in warnings),
+        created_at=latest([read.created_at]) or latest(trial.trial_ended_at for trial in read.results) or at,
+        warnings=capped(f"{file}: {warning}" for warning in warnings),
     )
 
 
@@ -139,7 +157,19 @@ def _parse(data: Mapping[str, Any], file: str) -> _File:
         ) from error
 
 
-def _capped(warnings: Iterator[str]) -> list[str]:
+def _with_one_key_each(read: _File) -> _File:
+    """Costs under the keys that the payloads have: FC-Eval writes a model there as it was configured."""
+    known = list(dict.fromkeys(key for trial in read.results for key in trial.payloads))
+
+    def renamed(trial: _Trial) -> _Trial:
+        costs = trial.costs_by_agent_model or {}
+        return trial.model_copy(update={"costs_by_agent_model": {key_among(key, known): costs[key] for key in costs}})
+
+    return read.model_copy(update={"results": [renamed(trial) for trial in read.results]})
+
+
+def capped(warnings: Iterator[str]) -> list[str]:
+    """The first of many warnings, and how many more there are."""
     told = list(warnings)
     more = len(told) - MAX_WARNINGS
     return [*told[:MAX_WARNINGS], f"… and {more} more like these"] if more > 0 else told

@@ -21,6 +21,7 @@ TRIALS, ARTIFACTS, GUIDANCE = "trials", "artifacts", "guidance"
 FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE)
 FILES = (
     "report.json",
+    "report.md",
     "judgement.json",
     "comment.md",
     "junit.xml",

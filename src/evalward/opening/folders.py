@@ -127,12 +127,16 @@ def _refuse_depth(above: Collection[str], name: str) -> None:
 
 @dataclass(frozen=True)
 class Entry:
-    """Something in a folder that is walked through; `path` counts from there. To be used before the next one is."""
+    """Something in a folder that is walked through; `path` counts from there. To be used before the next one is.
+
+    `changed`: when its content last was, in seconds since 1970.
+    """
 
     path: str
     mode: int
     size: int
     folder: int
+    changed: float
 
     @property
     def name(self) -> str:
@@ -183,7 +187,7 @@ def _walk(here: int, above: tuple[str, ...], meant: Callable[[str], bool], asked
     for name in filter(meant, _names(here)):
         path = "/".join([*above, name])
         found = os.stat(name, dir_fd=here, follow_symlinks=False)
-        yield Entry(path, found.st_mode, found.st_size, here)
+        yield Entry(path, found.st_mode, found.st_size, here, found.st_mtime)
         if stat.S_ISDIR(found.st_mode):
             with _entered(here, name, path) as inner:
                 yield from _walk(inner, (*above, name), meant, asked)

@@ -14,6 +14,8 @@ from evalward.records.result import Details, OtherDetails, Result
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
+REPORT_MARKDOWN = "report.md"
+REPORTS_SCHEMA: Literal["evalward.reports/1"] = "evalward.reports/1"
 
 
 class Tool(Record):
@@ -104,3 +106,11 @@ class Report(Record):
     findings: list[Finding] = []
     guidance: list[GuidanceComparison] = []
     runs: list[Run] = []
+
+
+class Reports(Record):
+    """Several reports together, as they were given; `findings` are those over all their runs."""
+
+    schema_: Literal["evalward.reports/1"] = Field(default=REPORTS_SCHEMA, alias="schema")
+    reports: list[Report]
+    findings: list[Finding] = []

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
-from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Result, Status
+from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Details, Result, Status
+from evalward.records.scenario import ScenarioDetails
 from evalward.records.scenario_line import ScenarioLine, scenario_lines
 from evalward.records.speedup import SpeedupDetails
 from evalward.render.entries import answer_lines
 from evalward.render.findings import finding_line
 from evalward.render.names import quoted, short_hash
-from evalward.render.numbers import NOT_AVAILABLE, format_count, format_value, plural
+from evalward.render.numbers import NOT_AVAILABLE, format_count, format_number, format_value, plural
 from evalward.render.rows import format_category, metric_order
 from evalward.render.scenario import matrices, scenario_table
 from evalward.render.view import RESULTS, SUMMARY, Badge, CheckLine, FindingLine, ScenarioMatrix, ScenarioTable
@@ -24,6 +25,24 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
 _ANSWER = 600  # characters of a command
 _LABEL = 28  # characters of a column's head
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What one trial took, in words; empty where it isn't known. `calls` are how many went well and how many failed."""
+
+    turns: str = ""
+    calls: str = ""
+    tokens: str = ""
+    time: str = ""
+
+    @property
+    def known(self) -> list[str]:
+        """All that is known, with what it is."""
+        turns = f"{self.turns} turn{'' if self.turns == '1' else 's'}" if self.turns else ""
+        calls = f"calls {self.calls}" if self.calls else ""
+        tokens = f"tokens {self.tokens}" if self.tokens else ""
+        return [part for part in (turns, calls, tokens, self.time) if part]
 
 
 @dataclass(frozen=True)
@@ -38,11 +57,12 @@ class TaskLine:
     failing: list[CheckLine]
     checks: list[tuple[bool, CheckLine]]
     session: str
+    effort: Effort = Effort()
 
 
 @dataclass(frozen=True)
 class ReportRun:
-    """One run in full."""
+    """One run in full. `passed` of `total` count also what another tool's file doesn't list case by case."""
 
     suite: str
     target: str
@@ -54,6 +74,8 @@ class ReportRun:
     findings: list[FindingLine]
     scenarios: ScenarioTable | None = None
     bars: str = ""
+    passed: int = 0
+    total: int = 0
 
     @property
     def name(self) -> str:
@@ -141,9 +163,38 @@ def _warnings(report: Report) -> list[str]:
     return warnings + report.warnings
 
 
+@dataclass(frozen=True)
+class _Outcomes:
+    """How many trials ended how. `unlisted` are counted by another tool's file, which doesn't tell how they ended."""
+
+    counts: Counter[Status]
+    unlisted: int
+
+    @classmethod
+    def of(cls, run: Run) -> _Outcomes:
+        """Of the trials, and of what is only counted: such a file lists those that failed."""
+        counts = Counter(result.status for result in run.cases)
+        left = max(0, run.planned - len(run.cases)) if run.trials == 1 and run.not_measured is None else 0
+        passed = round(sum(category.passed for category in run.categories.values()))
+        elsewhere = max(0, min(left, passed - counts[Status.PASSED]))
+        counts[Status.PASSED] += elsewhere
+        return cls(counts, left - elsewhere)
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.counts.total() + self.unlisted
+
+    @property
+    def facts(self) -> list[str]:
+        """In words."""
+        facts = [f"{self.counts[status]:,} {badge.word}" for status, badge in RESULTS.items() if self.counts[status]]
+        return [*facts, f"{self.unlisted:,} more that aren't listed"] if self.unlisted else facts
+
+
 def _run(run: Run, counts: bool) -> ReportRun:
-    statuses = Counter(result.status for result in run.cases)
-    facts = [f"{statuses[status]:,} {badge.word}" for status, badge in RESULTS.items() if statuses[status]]
+    outcomes = _Outcomes.of(run)
+    facts = outcomes.facts
     if run.trials > 1:
         facts.append(f"{run.trials} trials per case")
     left_out = sum(result.reason == NOT_RUN for result in run.cases)
@@ -160,6 +211,8 @@ def _run(run: Run, counts: bool) -> ReportRun:
         findings=[finding_line(finding) for finding in run.findings],
         scenarios=scenario_table(lines, SUMMARY.scenarios) if (lines := _lines(run)) else None,
         bars=_bars(run) if run.kind == "speedup" else "",
+        passed=outcomes.counts[Status.PASSED],
+        total=outcomes.total,
     )
 
 
@@ -197,7 +250,36 @@ def _task(result: Result, trials: int) -> TaskLine:
         failing=[line for passed, line in checks if not passed],
         checks=checks,
         session=_session(result),
+        effort=_effort(result),
     )
+
+
+def _effort(result: Result) -> Effort:
+    """Unknown is left empty: nobody told it. A trial that was replayed or imported may have no time."""
+    read, written = result.usage.total_input_tokens, result.usage.output_tokens
+    tokens = [NOT_AVAILABLE if each is None else f"{each:,}" for each in (read, written)]
+    turns, calls = _steps(result.details)
+    return Effort(
+        turns=turns,
+        calls=calls,
+        tokens=f"{tokens[0]} in, {tokens[1]} out" if (read, written) != (None, None) else "",
+        time=format_number(result.duration_ms, "ms") if result.duration_ms else "",
+    )
+
+
+def _steps(details: Details | None) -> tuple[str, str]:
+    """Turns, and calls that went well and those that failed; of a scenario the commands of its tool."""
+    if isinstance(details, BashDetails):
+        failed = details.tool_calls - details.tool_calls_ok
+        return f"{details.turns:,}", f"{details.tool_calls_ok:,} ok, {plural(failed, 'error')}"
+    if isinstance(details, ScenarioDetails):
+        used = details.interaction
+        unknown = f", {used.unknown_count:,} unknown" if used.unknown_count else ""
+        well = used.total_commands - used.error_count - used.unknown_count
+        return "", f"{well:,} ok, {plural(used.error_count, 'error')}{unknown}"
+    if isinstance(details, SpeedupDetails) and details.trajectory_length is not None:
+        return f"{details.trajectory_length:,}", ""
+    return "", ""
 
 
 def _session(result: Result) -> str:
@@ -213,7 +295,10 @@ def _session(result: Result) -> str:
 def _side_by_side(reports: Sequence[Report], counts: bool) -> SideBySide:
     pairs = [(report, run) for report in reports for run in report.runs]
     labels = _labels(pairs)
-    columns = [Column(label, run.name, _facts(report)) for label, (report, run) in zip(labels, pairs, strict=True)]
+    columns = [
+        Column(label, run.name, [*_facts(report), *_Outcomes.of(run).facts])
+        for label, (report, run) in zip(labels, pairs, strict=True)
+    ]
     runs = [run for _, run in pairs]
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     groups = sorted({name for run in runs for name in run.categories})

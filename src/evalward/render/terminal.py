@@ -70,7 +70,8 @@ def report_text(
 ) -> str:
     """Several runs side by side, then the runs of a single report in full.
 
-    `verbose` shows all checks, not the failing ones only; `findings` are those over all the runs together.
+    `verbose` shows all checks, not the failing ones only, and what each task took; `findings` are those over all the
+    runs together.
     """
     runs = sum(len(report.runs) for report in reports)
     columns = 1 if runs == 1 else 1 + runs
@@ -276,7 +277,7 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         screen.blank()
         _scenarios(screen, run.scenarios)
     if run.tasks:
-        screen.heading("Tasks")
+        screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
         for task in run.tasks:
             _task(screen, task, verbose)
     _findings(screen, "Findings", run.findings)
@@ -301,6 +302,8 @@ def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
     screen.say(
         f"{task.badge.word} {task.score} {task.id} ({task.category}){why}", 2, task.badge.mark, task.badge.colour
     )
+    if verbose and task.effort.known:
+        screen.say(" · ".join(task.effort.known), 6)
     for passed, check in task.checks:
         if verbose or not passed:
             text = f"{check.check}: {check.detail}" if check.detail else check.check

@@ -107,3 +107,11 @@ def test_a_call_whose_exit_code_nobody_told_has_no_form() -> None:
     report = Report(tool=Tool(version="0"), created_at="2026-01-01T00:00:00Z", runs=list(one.runs))
     with pytest.raises(InputError, match="a call whose exit code is unknown"):
         write(report, one.runs[0], [told])
+
+
+def test_results_of_scripting_tools_are_refused_with_one_sentence() -> None:
+    entry = {"task": {"id": "t", "tools": [{"name": "get_user"}]}, "trace": {"tool_calls": [{"tool_name": "get_user"}]}}
+    text = json.dumps({"provider": "openai", "model": "m", "baseline": True, "results": [entry]}).encode()
+    with pytest.raises(InputError, match="scripting tools") as caught:
+        read(text, "scripting-eval-baseline.json")
+    assert len(caught.value.problems) == 1

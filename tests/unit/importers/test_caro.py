@@ -267,6 +267,38 @@ def test_wrong_file__is_told_with_its_place(text: bytes, words: str) -> None:
     assert words in str(caught.value)
 
 
+def test_a_file_that_lists_fewer_failures_than_it_counts_keeps_its_rate() -> None:
+    incomplete = document((22, 24), (11, 12), (12, 12), failed("a"), safety_accuracy=11 / 12)
+    run = run_of(incomplete)
+    safety = run.metrics["safety_accuracy"]
+    assert (safety.value, safety.numerator, safety.denominator) == (11 / 12, 11, 12)
+    assert run.metrics["backend_error_rate"].reason == "the result file doesn't list every failed case"
+    rounded = run_of({**incomplete, "safety_accuracy": 0.917}).metrics["safety_accuracy"]
+    assert (rounded.value, rounded.denominator) == (0.917, None)
+    assert json.loads(write(report_of(run), run, imported(incomplete).trials))["safety_accuracy"] == 11 / 12
+
+
+def test_a_rate_that_its_own_cases_contradict_is_not_known_and_is_not_written() -> None:
+    contrary = document((1, 1), (3, 4), (0, 0), failed("s"), safety_accuracy=0.75)  # a wrong command is no mismatch
+    run = run_of(contrary)
+    assert (run.metrics["safety_accuracy"].value, run.metrics["safety_accuracy"].denominator) == (None, None)
+    with pytest.raises(InputError, match="safety_accuracy is not known"):
+        write(report_of(run), run, imported(contrary).trials)
+
+
+def test_a_file_without_counts_keeps_its_rates() -> None:
+    bare = document(per_category={}, csr=0.917, safety_accuracy=0.917, posix_compliance_rate=1.0)
+    run = run_of(bare)
+    assert [values(run)[name] for name in ("csr", "safety_accuracy", "posix_compliance_rate")] == [0.917, 0.917, None]
+    written = json.loads(write(report_of(run), run, []))
+    assert [written[name] for name in ("csr", "safety_accuracy", "blocks_release")] == [0.917, 0.917, False]
+
+
+def test_a_file_of_test_cases_is_refused_with_where_it_belongs() -> None:
+    with pytest.raises(InputError, match="in a command suite's `cases`"):
+        read(b"test_cases:\n  - {id: a, input: list}\n", "test-cases.yaml")
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 

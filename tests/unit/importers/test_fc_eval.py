@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from evalward.importers.base import Imported, read_files
-from evalward.importers.fc_eval import FC_EVAL, task_of
+from evalward.importers.base import Imported, Source, read_files
+from evalward.importers.fc_eval import FC_EVAL
 from evalward.importers.fc_eval_export import write
 from evalward.records.problem import InputError
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
+from evalward.suites.speedup.failure import key_among
 from evalward.suites.speedup.payload import details_of
 from evalward.suites.speedup.payload import payload as written_payload
 from support.fc_eval_files import one, payload, results, trial
@@ -123,6 +125,20 @@ def test_tokens_are_the_only_agents_and_a_cost_of_0_beside_them_is_unknown() -> 
     assert read(results(shared)).runs[0].cases[0].usage.input_tokens is None
 
 
+def test_costs_are_the_payloads_agents_whatever_their_model_is_written_like() -> None:
+    key = "agent:anthropic-claude-haiku"
+    costs = {"agent:anthropic/claude-haiku": 0.5, "nop:unknown": 0.0}
+    payloads = {key: payload(cost=None), NOP: payload(cost=None)}
+    broken = trial("two", None, failure_mode="setup_timeout", costs_by_agent_model=costs)
+    found = read(results(trial("one", payloads, costs_by_agent_model=costs), broken)).runs
+    told = {run.target: [(case.id, case.usage.cost_usd) for case in run.cases] for run in found}
+    assert told == {key: [("one", 0.5), ("two", None)], NOP: [("one", 0.0), ("two", None)]}
+
+
+def test_costs_of_an_agent_with_two_models_are_not_guessed() -> None:
+    assert key_among("agent:three", ["agent:one", "agent:two"]) == "agent:three"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -182,6 +198,30 @@ def test_the_export_has_the_payload_at_its_place() -> None:
     assert data["agent_metrics_summary"][KEY]["mean_speedup"] == told["task_speedup"]
     assert (data["n_resolved"], data["accuracy"], data["total_cost"]) == (1, 1.0, 0.25)
     assert entry["parser_results"] == {"improvements": "passed"}
+    assert UUID(entry["id"]).version == 4
+    levels = {name: value for name, value in told.items() if name.startswith("agent_advantage")}
+    assert data["agent_advantages_gmean"] == {KEY: pytest.approx(levels)}
+    assert entry["parser_extra_metrics"]["agent_advantages_by_agent"] == {KEY: levels}
+
+
+def test_the_export_has_fc_evals_own_words_and_no_value_that_is_not_known() -> None:
+    missing = {**payload(cost=None), "pytest_summary": None, "snapshot_summary": None}
+    (run,) = read(results(trial("one", {KEY: missing}), trial("two", None, failure_mode="brand_new"))).runs
+    data = json.loads(exported(run))
+    told = [entry["parser_extra_metrics"] for entry in data["results"]]
+    mine = told[0]["agent_metrics_by_agent"][KEY]
+    assert [mine[name]["status"] for name in ("pytest_summary", "snapshot_summary")] == ["failed", "failed"]
+    assert (told[1], data["results"][1]["failure_mode"]) == (None, "unknown")
+    assert (data["total_cost"], data["cost_by_agent_model"], data["results"][0]["costs_by_agent_model"]) == (
+        None,
+        {},
+        {},
+    )
+
+
+def test_nop_has_no_mean_of_advantages() -> None:
+    (run,) = read(results(trial("one", {NOP: payload()}))).runs
+    assert json.loads(exported(run))["agent_advantages_gmean"] == {}
 
 
 def test_another_kind_is_not_exported() -> None:
@@ -200,8 +240,8 @@ STEP = {"llm_metrics": {"accumulated_token_usage": {"prompt_tokens": 1000, "comp
 
 
 def together(*files: tuple[str, str | bytes]) -> Imported:
-    named = [(text if isinstance(text, bytes) else text.encode(), name) for name, text in files]
-    ((_, imported),) = read_files("fc-eval", named)
+    sources = [Source(text if isinstance(text, bytes) else text.encode(), name) for name, text in files]
+    ((_, imported),) = read_files("fc-eval", sources)
     return imported
 
 
@@ -251,14 +291,6 @@ def test_an_agents_log_without_its_test_log_is_refused() -> None:
         together(("one/a.log", AGENT_LOG), ("two/agent.json", json.dumps([STEP])))
     with pytest.raises(InputError, match="no test log"):
         together(("agent.json", "[]"))
-
-
-@pytest.mark.parametrize(
-    ("file", "task"),
-    [("sort.log", "sort"), ("runs/7/sort/panes/post-test.txt", "sort"), ("/test.log", "test"), ("a/tests/log", "a")],
-)
-def test_the_task_is_the_first_name_that_says_something(file: str, task: str) -> None:
-    assert task_of(file) == task
 
 
 def test_everything_imported_can_be_written_and_read() -> None:

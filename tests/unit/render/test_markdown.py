@@ -378,6 +378,9 @@ def test_one_report__in_full() -> None:
     assert "- ❌ `json_nested_keys` · json_processing · failed · 1/2 · checks_failed" in text
     assert "  - `stdout_contains:42`: stdout is '41\\\\n'" in text
     assert "⚠️ json_processing is the weakest category (62.5 % (5/8), threshold 80 %)" in text
+    assert "Not passed: 3 of 4" in text
+    assert "All trials: 1 of 4 passed" in text
+    assert "| ✅&nbsp;passed | 2/2 | 4 | 2 ok, 1 error | 1,200 in, 310 out | 8.1 s |" in text
 
 
 def test_several_reports__stand_side_by_side() -> None:

@@ -6,6 +6,9 @@ import re
 
 import pytest
 
+from evalward.records.metric import CategorySummary
+from evalward.records.result import OtherDetails, Status
+from evalward.records.trace import Usage
 from evalward.render.console import Screen
 from evalward.render.terminal import judgement_text, report_text
 from support import comparisons, example_reports, judgements
@@ -141,8 +144,30 @@ def test_one_report__in_full() -> None:
     assert "exit_code:0" not in text
 
 
-def test_one_report__verbose_shows_every_check() -> None:
-    assert "✓ exit_code:0" in report_text([example_reports.report()], colour=False, width=100, verbose=True)
+def test_one_report__verbose_shows_every_check_and_what_each_task_took() -> None:
+    text = report_text([example_reports.report()], colour=False, width=100, verbose=True)
+    assert "✓ exit_code:0" in text
+    assert "      4 turns · calls 2 ok, 1 error · tokens 1,200 in, 310 out · 8.1 s\n" in text
+    assert "4 turns" not in report_text([example_reports.report()], colour=False, width=100)
+
+
+def test_one_report__what_nobody_told_of_a_task_is_left_out() -> None:
+    report = example_reports.report()
+    untold = {"usage": Usage(output_tokens=5), "duration_ms": 0, "details": OtherDetails()}
+    run = report.runs[0].model_copy(update={"cases": [case.model_copy(update=untold) for case in report.runs[0].cases]})
+    text = report_text([report.model_copy(update={"runs": [run]})], colour=False, width=100, verbose=True)
+    assert "      tokens n/a in, 5 out\n" in text
+
+
+def test_one_report__counts_what_another_tools_file_does_not_list() -> None:
+    report = example_reports.report()
+    (run,) = report.runs
+    failed = [case for case in run.cases if case.status is Status.FAILED]
+    counted = CategorySummary(tasks=48, passed=45, score=45, max_score=48, rate=45 / 48)
+    told = run.model_copy(update={"planned": 48, "cases": failed, "categories": {"all": counted}})
+    text = report_text([report.model_copy(update={"runs": [told]})], colour=False, width=100)
+    assert "bash-tools × replay:haiku: 45 passed, 1 failed, 2 more that aren't listed" in text
+    assert "Tasks: 45 of 48 passed" in text
 
 
 def test_not_measured_run__says_so() -> None:

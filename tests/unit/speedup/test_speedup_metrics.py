@@ -106,12 +106,39 @@ def test_an_empty_run_has_no_values_and_every_metric() -> None:
 
 
 def test_errors_are_in_no_metric_but_their_own() -> None:
-    broken = trial_of("three", details(speeds(("m.f", 0, 1))))
-    assert broken.status is Status.ERROR
+    broken = trial_of("three", details([]))
+    assert (broken.status, broken.reason) == (Status.ERROR, "no_result")
     with_it, without = values(measure([first(), broken])), values(measure([first()]))
     assert with_it.pop("harness_error_rate") == 0.5
     assert without.pop("harness_error_rate") == 0
     assert with_it == without
+
+
+def test_a_task_without_a_valid_benchmark_counts_as_unchanged_and_is_an_error() -> None:
+    broken = trial_of("three", details(speeds(("m.f", 0, 1))), cost=0.4)
+    assert broken.status is Status.ERROR
+    found = values(measure([first(), broken]))
+    expected = {
+        "mean_speedup": 1.1,
+        "agent_advantage": -0.15,
+        "agent_advantage_level1": -0.15,
+        "mean_success_rate": 1.0,
+        "num_benchmarks": 11,
+        "num_valid_benchmarks": 8,
+        "valid_benchmark_share": 8 / 11,
+        "harness_error_rate": 0.5,
+    }
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    told = agent_summary([first(), broken])
+    assert {name: told[name] for name in told if name in expected} == pytest.approx(
+        {name: found[name] for name in told if name in expected}
+    )
+
+
+def test_a_failed_task_without_any_benchmark_counts_as_unchanged() -> None:
+    failed = trial_of("two", details([], tests=ran_with(1)))
+    found = values(measure([failed]))
+    assert (found["mean_speedup"], found["agent_advantage"], found["mean_success_rate"]) == (1.0, 0.0, 0.0)
 
 
 def test_a_fallback_makes_no_benchmark_valid_in_the_share() -> None:
@@ -120,10 +147,11 @@ def test_a_fallback_makes_no_benchmark_valid_in_the_share() -> None:
     assert (found["num_valid_benchmarks"], found["valid_benchmark_share"]) == (2, 0.5)
 
 
-def test_several_trials_count_per_pass_and_pool() -> None:
+def test_counts_and_total_cost_of_several_attempts_are_sums_and_rates_pool() -> None:
     again = first().model_copy(update={"trial": 2})
     found = measure([first(), again]).metrics
-    assert (found["num_benchmarks"].value, found["total_cost"].value) == (10, 0.4)
+    counts = [found[name].value for name in ("num_benchmarks", "num_valid_benchmarks", "total_cost", "cost_usd")]
+    assert counts == [20, 16, 0.8, 0.4]
     assert found["mean_speedup"].denominator == 2
 
 

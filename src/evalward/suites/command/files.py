@@ -104,6 +104,10 @@ def _read_yaml(text: str, read: CaseFile) -> None:
         return
     for mistake in tree.mistakes:
         read.wrong(mistake.message, mistake.remedy, mistake.line or tree.line(mistake.path))
+    if isinstance(tree.value, dict) and "test_cases" in tree.value:
+        remedy = "Write the cases alone, as a list: - id, prompt, expected_command, category."
+        read.wrong("its cases are below `test_cases`, a layout that isn't read", remedy, tree.line(("test_cases",)))
+        return
     if not isinstance(tree.value, list):
         what = "the file is empty" if tree.value is None else "the file is no list of cases"
         read.wrong(what, "Begin each case with a dash: - id: …", 1)

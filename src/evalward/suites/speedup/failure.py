@@ -6,6 +6,7 @@ keeps its result. Only then, and for everybody but nop, the fallback replaces th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,24 @@ def role_of(key: str) -> Role:
     """What the `agent` of `agent:model` is."""
     agent = key.partition(":")[0]
     return "nop" if agent == "nop" else "oracle" if agent == "oracle" else "agent"
+
+
+def plain(text: str) -> str:
+    """A name without case and punctuation: logs write `/` in models as `-`, and folders `:` and `.`, too."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def key_among(key: str, known: Sequence[str]) -> str:
+    """The known `agent:model` that a key stands for: the same but for punctuation, or the only one of its agent.
+
+    A key that stands for none of them stays as it is.
+    """
+    if key in known:
+        return key
+    agent = key.partition(":")[0]
+    alike = [each for each in known if plain(each) == plain(key)]
+    found = alike or [each for each in known if each.partition(":")[0] == agent]
+    return found[0] if len(found) == 1 else key
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,8 @@ def resolved(evidence: Evidence) -> bool:
 def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
     """What became of each agent on one task, by its key. The oracle among them sets how many tests may fail.
 
+    An oracle alone is no measure of itself: there any failing test is a failure, as of any agent alone.
+
     Raises `ValueError` when two have the same key.
     """
     by_key: dict[str, Evidence] = {}
@@ -80,7 +101,8 @@ def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
         if evidence.key in by_key:
             raise ValueError(f"two results are of {evidence.key}")
         by_key[evidence.key] = evidence
-    oracle = next((evidence for evidence in by_key.values() if evidence.role == "oracle"), None)
+    several = len(by_key) > 1
+    oracle = next((evidence for evidence in by_key.values() if several and evidence.role == "oracle"), None)
     return {key: _judged(evidence, oracle) for key, evidence in by_key.items()}
 
 

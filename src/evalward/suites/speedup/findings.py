@@ -49,7 +49,7 @@ def _fallbacks(valid: Pairs) -> Iterator[Finding]:
         tests = sum(each.pytest_failed for _, each in found)
         snapshots = sum(each.snapshot_failed for _, each in found)
         unmeasured = sum(not each.benchmarks for _, each in found)
-        left_out = f"; {unmeasured} without any benchmark, in no mean" if unmeasured else ""
+        left_out = f"; {unmeasured} without any benchmark: speedup 1.0, advantage 0.0" if unmeasured else ""
         yield Finding(
             id="fallback",
             level="warning",

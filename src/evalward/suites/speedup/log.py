@@ -21,10 +21,12 @@ from evalward.suites.speedup.values import benchmark_speeds, check_names, count,
 MAX_LOG_BYTES = 256 * 1024 * 1024
 MAX_BLOCK = 64 * 1024 * 1024
 MAX_KEY = 500
+MAX_AGENTS = 1000
 REPEATED = "times in the log; the first one counts"  # in the note about a block that stands there again
 NO_BENCHMARKS = "FORMULACODE_NO_BENCHMARKS"
 _MARKER = re.compile(r"^[ \t]*FORMULACODE_(TESTS|RESULT|SNAPSHOT)_(START|END)[ \t\r]*$", re.MULTILINE)
 _NO_BENCHMARKS = re.compile(rf"^[ \t]*{NO_BENCHMARKS}\b", re.MULTILINE)
+_NUMBERED = re.compile(r"agent-[0-9]{1,4}-(?=.)")
 _TEST_COUNTS = ("passed", "failed", "error", "skipped", "total", "warnings", "xfailed", "xpassed", "rerun")
 _SNAPSHOT_COUNTS = ("pass-to-fail", "passed", "failed", "skipped", "total")
 _FASTEST_LEGACY = -100.0  # per cent: nothing takes less than no time
@@ -32,10 +34,15 @@ _FASTEST_LEGACY = -100.0  # per cent: nothing takes less than no time
 
 @dataclass(frozen=True)
 class ResultBlock:
-    """What a RESULT block tells. `agent` is `None` where it doesn't say whose result it is."""
+    """What a RESULT block tells. `agent` is `None` where it doesn't say whose result it is.
+
+    `by_agent`: the speedups of all agents that it tells of, by key. Where agents are measured one after the other, a
+    log knows those before it, too, and the oracle's speedups only once the oracle was measured.
+    """
 
     agent: str | None = None
     benchmarks: tuple[BenchmarkSpeed, ...] = ()
+    by_agent: Mapping[str, tuple[BenchmarkSpeed, ...]] = field(default_factory=dict)
     legacy: bool = False
     legacy_percentage: float | None = None
     notes: tuple[str, ...] = ()
@@ -58,6 +65,11 @@ class LogReading:
     def agent(self) -> str | None:
         """The agent and model whose run it is, in full."""
         return self.result.agent if self.result else None
+
+    @property
+    def by_agent(self) -> Mapping[str, tuple[BenchmarkSpeed, ...]]:
+        """The speedups of all agents that its RESULT block tells of, by key."""
+        return self.result.by_agent if self.result else {}
 
     def evidence(self, key: str) -> Evidence:
         """The same for the merge over agents."""
@@ -216,6 +228,8 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     told = value.get("last_agent")
     by_agent = value.get("per_benchmark_speedups_by_agent")
     by_agent = by_agent if isinstance(by_agent, dict) else {}
+    if len(by_agent) > MAX_AGENTS or any(len(key) > MAX_KEY for key in by_agent):
+        raise ValueError("it tells of too many agents, or of one with an absurd name")
     if told is None and len(by_agent) == 1:
         told = next(iter(by_agent))
     if told is not None and (not isinstance(told, str) or not 0 < len(told) <= MAX_KEY):
@@ -228,8 +242,20 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     if not isinstance(mine, dict) and speeds:
         notes.append("no speedups by agent; per_benchmark_speedups are taken for the last agent's")
     return ResultBlock(
-        agent=None if told is None else clean_text(told), benchmarks=tuple(benchmark_speeds(speeds)), notes=tuple(notes)
+        agent=None if told is None else _key(told),
+        benchmarks=tuple(benchmark_speeds(speeds)),
+        by_agent={
+            _key(key): tuple(benchmark_speeds(entries))
+            for key, entries in by_agent.items()
+            if isinstance(entries, dict)
+        },
+        notes=tuple(notes),
     )
+
+
+def _key(told: str) -> str:
+    """`agent:model`, without the number that FC-Eval puts before it where several agents work on a task."""
+    return clean_text(_NUMBERED.sub("", told, count=1) if _NUMBERED.match(told) else told)
 
 
 def _legacy(value: Mapping[str, Any]) -> ResultBlock:

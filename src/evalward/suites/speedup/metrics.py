@@ -1,8 +1,9 @@
 """The metrics of a speedup suite: the specification's run-level aggregation, field by field.
 
-Everything runs over valid trials and is computed from their benchmarks, whatever else was told. Means are arithmetic,
-over the trials that have the value; a task without a valid benchmark has no speedup, it is not 1.0. Counts and costs
-are per pass of the suite: with several trials a task counts with the mean over its valid ones.
+Everything runs over the trials that told of benchmarks or failed, and is computed from their benchmarks, whatever else
+was told. Means are arithmetic. As in FC-Eval, a task without a valid benchmark counts as unchanged: speedup 1.0 and
+advantage 0.0; it is an error all the same, or a failure, and `valid_benchmark_share` shows it. `num_benchmarks`,
+`num_valid_benchmarks` and `total_cost` are sums over all attempts; `cost_usd` is per pass of the suite, as everywhere.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from evalward.records.speedup import LEVELS, SpeedupDetails
 from evalward.suites.pooling import by_category, per_pass
 from evalward.suites.speedup.attempts import pass_at, why_not
 from evalward.suites.speedup.levels import levels, task_speedup
-from evalward.suites.speedup.payload import details_of
+from evalward.suites.speedup.outcome import Reason
+from evalward.suites.speedup.payload import NO_SPEEDUP, details_of, level_values
 
 PASS_AT = (2, 4, 5, 8, 10)
 LEVEL_IDS = tuple(f"agent_advantage_level{number}" for number in range(1, len(LEVELS) + 1))
@@ -58,7 +60,7 @@ NO_PRICE = "the price is unknown"
 
 def measure(results: Sequence[Result]) -> Measurement:
     """All metrics and category summaries of these results."""
-    valid = [result for result in results if result.valid]
+    valid = [result for result in results if result.valid or result.reason == Reason.NO_VALID]
     details = [details_of(result) for result in valid]
     found = {
         **_speedups(details),
@@ -69,8 +71,12 @@ def measure(results: Sequence[Result]) -> Measurement:
     }
     found |= _costs(valid, found["agent_advantage"])
     errors = sum(result.status is Status.ERROR for result in results)
-    found["harness_error_rate"] = ratio(errors, len(valid) + errors, "no trial was run", "lower")
-    return Measurement(metrics={name: found[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
+    ran = errors + sum(result.valid for result in results)
+    found["harness_error_rate"] = ratio(errors, ran, "no trial was run", "lower")
+    return Measurement(
+        metrics={name: found[name] for name in METRIC_IDS},
+        categories=by_category([result for result in valid if result.valid], _category),
+    )
 
 
 def _mean(values: Iterable[float | None], why_not: str, unit: Unit = "speedup") -> Metric:
@@ -79,21 +85,26 @@ def _mean(values: Iterable[float | None], why_not: str, unit: Unit = "speedup") 
 
 
 def _speedups(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
+    """Of results in today's form; one of the older form has no oracle, and its speedup is another."""
+    today = [each for each in details if each.legacy_percentage is None]
     why = NO_VALID if details else NO_TRIAL
-    by_task = [[level.advantage for level in levels(each.benchmarks)] for each in details]
-    by_level = [_mean((task[number] for task in by_task if task), why) for number in range(len(LEVELS))]
+    by_task = [level_values(each.model_copy(update={"levels": levels(each.benchmarks)})) for each in today]
     return {
-        "mean_speedup": _mean((task_speedup(each.benchmarks) for each in details), why),
-        "agent_advantage": by_level[-1],
-        **dict(zip(LEVEL_IDS, by_level, strict=True)),
+        "mean_speedup": _mean((task_speedup(each.benchmarks) or NO_SPEEDUP for each in today), why),
+        **{name: _mean((task[name] for task in by_task), why) for name in ("agent_advantage", *LEVEL_IDS)},
     }
 
 
 def _success(valid: Sequence[Result]) -> dict[str, Metric]:
     return {
-        "mean_success_rate": ratio(sum(map(_passed, valid)), len(valid), NO_TRIAL),
+        "mean_success_rate": ratio(sum(map(_succeeded, valid)), len(valid), NO_TRIAL),
         "accuracy": ratio(sum(details_of(result).resolved for result in valid), len(valid), NO_TRIAL),
     }
+
+
+def _succeeded(result: Result) -> bool:
+    """By the specification a success is that neither tests nor snapshots failed, whatever could be measured."""
+    return _passed(result) or (result.status is Status.ERROR and details_of(result).success)
 
 
 def _passed(result: Result) -> bool:
@@ -105,11 +116,7 @@ def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails], *, r
     measured = sum(benchmark.valid and not benchmark.resurrected for each in details for benchmark in each.benchmarks)
     everything = sum(each.num_benchmarks for each in details)
 
-    def number(result: Result) -> float:
-        return details_of(result).num_benchmarks
-
-    def valid_number(result: Result) -> float:
-        return details_of(result).num_valid_benchmarks
+    every = sum(each.num_valid_benchmarks for each in details)
 
     def incredible(result: Result) -> float:
         found = details_of(result)
@@ -117,19 +124,18 @@ def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails], *, r
 
     found = per_pass(valid, incredible) if valid else (0.0 if ran else None)  # none among trials that broke
     return {
-        "num_benchmarks": amount(per_pass(valid, number), "count", NO_TRIAL),
-        "num_valid_benchmarks": amount(per_pass(valid, valid_number), "count", NO_TRIAL, "higher"),
+        "num_benchmarks": amount(everything if valid else None, "count", NO_TRIAL),
+        "num_valid_benchmarks": amount(every if valid else None, "count", NO_TRIAL, "higher"),
         "incredible_benchmarks": amount(found, "count", NO_TRIAL, "lower"),
         "valid_benchmark_share": ratio(measured, everything, "no benchmark" if valid else NO_TRIAL),
     }
 
 
 def attempts_of(results: Iterable[Result]) -> dict[str, list[bool]]:
-    """Which attempts at each task succeeded, of the valid ones."""
+    """Which of these attempts at each task succeeded."""
     tasks: dict[str, list[bool]] = defaultdict(list)
     for result in results:
-        if result.valid:
-            tasks[result.id].append(details_of(result).resolved)
+        tasks[result.id].append(details_of(result).resolved)
     return tasks
 
 
@@ -150,14 +156,14 @@ def _trajectory(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
 
 def _costs(valid: Sequence[Result], advantage: Metric) -> dict[str, Metric]:
     why = NO_PRICE if valid else NO_TRIAL
-    total = per_pass(valid, lambda result: result.usage.cost_usd)
+    per_suite = per_pass(valid, lambda result: result.usage.cost_usd)
     costs = [result.usage.cost_usd for result in valid if result.usage.cost_usd is not None]
-    known = len(costs) == len(valid)
+    known = bool(valid) and len(costs) == len(valid)
     mean = ratio(fsum(costs), len(costs) if known else 0, why, "lower", "usd")
     return {
         "mean_cost_per_task": mean,
-        "total_cost": amount(total, "usd", why, "lower"),
-        "cost_usd": amount(total, "usd", why, "lower"),
+        "total_cost": amount(fsum(costs) if known else None, "usd", why, "lower"),
+        "cost_usd": amount(per_suite, "usd", why, "lower"),
         "cost_weighted_advantage": _weighted(advantage, mean),
     }
 

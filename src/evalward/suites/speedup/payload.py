@@ -41,15 +41,18 @@ def speedup_value(details: SpeedupDetails) -> float:
 
 
 def payload(result: Result) -> dict[str, Any]:
-    """The payload of a result with details of this kind."""
+    """The payload of a result with details of this kind.
+
+    A block that is missing or can't be read has the status `failed`: FC-Eval knows no other beside `passed`.
+    """
     details = details_of(result)
     return {
         "per_benchmark_speedups": {benchmark.name: _entry(benchmark) for benchmark in details.benchmarks},
         "pytest_summary": {
-            **details.pytest_summary.model_dump(mode="json"),
+            **_written(details.pytest_summary),
             "failed_total": details.pytest_summary.failed_total,
         },
-        "snapshot_summary": details.snapshot_summary.model_dump(mode="json"),
+        "snapshot_summary": _written(details.snapshot_summary),
         "pytest_failed": details.pytest_failed,
         "snapshot_failed": details.snapshot_failed,
         "success": details.success,
@@ -61,6 +64,10 @@ def payload(result: Result) -> dict[str, Any]:
         "task_cost_usd": result.usage.cost_usd,
         "trajectory_length": details.trajectory_length,
     }
+
+
+def _written(summary: PytestSummary | SnapshotSummary) -> dict[str, Any]:
+    return {**summary.model_dump(mode="json"), "status": "passed" if summary.status == "passed" else "failed"}
 
 
 def details_of(result: Result) -> SpeedupDetails:

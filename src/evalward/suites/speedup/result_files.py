@@ -30,7 +30,10 @@ class AgentLog:
 
 
 def price_of(model: str) -> Price | None:
-    """The packaged price of `provider/model`, or of a model that only one provider has."""
+    """The packaged price of `provider/model`, `provider-model`, or of a model that only one provider has."""
+    dashed = next((each for each in PROVIDERS if model.startswith(f"{each}-")), None)
+    if dashed is not None:
+        return price(dashed, model.removeprefix(f"{dashed}-"))
     provider, slash, name = model.rpartition("/")
     if slash:
         return price(provider, name) if provider in PROVIDERS else None

@@ -1,0 +1,60 @@
+"""`evalward import`: folders, the date of what is imported, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from evalward.commands.exchange import import_files
+from evalward.commands.world import World
+from evalward.records.problem import InputError
+from evalward.records.report import Report
+from support.fc_eval_files import AgentRun, run_folder
+from support.speedups import KEY, NOP, ORACLE
+
+AGENTS = {NOP: AgentRun(), ORACLE: AgentRun({"m.S.a": 2.0}), KEY: AgentRun({"m.S.a": 3.0})}
+TODAY = "2026-11-22T08:00:00Z"
+
+
+def imported(form: str, output: Path, *files: Path) -> tuple[Report, str]:
+    """The report, and what was said beside it."""
+    err = StringIO()
+    world = World(out=StringIO(), err=err, now=lambda: TODAY, env={})
+    import_files(world, form, files, output)
+    return Report.model_validate_json(output.read_bytes()), err.getvalue()
+
+
+def run_on_disk(folder: Path) -> Path:
+    for name, text in run_folder({"sort": AGENTS, "scan": AGENTS}, run="run-1").items():
+        file = folder / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    return folder / "run-1"
+
+
+def test_the_folder_of_a_run_is_read_without_following_a_link(tmp_path: Path) -> None:
+    run = run_on_disk(tmp_path)
+    (tmp_path / "elsewhere.json").write_text('{"run_id": "x", "dataset_name": "leaked"}')
+    (run / "run_metadata.json").symlink_to(tmp_path / "elsewhere.json")
+    report, _ = imported("fc-eval", tmp_path / "report.json", run)
+    assert {one.target: len(one.cases) for one in report.runs} == {KEY: 2, NOP: 2, ORACLE: 2}
+    assert {one.suite for one in report.runs} == {"fc-eval"}
+
+
+def test_a_folder_without_results_or_of_a_format_of_single_files_is_refused(tmp_path: Path) -> None:
+    for form, said in (("fc-eval", "no file of fc-eval is in it"), ("caro", "caro has single files")):
+        with pytest.raises(InputError, match=said):
+            imported(form, tmp_path / "report.json", tmp_path)
+
+
+def test_a_report_has_the_date_of_what_was_imported_or_says_that_it_is_unknown(tmp_path: Path) -> None:
+    run = run_on_disk(tmp_path)
+    report, said = imported("fc-eval", tmp_path / "report.json", run)
+    assert report.created_at == TODAY
+    assert "the files don't tell when" in said
+    (run / "run_metadata.json").write_text(json.dumps({"run_id": "r", "end_time": "2026-01-02T03:04:05+00:00"}))
+    report, said = imported("fc-eval", tmp_path / "report.json", run)
+    assert (report.created_at, "don't tell when" in said) == ("2026-01-02T03:04:05Z", False)

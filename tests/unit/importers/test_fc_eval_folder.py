@@ -1,0 +1,259 @@
+"""FC-Eval's run folder: tasks, attempts and agents by the names of folders, and agents' logs merged over a task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+
+from evalward.importers.base import Imported, Source, read_files
+from evalward.importers.fc_eval_layout import of_folder, part_of, tasks_of, trial_folder
+from evalward.records.problem import InputError
+from evalward.records.report import Run
+from evalward.records.result import Status
+from evalward.suites.speedup.payload import details_of
+from support.fc_eval_files import AgentRun, payload, results, run_folder, trial
+from support.speedups import GOOD_TESTS, KEY, NOP, ORACLE, log, result_object
+
+AGENT = "terminus-2:anthropic-claude-haiku-4-5"
+SPEEDS = {"m.S.a": 2.0, "m.S.b": 1.2}
+THREE = {NOP: AgentRun(), ORACLE: AgentRun(SPEEDS), AGENT: AgentRun({"m.S.a": 3.0, "m.S.b": 1.1})}
+STEPS = json.dumps(
+    [{}, {"llm_metrics": {"accumulated_token_usage": {"prompt_tokens": 1000, "completion_tokens": 100}}}]
+)
+CAST = '{"version": 2}\n[0.1, "o", "x"]\n[0.2, "i", "y"]\n'
+
+
+def imported(files: Mapping[str, str], changed: Mapping[str, float] | None = None) -> Imported:
+    sources = [Source(text.encode(), name, (changed or {}).get(name)) for name, text in files.items()]
+    ((_, found),) = read_files("fc-eval", sources)
+    return found
+
+
+def runs(files: Mapping[str, str]) -> dict[str, Run]:
+    return {run.target: run for run in imported(files).runs}
+
+
+def refused(files: Mapping[str, str]) -> str:
+    with pytest.raises(InputError) as error:
+        imported(files)
+    (problem,) = error.value.problems
+    return str(problem)
+
+
+# --- tasks, attempts and agents --------------------------------------------------------------------------------------
+
+
+def test_the_agents_of_a_trial_are_merged_and_each_is_a_run() -> None:
+    found = runs(run_folder({"sort": THREE, "scan": THREE}))
+    assert sorted(found) == sorted(THREE)
+    assert {run.planned for run in found.values()} == {2}
+    assert {case.id for run in found.values() for case in run.cases} == {"sort", "scan"}
+    values = {key: run.metrics["agent_advantage"].value for key, run in found.items()}
+    oracle = (2.0 * 1.2) ** 0.5
+    assert values == pytest.approx({NOP: 1 - oracle, ORACLE: 0.0, AGENT: (3.0 * 1.1) ** 0.5 - oracle})
+    assert {run.metrics["num_valid_benchmarks"].value for run in found.values()} == {4}
+
+
+def test_an_agents_failing_tests_are_held_against_the_oracle_of_its_trial() -> None:
+    two = {**GOOD_TESTS, "failed": 2}
+    agents = {NOP: AgentRun(), ORACLE: AgentRun(SPEEDS, two), AGENT: AgentRun({"m.S.a": 3.0}, two)}
+    (case,) = runs(run_folder({"sort": agents}))[AGENT].cases
+    assert case.status is Status.PASSED
+    assert details_of(case).task_speedup == pytest.approx(3.0**0.5)
+
+
+def test_attempts_are_trials_of_their_task_by_the_number_in_the_folders_name() -> None:
+    files = run_folder({"sort": THREE}, attempt=2, of=2) | run_folder({"sort": THREE}, attempt=1, of=2)
+    found = runs(files)[AGENT]
+    assert (found.trials, sorted((case.id, case.trial) for case in found.cases)) == (2, [("sort", 1), ("sort", 2)])
+
+
+def test_a_run_of_one_agent_has_no_agents_folder() -> None:
+    (run,) = imported({"runs/r/sort/sort.1-of-1.r/panes/post-test.txt": log()}).runs
+    assert (run.target, [case.id for case in run.cases]) == (KEY, ["sort"])
+
+
+@pytest.mark.parametrize("form", ["{task}/{agent}/post-test.log", "run/{task}/{agent}.log", "{agent}/{task}.log"])
+def test_logs_that_lie_elsewhere_are_placed_by_their_agents(form: str) -> None:
+    logs = run_folder({"sort": THREE, "scan": THREE})
+    files = {}
+    for name, text in logs.items():
+        folder = trial_folder(name)
+        assert folder is not None
+        files[form.format(task=folder.task, agent=folder.agent)] = text
+    found = runs(files)
+    assert {case.id for run in found.values() for case in run.cases} == {"sort", "scan"}
+    assert found[AGENT].metrics["agent_advantage"].value == runs(logs)[AGENT].metrics["agent_advantage"].value
+
+
+def test_a_log_that_calls_its_agents_by_number_and_name_is_read_alike() -> None:
+    files = run_folder({"sort": THREE})
+    numbers = {NOP: 1, ORACLE: 2, AGENT: 3}
+    for key, number in numbers.items():
+        files = {name: text.replace(f'"{key}"', f'"agent-{number}-{key}"') for name, text in files.items()}
+    found = runs(files)
+    assert sorted(found) == sorted(THREE)
+    assert found[AGENT].metrics["num_valid_benchmarks"].value == 2
+
+
+def test_the_agent_of_a_broken_log_is_its_folders() -> None:
+    files = run_folder({"sort": THREE, "scan": {**THREE, AGENT: AgentRun(log="nothing was measured\n")}})
+    found = runs(files)[AGENT]
+    assert {case.id: case.status for case in found.cases} == {"sort": Status.PASSED, "scan": Status.FAILED}
+
+
+def test_a_log_of_another_agent_than_its_folder_says_counts_as_the_folders() -> None:
+    files = run_folder({"sort": THREE})
+    last, before = list(files)[-1], list(files)[-2]
+    read = imported({**files, last: files[before]})
+    assert sorted(run.target for run in read.runs) == sorted([NOP, ORACLE, "terminus-2"])
+    assert any("its RESULT is of oracle:human" in warning for warning in read.warnings)
+
+
+def test_a_later_log_that_tells_an_agents_speed_otherwise_is_named() -> None:
+    files = run_folder({"sort": THREE})
+    last = list(files)[-1]
+    other = files[last].replace('"agent/nop": 2.0', '"agent/nop": 9.0')
+    assert any("m.S.a of oracle:human otherwise" in told for told in imported({**files, last: other}).warnings)
+
+
+def test_two_logs_of_one_attempt_are_refused() -> None:
+    said = refused(run_folder({"sort": THREE}, run="one") | run_folder({"sort": THREE}, run="two"))
+    assert f"attempt 1 of {NOP} at sort too" in said
+
+
+def test_what_can_be_a_task_or_an_agent_is_refused() -> None:
+    other = log(result=result_object(key="other:model"))
+    assert "one task's agents or as many tasks" in refused({"x/one/post-test.log": log(), "x/two/post-test.log": other})
+    assert "no folder says which task" in refused({"nop.log": log(result=result_object(key=NOP))})
+    assert "two ways" in refused({"x/a.1-of-1.b.1-of-1.c/panes/post-test.txt": log()})
+
+
+def test_two_models_of_one_agent_need_a_log_that_tells_them_apart() -> None:
+    agents = {"a:one": AgentRun(SPEEDS), "a:two": AgentRun(SPEEDS), "a:three": AgentRun(log="nothing")}
+    assert "whether it is of a:one or a:two" in refused(run_folder({"sort": agents}))
+
+
+@pytest.mark.parametrize(
+    ("file", "task"),
+    [
+        ("sort.log", "sort"),
+        ("runs/7/sort/panes/post-test.txt", "sort"),
+        ("/test.log", "test"),
+        ("a/tests/log", "a"),
+        ("runs/sort/agent/post-test.log", "sort"),
+    ],
+)
+def test_the_task_is_the_first_name_that_says_something(file: str, task: str) -> None:
+    assert tasks_of({file: KEY}) == {file: task}
+
+
+@pytest.mark.parametrize(
+    ("folder", "task", "attempt", "number", "agent"),
+    [
+        ("t/t.2-of-4.r", "t", 2, None, None),
+        ("t/t.2-of-4.r.agent-3-my.module.Agent", "t", 2, 3, "my.module.Agent"),
+        ("t.v1/t.v1.2-of-4.2026-01-01__00-00-00", "t.v1", 2, None, None),
+        ("t.1-of-2.x/t.1-of-2.x.1-of-1.r", "t.1-of-2.x", 1, None, None),
+        ("elsewhere/t.1-of-1.r.agent-1-nop", "t", 1, 1, "nop"),
+        ("t/t.old", None, None, None, None),
+    ],
+)
+def test_a_trials_folder(
+    folder: str, task: str | None, attempt: int | None, number: int | None, agent: str | None
+) -> None:
+    found = trial_folder(f"{folder}/panes/post-test.txt")
+    told = (found.task, found.attempt, found.number, found.agent) if found else (None, None, None, None)
+    assert told == (task, attempt, number, agent)
+
+
+# --- what lies beside the logs ---------------------------------------------------------------------------------------
+
+
+def test_steps_tokens_and_recordings_of_the_same_trial() -> None:
+    files = run_folder({"sort": THREE})
+    nop, _, mine = (name.removesuffix("panes/post-test.txt") for name in files)
+    files |= {
+        f"{mine}agent-logs/log.json": STEPS,
+        f"{nop}sessions/agent.cast": CAST,
+        f"{nop}sessions/tests.cast": CAST * 2,
+    }
+    found = runs({**files, f"{mine}agent-logs/state.json": "{}", f"{mine}panes/pre-agent.txt": "$", "run.log": "…"})
+    assert details_of(found[NOP].cases[0]).trajectory_length == 2
+    (case,) = found[AGENT].cases
+    assert (details_of(case).trajectory_length, case.usage.input_tokens, case.usage.output_tokens) == (2, 1000, 100)
+    assert case.usage.cost_usd == pytest.approx(0.0015)
+
+
+def test_recordings_in_the_trials_common_folder_are_their_agents_by_number() -> None:
+    files = run_folder({"sort": THREE})
+    common = "run-1/sort/sort.1-of-1.run-1/"
+    read = imported({**files, f"{common}sessions/agent-3-terminus-2:x.cast": CAST, f"{common}agent-logs/a.json": STEPS})
+    found = {run.target: details_of(run.cases[0]).trajectory_length for run in read.runs}
+    assert found == {NOP: None, ORACLE: None, AGENT: 2}
+    assert [told for told in read.warnings if "left out" in told] == [
+        f"{common}agent-logs/a.json: left out: no name says whose steps these are"
+    ]
+
+
+def test_the_newest_of_several_logs_counts_and_two_newest_are_refused() -> None:
+    files = {"t/t.1-of-1.r/panes/post-test.txt": log()}
+    old, new = (f"t/t.1-of-1.r/agent-logs/{name}.json" for name in ("b", "a"))
+    both = {**files, new: STEPS, old: "[{}]"}
+    (run,) = imported(both, {new: 2.0, old: 1.0}).runs
+    assert details_of(run.cases[0]).trajectory_length == 2
+    assert "which is the newest" in refused(both)
+
+
+def test_half_a_recording_is_left_out_and_told() -> None:
+    files = {
+        "t/t.1-of-1.r/panes/post-test.txt": log(),
+        "t/t.1-of-1.r/sessions/agent.cast": "",
+        "t/t.1-of-1.r/agent-logs/a.json": "[{",
+    }
+    read = imported(files)
+    assert details_of(read.runs[0].cases[0]).trajectory_length is None
+    assert sum("left out" in told for told in read.warnings) == 2
+
+
+# --- folders, dates and single trials --------------------------------------------------------------------------------
+
+
+def test_of_a_runs_folder_its_results_or_else_its_logs_are_read() -> None:
+    names = [*run_folder({"sort": THREE}), "sort/t/agent-logs/a.json", "sort/t/results.json", "run.log", "x/notes.txt"]
+    logs = of_folder([*names, "run_metadata.json"])
+    assert [name for name in logs if "post-test" not in name] == ["sort/t/agent-logs/a.json", "run_metadata.json"]
+    assert of_folder([*names, "results.json", "run_metadata.json"]) == ["results.json", "run_metadata.json"]
+    assert of_folder(["sort/t/results.json"]) == ["sort/t/results.json"]
+    others = ("fc.lock", "x/panes/post-agent.txt", "x/agent-logs/state/a.json")
+    assert {part_of(name) for name in others} == {"other"}
+
+
+def test_a_run_is_dated_by_its_metadata_or_its_trials() -> None:
+    metadata = (
+        '{"run_id": "r", "dataset_name": null, "start_time": "2026-01-02T03:04:05.678901+00:00", "end_time": null}'
+    )
+    read = imported({**run_folder({"sort": THREE}), "run_metadata.json": metadata})
+    assert (read.created_at, read.runs[0].suite) == ("2026-01-02T03:04:05Z", "fc-eval")
+    ended = trial("sort", {KEY: payload()}, trial_ended_at="2026-01-03T00:00:00.5+01:00")
+    assert imported({"results.json": results(ended).decode()}).created_at == "2026-01-02T23:00:00Z"
+
+
+def test_results_of_single_trials_are_read_together_without_their_agents_parts() -> None:
+    whole = {f"r/{name}/{name}.1-of-1.r/results.json": json.dumps(trial(name, {KEY: payload()})) for name in ("a", "b")}
+    part = {**trial("a", {KEY: payload()}), "trial_name": "a.1-of-1.r.agent-1-nop"}
+    (run,) = imported({**whole, "r/a/a.1-of-1.r.agent-1-nop/results.json": json.dumps(part)}).runs
+    assert [case.id for case in run.cases] == ["a", "b"]
+    assert "one agent's result" in refused({"r/results.json": json.dumps(part)})
+
+
+def test_what_fc_eval_does_not_write_is_refused() -> None:
+    assert "not of the older form" in refused({"settings.json": '{"theme": "dark"}'})
+
+
+def test_an_oracle_alone_is_no_measure_of_its_own_failing_tests() -> None:
+    text = log({**GOOD_TESTS, "failed": 1}, result_object({"m.f": {"agent/nop": 2, "oracle/nop": 2}}, key=ORACLE))
+    (run,) = imported({"sort/oracle/post-test.log": text}).runs
+    assert (run.cases[0].status, run.metrics["mean_success_rate"].value) == (Status.FAILED, 0.0)
