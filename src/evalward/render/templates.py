@@ -39,12 +39,23 @@ def template_folder() -> Path:
     return package / "templates"
 
 
+def compile_templates() -> None:
+    """Leave all of them compiled beside their sources, for an image that nobody can write to later."""
+    environment = _environment()
+    for name in environment.list_templates(extensions=["j2"]):
+        environment.get_template(name)
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who renders pays for it
 
+    from evalward.render.compiled import Compiled  # noqa: PLC0415
+
+    folder = template_folder()
     environment = Environment(  # noqa: S701 - finalize escapes, for Markdown
-        loader=FileSystemLoader(template_folder()),
+        loader=FileSystemLoader(folder),
+        bytecode_cache=Compiled(folder / "__pycache__"),
         undefined=StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalward.config import BashSuite, LoadedConfig, Suite
 from evalward.records.case import Case
@@ -28,11 +28,13 @@ from evalward.suites.bash.prove import prove_cases
 from evalward.suites.bash.shells import Shells, shells_of
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
-from evalward.suites.judge.who import Wanted
 from evalward.suites.loop import broken_shell, converse, keep
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets.base import BrokeOffError, Chat, Evaluated, Target, talks
 from evalward.targets.failures import Cause, TargetError
+
+if TYPE_CHECKING:
+    from evalward.suites.judge.who import Wanted
 
 SHOWN_STDERR = 500  # characters of a failing command's stderr that a report shows
 
@@ -68,8 +70,7 @@ class BashKind:
         prompting = load_prompting(config.root, spec.system, spec.tool, words)
         cases, shells = load_cases(spec, config), shells_of(spec, config)
         subject = {**prompting.subject, **shells.subject}
-        judging = Wanted() if any(map(wants_judge, cases)) else None
-        return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=judging)
+        return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=_wanted(cases))
 
     async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
         """One conversation in a fresh shell, then the checks."""
@@ -194,6 +195,14 @@ def _same(first: Played, second: Played) -> bool:
 def passed_all(checks: Sequence[CheckResult]) -> bool:
     """The specification's `all_passed`: weights don't matter, a failed check of weight 0 fails the task."""
     return all(check.passed for check in checks)
+
+
+def _wanted(cases: Sequence[BashCase]) -> Wanted | None:
+    if not any(map(wants_judge, cases)):
+        return None
+    from evalward.suites.judge.who import Wanted  # noqa: PLC0415 - only who wants a judge pays for one
+
+    return Wanted()
 
 
 def _result(case: BashCase, trial: int, judged: Judged, trace: Trace, details: BashDetails) -> Result:
