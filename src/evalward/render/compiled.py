@@ -1,4 +1,4 @@
-"""Templates that are compiled already, beside their sources: as Python keeps its own, and as far to be trusted."""
+"""Templates that are compiled already, beside our modules' bytecode: as Python keeps it, and as far to be trusted."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FILTERS = ("escape.py", "templates.py")
 
 
 class Compiled(FileSystemBytecodeCache):
-    """Compiled templates in one folder, which nobody makes where sources can't be written to.
+    """Compiled templates in one folder; where it can't be written to, there are none.
 
-    Compiling takes longer than all the rest of a page. Whoever may write to the folder may write to the sources and to
-    Python's own bytecode, too.
+    Compiling takes longer than all the rest of a page. Whoever may write to the folder may write to
+    Python's bytecode in it, too.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -32,6 +32,11 @@ class Compiled(FileSystemBytecodeCache):
     def get_source_checksum(self, source: str) -> str:
         """Of all that the compiled template depends on: its source, Jinja, and our filters."""
         return sha256(f"{self._filters}\n{jinja2.__version__}\n{source}".encode()).hexdigest()
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Take it if it is there."""
+        with contextlib.suppress(OSError):
+            super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         """Keep it if that can be done."""

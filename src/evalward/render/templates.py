@@ -40,9 +40,9 @@ def template_folder() -> Path:
 
 
 def compile_templates() -> None:
-    """Leave all of them compiled beside their sources, for an image that nobody can write to later."""
+    """Keep all of them compiled, for an image that nobody can write to later."""
     environment = _environment()
-    for name in environment.list_templates(extensions=["j2"]):
+    for name in environment.list_templates():
         environment.get_template(name)
 
 
@@ -52,10 +52,9 @@ def _environment() -> Environment:
 
     from evalward.render.compiled import Compiled  # noqa: PLC0415
 
-    folder = template_folder()
     environment = Environment(  # noqa: S701 - finalize escapes, for Markdown
-        loader=FileSystemLoader(folder),
-        bytecode_cache=Compiled(folder / "__pycache__"),
+        loader=FileSystemLoader(template_folder()),
+        bytecode_cache=Compiled(Path(__file__).parent / "__pycache__"),
         undefined=StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,
