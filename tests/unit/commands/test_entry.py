@@ -23,7 +23,7 @@ import evalward.entry
 first = sorted(sys.modules)
 import evalward.keeper.process
 second = sorted(sys.modules)
-import evalward.cli, evalward.commands.check, evalward.keeper.services
+import evalward.cli, evalward.commands.check, evalward.keeper.services, evalward.suites.bash
 print(json.dumps([first, second, sorted(sys.modules)]))
 """
 
@@ -45,7 +45,7 @@ def test_a_runner_starts__before_records_are_loaded(loaded: list[set[str]]) -> N
 
 
 def test_who_holds_keys__loads_no_reader_of_the_heads_files(loaded: list[set[str]]) -> None:
-    readers = {"yaml", "evalward.config.load", "evalward.suites.judge.who", "evalward.suites.bash.kind"}
+    readers = {"yaml", "evalward.config.load", "evalward.suites.judge.who", "evalward.suites.bash.trial"}
     assert not loaded[2] & readers
 
 
