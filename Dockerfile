@@ -24,7 +24,15 @@ COPY templates templates
 COPY src src
 RUN pip install --no-compile --no-deps --no-build-isolation --prefix=/install . \
     && python -m compileall -q -s /install -p /usr/local --invalidation-mode unchecked-hash \
-       /install/lib/python3*/site-packages/evalward
+       /install/lib/python3*/site-packages/evalward \
+    # Bytecode of what else of the standard library any of our modules imports; and the templates, compiled.
+    && PYTHONPATH="$(echo /install/lib/python3*/site-packages)" \
+       python -c "import importlib, pkgutil, evalward, evalward.render.templates as templates; \
+           names = [each.name for each in pkgutil.walk_packages(evalward.__path__, 'evalward.')]; \
+           [importlib.import_module(name) for name in names if name != 'evalward.__main__']; \
+           templates.compile_templates()" \
+    && cd /usr/local \
+    && find lib/python3* -name '*.pyc' -not -path '*/site-packages/*' -exec cp --parents -t /install {} +
 
 FROM python:3.12-slim
 # git's Perl scripts (send-email, svn, interactive add) are never called: half of what git brings is Perl.

@@ -85,9 +85,11 @@ def startup() -> list[Row]:
         child(EVALWARD, "run", "--config", EXAMPLE / "evalward.yml", "--output", here, cwd=here)
         baseline = EXAMPLE / ".evalward" / "baseline.json"
         policy = EXAMPLE / "evalward.yml"
+        one = ["--suite", "bash-tools", "--target", "replay:*", "--case", "json_oncall_hours"]
         commands: Mapping[str, Words] = {
             "--help": ["--help"],
             "compare (the example)": ["compare", "--report", measured, "--baseline", baseline, "--policy", policy],
+            "check (one case, replayed)": ["check", "--config", policy, *one, "--output", here / "one"],
         }
         nothing = middle([child(sys.executable, "-c", "pass", cwd=here) for _ in range(7)])
         took = {name: middle([child(EVALWARD, *words, cwd=here) for _ in range(7)]) for name, words in commands.items()}

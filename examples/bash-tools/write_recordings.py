@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.engine.scheduler import make_subject
 from evalward.records.result import Trial
 from evalward.records.trace import Message, Text, ToolUse, Trace, Turn

@@ -16,7 +16,7 @@ import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.engine.scheduler import make_subject
 from evalward.records.result import Trial
 from evalward.records.trace import Message, Text, Trace, Turn

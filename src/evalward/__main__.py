@@ -1,5 +1,5 @@
 """`python -m evalward`."""
 
-from evalward.cli import main
+from evalward.entry import main
 
 main()

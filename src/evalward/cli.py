@@ -21,7 +21,7 @@ from evalward.edge import enter, taken_environment
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
-    from evalward.engine.plan import Selection
+    from evalward.engine.selection import Selection
 
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
@@ -186,7 +186,7 @@ def _add_action(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _selection(args: argparse.Namespace) -> Selection:
-    from evalward.engine.plan import Selection
+    from evalward.engine.selection import Selection
 
     return Selection(tuple(args.suite), tuple(args.target), tuple(args.case), args.trials)
 

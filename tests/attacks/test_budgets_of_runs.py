@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import yaml
 
-from evalward.config import load_config, parse_config
+from evalward.config.load import load_config, parse_config
 from evalward.engine.control import Account, Budget
-from evalward.engine.plan import Plan, Selection, make_plan
+from evalward.engine.plan import Plan, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.selection import Selection
 from evalward.keeper.models import ModelKeeper
 from evalward.records.result import NOT_RUN, Status
 from evalward.targets import make_evaluated

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from evalward.engine.plan import Selection, make_plan
+from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.result import Result, Status, Trial
 from evalward.records.scenario import ScenarioDetails

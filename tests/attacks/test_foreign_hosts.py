@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from evalward.commands.hosts import VARIABLE, refuse_foreign_hosts
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.records.problem import InputError
 from support.git_repo import git, init, write_files
 from support.live_runs import Repo

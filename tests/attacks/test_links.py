@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.records.problem import InputError
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.who import make_cache

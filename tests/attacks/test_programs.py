@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evalward.config import parse_config
+from evalward.config.load import parse_config
 from evalward.records.case import Case
 from evalward.sandbox.process.probe import Layers
 from evalward.targets.base import NoAnswerError, Request

@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from evalward.config import parse_config
 from evalward.config.agents import AgentProgram
+from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
 from evalward.records.case import Case
 from evalward.records.problem import Place as Written

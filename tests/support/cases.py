@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evalward.config import LoadedConfig, load_config
+from evalward.config import LoadedConfig
+from evalward.config.load import load_config
 from evalward.records.problem import Place
 from evalward.records.result import Result
 from evalward.records.trace import Message, StopReason, Text, ToolCall, ToolUse, Trace, Turn, Usage

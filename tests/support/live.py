@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evalward.config import LoadedConfig, parse_config
+from evalward.config import LoadedConfig
+from evalward.config.load import parse_config
 from evalward.keeper.models import live_target as live
 from evalward.records.trace import Trace
 from evalward.suites.loop import converse

@@ -11,7 +11,8 @@ from typing import Any
 
 import yaml
 
-from evalward.config import LoadedConfig, parse_config
+from evalward.config import LoadedConfig
+from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
 from evalward.records.scenario import ScenarioDetails
 from evalward.suites.base import Prepared, TrialOutcome

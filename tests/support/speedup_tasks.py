@@ -9,7 +9,8 @@ from typing import Any
 
 import yaml
 
-from evalward.config import LoadedConfig, load_config
+from evalward.config import LoadedConfig
+from evalward.config.load import load_config
 from evalward.records.case import Case
 from evalward.records.trace import Trace, Usage
 from evalward.suites.base import Prepared

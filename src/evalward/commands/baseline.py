@@ -11,7 +11,7 @@ from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
 from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.decide.baseline import NO_POLICY, dump_baseline, update_baseline, with_acceptance
 from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import Measured, report_digest

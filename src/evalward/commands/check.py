@@ -12,7 +12,7 @@ from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
-from evalward.engine.plan import Selection
+from evalward.engine.selection import Selection
 from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy

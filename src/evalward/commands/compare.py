@@ -10,7 +10,7 @@ from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_report
 from evalward.commands.pipeline import dump_judgement, judge_report, remeasured
 from evalward.commands.world import World
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import InputError, wrong
 from evalward.records.verdict import Judgement

@@ -11,7 +11,7 @@ from evalward.commands.files import emit, read_report
 from evalward.commands.measuring import chosen_of, load, runner_of, services_of
 from evalward.commands.world import World
 from evalward.decide.guidance import Column, compare_guidance
-from evalward.engine.plan import Selection
+from evalward.engine.selection import Selection
 from evalward.keeper.outputs import GUIDANCE
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong

@@ -36,7 +36,7 @@ def _guidance(world: World, args: argparse.Namespace) -> int:
     from pathlib import Path  # noqa: PLC0415
 
     from evalward.commands.guidance import GuidanceOptions, compare_reports, guidance  # noqa: PLC0415
-    from evalward.engine.plan import Selection  # noqa: PLC0415
+    from evalward.engine.selection import Selection  # noqa: PLC0415
     from evalward.records.problem import wrong  # noqa: PLC0415
 
     if args.reports:

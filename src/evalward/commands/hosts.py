@@ -13,10 +13,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from evalward.config import PROVIDERS, LoadedConfig, parse_config
+from evalward.config import PROVIDERS, LoadedConfig
 from evalward.config.providers import Providers
-from evalward.git import GitTree, repository_path
-from evalward.github.errors import GitHubError
 from evalward.records.problem import InputError, Place, Problem
 
 VARIABLE = "EVALWARD_HOSTS"
@@ -63,6 +61,10 @@ def _is_here(host: str) -> bool:
 
 def _of_default_branch(loaded: LoadedConfig, env: Mapping[str, str]) -> set[str]:
     """The hosts that the default branch's configuration names; none where there is no such thing."""
+    from evalward.config.load import parse_config  # noqa: PLC0415 - few configurations name a host of their own
+    from evalward.git import GitTree, repository_path  # noqa: PLC0415
+    from evalward.github.errors import GitHubError  # noqa: PLC0415
+
     tree = GitTree(loaded.root, search_path=env.get("PATH", ""))
     try:
         sha = tree.resolve(DEFAULT_BRANCH)

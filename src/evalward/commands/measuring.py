@@ -13,7 +13,7 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
 from evalward.engine.keeping import Retry
-from evalward.engine.plan import Selection
+from evalward.engine.selection import Selection
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import Runner, opened_runner

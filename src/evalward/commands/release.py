@@ -12,7 +12,8 @@ from evalward.commands.baseline_ci import acceptances
 from evalward.commands.files import read_committed, read_report
 from evalward.commands.pipeline import judge_report, remeasured
 from evalward.commands.world import World
-from evalward.config import LoadedConfig, load_config
+from evalward.config import LoadedConfig
+from evalward.config.load import load_config
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.git import GitTree, repository_path
 from evalward.keeper.outputs import OutputFolder

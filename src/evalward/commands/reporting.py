@@ -11,7 +11,7 @@ from evalward.commands.measuring import chosen_of, measured, report_bytes
 from evalward.commands.pipeline import Judging, retries_of
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
-from evalward.engine.plan import Selection
+from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.github.accept import digest_of
 from evalward.github.event import EventPlan

@@ -8,7 +8,7 @@ from pathlib import Path
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
-from evalward.engine.plan import Selection
+from evalward.engine.selection import Selection
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.markdown import report_markdown

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 
-from evalward.commands.history import Where, stored
 from evalward.commands.world import World
 from evalward.config.model import HistoryPlace
 from evalward.decide.history_file import HISTORY_FILE, read_history
@@ -22,6 +21,8 @@ def history_of(runner: Runner, place: HistoryPlace | None, world: World) -> list
     where = f"{HISTORY_FILE} of the branch {place.branch}" if place.branch else name
     try:
         if place.branch is not None:
+            from evalward.commands.history import Where, stored  # noqa: PLC0415 - few repositories keep one there
+
             data = stored(world, Where(world.cwd, place.branch))
         else:
             data = runner.read(name, limit=MAX_FILE_BYTES)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from evalward.commands.files import read_baseline_if_any
 from evalward.commands.world import World
-from evalward.config import LoadedConfig, load_config
-from evalward.engine.plan import Plan, Selection
+from evalward.config import LoadedConfig
+from evalward.config.load import load_config
+from evalward.engine.plan import Plan
+from evalward.engine.selection import Selection
 from evalward.records.problem import InputError, Problem
 from evalward.records.verdict import EXIT_OK
 from evalward.runner.measure import prepare

@@ -1,8 +1,11 @@
-"""The configuration, `evalward.yml`: what it may say, how it is read, and what is told when it is wrong."""
+"""The configuration, `evalward.yml`: what it may say, how it is read, and what is told when it is wrong.
+
+Reading one is `config.load`, which costs a parser of YAML and is not for a process with keys.
+"""
 
 from evalward.config.agents import AgentProgram
 from evalward.config.judge import DEFAULT_CACHE, JUDGE_FORMS, RECORDED, JudgeConfig
-from evalward.config.load import LoadedConfig, load_config, parse_config
+from evalward.config.loaded import LoadedConfig
 from evalward.config.model import (
     PROMPT_MARK,
     BashSuite,
@@ -45,6 +48,4 @@ __all__ = [
     "SpeedupSuite",
     "Suite",
     "config_schema",
-    "load_config",
-    "parse_config",
 ]

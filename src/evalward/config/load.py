@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
@@ -13,35 +12,15 @@ from pydantic_core import ErrorDetails
 
 from evalward.config.checks import check
 from evalward.config.explain import explain
+from evalward.config.loaded import LoadedConfig
 from evalward.config.model import Config
-from evalward.config.words import KeyPath, field_name
-from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, nearest_line, read_yaml
+from evalward.config.words import field_name
+from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
 from evalward.opening import beginning_inside, name_below, why
 from evalward.records.base import digest_text
 from evalward.records.problem import InputError, Place, Problem, wrong
 
 _MOST_PROBLEMS = 100
-
-
-@dataclass(frozen=True)
-class LoadedConfig:
-    """A configuration with where it comes from.
-
-    `file` is as shown to people; `root` is the folder that its paths are relative to; `sha256` is `sha256:…` of
-    its text. `base_file` reads a file, by its path from `root`, in the commit whose rules judge this one (`None`: it
-    has no such file); without it nothing but the files here judges.
-    """
-
-    config: Config
-    file: str
-    root: Path
-    sha256: str
-    lines: Mapping[KeyPath, int] = field(default_factory=dict, repr=False, compare=False)
-    base_file: Callable[[str], bytes | None] | None = field(default=None, repr=False, compare=False)
-
-    def line(self, *path: str | int) -> int | None:
-        """The line of a key path such as `"suites", 0, "cases"`, or of its nearest ancestor that has one."""
-        return nearest_line(self.lines, path)
 
 
 def load_config(path: Path, shown: str | None = None, below: Path | None = None) -> LoadedConfig:

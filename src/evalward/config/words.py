@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 KeyPath: TypeAlias = tuple[str | int, ...]
@@ -44,3 +44,9 @@ def near_or_known(word: str, known: Iterable[str], kind: str) -> str:
     """`Did you mean …?`, or else the list of the known words under the heading `kind`."""
     words = list(known)
     return did_you_mean(word, words) or f"{kind}: {', '.join(words)}."
+
+
+def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
+    """The line of a key path, or of its nearest ancestor that has one."""
+    ancestors = (path[:length] for length in range(len(path), -1, -1))
+    return next((lines[known] for known in ancestors if known in lines), None)

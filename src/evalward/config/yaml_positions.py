@@ -7,7 +7,6 @@ walk knows each node's line, sees duplicate keys, and counts nodes as aliases ex
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import yaml
@@ -18,7 +17,7 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import Resolver
 from yaml.scanner import Scanner
 
-from evalward.config.words import KeyPath, Value, one_line, shown
+from evalward.config.words import KeyPath, Value, nearest_line, one_line, shown
 from evalward.records.base import clean_text
 
 MAX_CHARACTERS = 1_000_000
@@ -60,12 +59,6 @@ class YamlTree:
     def line(self, path: KeyPath) -> int | None:
         """The line of a key path, or of its nearest known ancestor."""
         return nearest_line(self.lines, path)
-
-
-def nearest_line(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
-    """The line of a key path, or of its nearest ancestor that has one."""
-    ancestors = (path[:length] for length in range(len(path), -1, -1))
-    return next((lines[known] for known in ancestors if known in lines), None)
 
 
 def read_yaml(text: str, most_nodes: int = MAX_NODES) -> YamlTree:

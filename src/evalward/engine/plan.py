@@ -6,32 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.config import LoadedConfig, Suite
+from evalward.engine.selection import Selection
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
 from evalward.suites.base import Kind, Prepared, kind_named
-from evalward.suites.judge.who import make_judges
 from evalward.targets import make_evaluated
 from evalward.targets.asking import Asker
 from evalward.targets.base import Evaluated
-
-
-@dataclass(frozen=True)
-class Selection:
-    """What of the config is run: patterns; empty means all. `trials` overrides the suites' own number."""
-
-    suites: Sequence[str] = ()
-    targets: Sequence[str] = ()
-    cases: Sequence[str] = ()
-    trials: int | None = None
-
-    @property
-    def partial(self) -> Partial | None:
-        """The restriction as a report records it, `None` when everything is run."""
-        if not (self.suites or self.targets or self.cases):
-            return None
-        return Partial(suites=list(self.suites), targets=list(self.targets), cases=list(self.cases))
 
 
 @dataclass(frozen=True)
@@ -124,6 +107,8 @@ def _with_judges(
     """The suite with the judges that its cases want; who judges is part of its subject."""
     if prepared.judging is None:
         return prepared
+    from evalward.suites.judge.who import make_judges  # noqa: PLC0415 - only who wants a judge pays for one
+
     judges = make_judges(prepared.judging, loaded, env, suite.targets, asker)
     return replace(
         prepared,

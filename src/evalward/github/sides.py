@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import JudgeConfig, LoadedConfig, Suite, parse_config
+from evalward.config import JudgeConfig, LoadedConfig, Suite
+from evalward.config.load import parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline

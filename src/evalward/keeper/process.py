@@ -16,10 +16,14 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evalward.edge import SOURCE, harmless
+from evalward.edge import FEWER_COLLECTIONS, SOURCE, harmless
+from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process.users import OwnUser, end_all_of, take_user
 
-PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.runner.service import main; main()"
+PROGRAM = (
+    f"import gc, sys; gc.set_threshold({FEWER_COLLECTIONS}); sys.path.insert(0, sys.argv.pop()); "
+    "from evalward.runner.service import main; main()"
+)
 STARTER = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.process.starter import main; main()"
 PATIENCE_S = 25.0  # for ending its sandboxes
 SAID_LIMIT = 10_000  # bytes of its last words
@@ -184,8 +188,10 @@ _EARLY: list[tuple[Path, RunnerProcess]] = []
 
 
 def start_early(env: Mapping[str, str], cwd: Path) -> None:
-    """Start a runner now: it loads what it needs while we load what we need. Who doesn't use it ends it at our end."""
-    with contextlib.suppress(OSError):  # whoever wants it will be told
+    """Start a runner now: it loads what it needs while we load what we need. Unused, it ends with us."""
+    if any(folder == cwd for folder, _ in _EARLY):
+        return
+    with contextlib.suppress(OSError, SandboxError):  # whoever wants it will be told
         _EARLY.append((cwd, RunnerProcess(env, cwd)))
 
 
@@ -201,4 +207,5 @@ def _end_unused() -> None:
     while _EARLY:
         process = _EARLY.pop()[1]
         process.connection.close()
+        process.signal(signal.SIGKILL)  # it has been asked for nothing, and may not have loaded yet
         process.close()

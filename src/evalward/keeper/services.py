@@ -7,13 +7,13 @@ import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from socket import socket
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from evalward.config.model import Config
 from evalward.engine.keeping import Retry
 from evalward.engine.store import Found, Store, Wanted, safe_name
-from evalward.keeper.models import ModelKeeper
 from evalward.keeper.outputs import GUIDANCE, OutputFolder
 from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
@@ -21,6 +21,9 @@ from evalward.targets.asking import Bounds, Door
 from evalward.wire import messages as m
 from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
+
+if TYPE_CHECKING:
+    from evalward.keeper.models import ModelKeeper
 
 MOST_DOORS = 256  # each has files open
 
@@ -59,8 +62,12 @@ class Services:
     _doors: dict[int, _OpenDoor] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
-    def __post_init__(self) -> None:
-        self.models = ModelKeeper(self.config, self.env)
+    @cached_property
+    def models(self) -> ModelKeeper:
+        """Who asks models, when the first is asked for: most of what a keeper loads is for this."""
+        from evalward.keeper.models import ModelKeeper  # noqa: PLC0415
+
+        return ModelKeeper(self.config, self.env)
 
     @property
     def output(self) -> OutputFolder:
@@ -155,7 +162,8 @@ class Services:
         asked.close()
         while self._doors:
             await self._doors.popitem()[1].stack.aclose()
-        await self.models.close()
+        if "models" in self.__dict__:
+            await self.models.close()
         return b"null"
 
     # --- records ----------------------------------------------------------------------------------------------------

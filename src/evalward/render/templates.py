@@ -39,12 +39,22 @@ def template_folder() -> Path:
     return package / "templates"
 
 
+def compile_templates() -> None:
+    """Keep all of them compiled, for an image that nobody can write to later."""
+    environment = _environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who renders pays for it
 
+    from evalward.render.compiled import Compiled  # noqa: PLC0415
+
     environment = Environment(  # noqa: S701 - finalize escapes, for Markdown
         loader=FileSystemLoader(template_folder()),
+        bytecode_cache=Compiled(Path(__file__).parent / "__pycache__"),
         undefined=StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,

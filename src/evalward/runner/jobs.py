@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalward.config import LoadedConfig, load_config
-from evalward.engine.plan import Plan, Selection, without_missing_keys
+from evalward.config import LoadedConfig
+from evalward.config.load import load_config
+from evalward.engine.plan import Plan, without_missing_keys
+from evalward.engine.selection import Selection
 from evalward.opening import name_below, read_inside
 from evalward.records.problem import wrong
 from evalward.runner.link import Keeper, Telling

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalward.config import Config, JudgeConfig, LoadedConfig, load_config
+from evalward.config import Config, JudgeConfig, LoadedConfig
+from evalward.config.load import load_config
 from evalward.opening import read_inside
 from evalward.records.calibration import Calibration
 from evalward.records.problem import wrong

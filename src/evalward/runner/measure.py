@@ -12,8 +12,9 @@ from evalward.config import LoadedConfig
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
 from evalward.engine.keeping import Keeping, Records, Retry
-from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
+from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError, Place, Problem

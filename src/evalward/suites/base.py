@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
@@ -18,8 +18,10 @@ from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
-from evalward.suites.judge.who import Judges, Wanted
 from evalward.targets.base import Evaluated
+
+if TYPE_CHECKING:
+    from evalward.suites.judge.who import Judges, Wanted
 
 # One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
 BUILT_IN = {

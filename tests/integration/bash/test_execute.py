@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from evalward.config import LoadedConfig
-from evalward.engine.plan import Plan, PlannedRun, Selection, make_plan
+from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Execution, execute, make_subject
+from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.case import Case
 from evalward.records.problem import InputError

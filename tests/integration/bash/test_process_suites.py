@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from evalward.config import LoadedConfig
-from evalward.engine.plan import Selection, make_plan
+from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Execution, execute
+from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.records.report import Run
 from evalward.suites.base import kind_named

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.records.result import Result, Status, Trial
 from evalward.suites.base import Prepared
 from evalward.suites.command import COMMAND

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import CommandSuite, load_config
-from evalward.engine.plan import Selection
+from evalward.config import CommandSuite
+from evalward.config.load import load_config
 from evalward.engine.scheduler import Execution, execute
+from evalward.engine.selection import Selection
 from evalward.runner.measure import prepare
 from evalward.suites.command import judge as judging
 from evalward.suites.command.load import load_cases

@@ -12,9 +12,10 @@ from typing import Any
 
 from evalward.action import run_action
 from evalward.commands.world import World
-from evalward.config import load_config
-from evalward.engine.plan import Plan, Selection
+from evalward.config.load import load_config
+from evalward.engine.plan import Plan
 from evalward.engine.scheduler import Executed
+from evalward.engine.selection import Selection
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Report, Tool
 from evalward.runner.guidance_base import OtherCommit, against_base

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import LoadedConfig, parse_config
+from evalward.config import LoadedConfig
+from evalward.config.load import parse_config
 from evalward.github.base import Base
 from evalward.github.sides import Side, Sides
 from evalward.records.policy import Policy

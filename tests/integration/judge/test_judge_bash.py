@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from evalward.config import LoadedConfig, load_config
+from evalward.config import LoadedConfig
+from evalward.config.load import load_config
 from evalward.engine.control import Account, Budget
-from evalward.engine.plan import Plan, Selection, make_plan, without_missing_keys
+from evalward.engine.plan import Plan, make_plan, without_missing_keys
 from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
 from evalward.records.judge import JUDGE_ERROR

@@ -172,7 +172,7 @@ def test_a_secret_shows_itself_nowhere() -> None:
 SDKS = "import sys; print(sorted(m for m in ('anthropic', 'openai', 'httpx2') if m in sys.modules))"
 MAKE = """
 from pathlib import Path
-from evalward.config import parse_config
+from evalward.config.load import parse_config
 from evalward.targets import make_target
 text = '''version: 1
 suites: [{name: s, kind: bash, cases: c, targets: [anthropic/m, openai/m, openai-responses/m]}]'''

@@ -13,8 +13,9 @@ import pytest
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import make_baseline
 from evalward.decide.compare import compare
-from evalward.engine.plan import Selection, make_plan
+from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.problem import InputError
 from evalward.records.report import Run

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from evalward.config import LoadedConfig
-from evalward.engine.plan import Selection, make_plan
+from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Execution, execute
+from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
 from evalward.records.report import Run

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evalward.config import load_config
+from evalward.config.load import load_config
 from evalward.records.result import Result, Status
 from evalward.records.speedup import SpeedupDetails
 from evalward.sandbox.base import SandboxError

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalward.config import parse_config
+from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 
 KEYS = [

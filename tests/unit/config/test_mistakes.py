@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from evalward.config import parse_config
+from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 
 GOOD = """\

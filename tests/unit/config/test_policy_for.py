@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import Config, parse_config
+from evalward.config import Config
+from evalward.config.load import parse_config
 from evalward.records.policy import Limits, Rule
 from evalward.records.problem import InputError
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from evalward.config import LoadedConfig, parse_config
+from evalward.config import LoadedConfig
 from evalward.config.agents import AGENT_PROVIDERS
+from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 from evalward.targets.agents.make import DRIVERS
 

@@ -10,7 +10,8 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from evalward.config import config_schema, parse_config
+from evalward.config import config_schema
+from evalward.config.load import parse_config
 
 PUBLISHED = Path(__file__).parents[3] / "docs" / "evalward.schema.json"
 

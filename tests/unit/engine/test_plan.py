@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import LoadedConfig, parse_config
-from evalward.engine.plan import Plan, Selection, make_plan
+from evalward.config import LoadedConfig
+from evalward.config.load import parse_config
+from evalward.engine.plan import Plan, make_plan
+from evalward.engine.selection import Selection
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError
 from support.cases import task, write_suite

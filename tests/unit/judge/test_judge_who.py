@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from evalward.config import JudgeConfig, LoadedConfig, parse_config
+from evalward.config import JudgeConfig, LoadedConfig
+from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 from evalward.suites.judge.who import (
     Choice,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
-from jinja2 import UndefinedError
+from jinja2 import Environment, FileSystemLoader, UndefinedError
 
-from evalward.render import templates
+from evalward.render import compiled, templates
+from evalward.render.compiled import Compiled
 
 
 @pytest.fixture
@@ -61,3 +63,51 @@ def test_importing_the_renderers__loads_neither_jinja_nor_tabulate() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytecode is kept, whatever the tests' own environment says of it."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+
+
+def compiled_in(folder: Path) -> Environment:
+    """An environment that keeps what it compiles."""
+    return Environment(loader=FileSystemLoader(folder), bytecode_cache=Compiled(folder / "__pycache__"))
+
+
+@pytest.mark.usefixtures("keeping")
+def test_a_compiled_template__is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.j2").write_text("one {{ 1 }}")
+    compiled_in(tmp_path).get_template("a.j2")
+    again = compiled_in(tmp_path)
+    monkeypatch.setattr(again, "compile", None)  # would be called
+
+    assert again.get_template("a.j2").render() == "one 1"
+
+
+@pytest.mark.usefixtures("keeping")
+@pytest.mark.parametrize("changed", ["source", "filters", "jinja"])
+def test_a_compiled_template__is_as_new_as_what_it_was_made_of(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.j2").write_text("one")
+    compiled_in(tmp_path).get_template("a.j2")
+    before = next(tmp_path.glob("__pycache__/*")).read_bytes()
+    if changed == "source":
+        (tmp_path / "a.j2").write_text("two")
+    elif changed == "filters":
+        monkeypatch.setattr(compiled, "FILTERS", ("escape.py",))
+    else:
+        monkeypatch.setattr("jinja2.__version__", "0")
+
+    assert compiled_in(tmp_path).get_template("a.j2").render() == ("two" if changed == "source" else "one")
+    assert next(tmp_path.glob("__pycache__/*")).read_bytes() != before
+
+
+@pytest.mark.usefixtures("keeping")
+def test_where_nothing_can_be_kept__templates_work(tmp_path: Path) -> None:
+    (tmp_path / "a.j2").write_text("one")
+    (tmp_path / "__pycache__").touch()  # no folder can be made here
+
+    assert compiled_in(tmp_path).get_template("a.j2").render() == "one"

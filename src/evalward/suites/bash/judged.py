@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from evalward.records.judge import JudgeOutcome
 from evalward.records.result import CheckResult
 from evalward.records.trace import Trace, Usage, add_usage
 from evalward.suites.bash.case import BashCase, Expectation
 from evalward.suites.bash.checks import JUDGED, parse_check
-from evalward.suites.judge.ask import Gate, JudgeInput
-from evalward.suites.judge.rubric import one_criterion
-from evalward.suites.judge.who import Judges
+
+if TYPE_CHECKING:
+    from evalward.suites.judge.who import Judges
 
 WHATEVER = "The task is done as it was asked for."  # of a check without words of its own
 
@@ -39,6 +40,9 @@ async def judge_checks(case: BashCase, trace: Trace, checks: list[CheckResult], 
     places = _questions(case)
     if judge is None or judges is None or not places:
         return Judged(checks)
+    from evalward.suites.judge.ask import Gate, JudgeInput  # noqa: PLC0415 - only who wants a judge pays for one
+    from evalward.suites.judge.rubric import one_criterion  # noqa: PLC0415
+
     gates = [Gate(c.check, c.passed, c.detail) for index, c in enumerate(checks) if index not in places]
     asked = (
         judge.judge(

@@ -1,0 +1,51 @@
+"""The first instruction of our process. Loading takes longest, so what another process can load begins before that."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from evalward.edge import FEWER_COLLECTIONS, enter
+
+MEASURING = ("run", "check")
+"""Commands that need keys and a runner, whatever their arguments are."""
+
+EVENTS = ("pull_request", "merge_group", "push", "schedule", "workflow_dispatch", "release")
+"""Events in which the action measures what is checked out."""
+
+
+def main() -> None:
+    """Entry point of the console script and of the container. Raises `SystemExit` with the exit code."""
+    gc.set_threshold(FEWER_COLLECTIONS)
+    begin(sys.argv[1:], os.environ)
+    from evalward.cli import main as command_line  # noqa: PLC0415 - the runner loads meanwhile
+
+    command_line()
+
+
+def begin(arguments: Sequence[str], env: Mapping[str, str]) -> None:
+    """For a command that will need it, start a runner now: two processes load at once what each needs."""
+    folder = runner_folder(arguments, env)
+    if folder is None:
+        return
+    enter(arguments, keys=True)
+    from pathlib import Path  # noqa: PLC0415 - nobody else pays for it
+
+    from evalward.keeper.process import start_early  # noqa: PLC0415
+
+    start_early(env, Path(folder))
+
+
+def runner_folder(arguments: Sequence[str], env: Mapping[str, str]) -> str | None:
+    """Where a runner will be wanted; `None` where none may be."""
+    if not arguments or not {"-h", "--help"}.isdisjoint(arguments):
+        return None
+    if arguments[0] in MEASURING:
+        return os.getcwd()  # noqa: PTH109 - pathlib would be loaded twice, before and after we begin anew
+    workspace = env.get("GITHUB_WORKSPACE", "")
+    wanted = (
+        arguments[0] == "action" and env.get("GITHUB_EVENT_NAME") in EVENTS and not env.get("INPUT_PUBLISH", "").strip()
+    )
+    return workspace if wanted and workspace.startswith("/") else None
