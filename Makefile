@@ -30,7 +30,7 @@ container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly
 
 agents-test: $(DEV)  ## install the real coding agents once, and drive them against a local model server
-	EVALWARD_AGENT_INSTALL=1 $(BIN)/pytest -q tests/integration/agents
+	EVALWARD_AGENT_INSTALL=1 EVALWARD_MUST_RUN=agents,npm $(BIN)/pytest -q tests/integration/agents
 
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks

@@ -19,6 +19,8 @@ import pytest
 from support.live_runs import CHAT, Repo, model_of, task, wait_until
 from support.model_server import KEY, ModelServer
 
+pytestmark = pytest.mark.cold
+
 WATCH = """
 import json, os, sys
 root, seen = sys.argv[1], open(sys.argv[2], "a")

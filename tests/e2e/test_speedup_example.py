@@ -1,26 +1,26 @@
 """The example of optimisation tasks: measured, gated, proved, as users run it.
 
-Benchmarks run for real, so that these tests take seconds; the second task needs pytest-benchmark.
+Benchmarks run for real, so that these tests take seconds; the second task needs pytest-benchmark (in the `dev` extra).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
-import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support import warm
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "speedup"
-TASKS = ["orders", *(["words"] if find_spec("pytest_benchmark") else [])]
+TASKS = ["orders", "words"]
 
 
 def evalward(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evalward", *words]
-    return subprocess.run(command, cwd=EXAMPLE, check=False, capture_output=True, text=True)
+    return warm.evalward(*words, cwd=EXAMPLE, env=os.environ)
 
 
 def measured(output: Path, target: str) -> dict[str, Any]:
@@ -56,7 +56,6 @@ def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(tmp_path: Path, tas
     assert "mean_success_rate" in done.stderr
 
 
-@pytest.mark.skipif(len(TASKS) < 2, reason="pytest-benchmark is not installed")
 def test_the_tasks_tell_right_from_wrong() -> None:
     done = evalward("validate", "evalward.yml")
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from evalward.suites.base import TrialBrokenError
 from evalward.targets.base import TrialSkippedError
 from support.agent_programs import bin_folder
 from support.model_server import Answer, Call, Fault, ModelServer, Script, Tokens, bash
+from support.needs import missing
 from support.npm import UnavailableError
 from support.scenario_runs import MODEL, PROMPT, Bench, Tried, scenario, tried
 
@@ -183,7 +184,7 @@ async def test_claude_code_from_npm_completes_a_scenario(bench: Bench, network: 
     try:
         folder = bin_folder("@anthropic-ai/claude-code")
     except UnavailableError as error:
-        pytest.skip(str(error))
+        missing("agents", error)
     bench.env["PATH"] = f"{folder}:{os.environ['PATH']}"
     bench.suite["network"] = network
     call = Call({"command": "./todo add milk", "description": "add"}, "Bash")
