@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,7 +64,6 @@ class Done:
     code: int
     out: str
     err: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,6 @@ class Repo:
 
 def ended(process: warm.Command, timeout: float = 60) -> Done:
     """What the process did, when it ends by itself; nothing may look as if we broke."""
-    began = time.monotonic()
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -147,15 +144,7 @@ def ended(process: warm.Command, timeout: float = 60) -> Done:
         raise AssertionError(f"it didn't end:\n{err}") from None
     assert "Traceback" not in err + out, err
     assert "internal error" not in err, err
-    return Done(process.wait(), out, err, time.monotonic() - began)
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
-    """Wait for something that another process does."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it didn't happen in time"
-        time.sleep(0.005)
+    return Done(process.wait(), out, err)
 
 
 def timeless(value: Any) -> Any:

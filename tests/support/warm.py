@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -65,6 +66,7 @@ OF_A_COMMAND = ("launcher", "starter", "runner")  # what is started by it
 COMMAND = "import sys; sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
 
 _places: dict[str, str] = {}  # of the servers' sockets, by kind
+_starting = threading.Lock()
 
 
 class WarmProcess:
@@ -220,11 +222,12 @@ def _started_by() -> dict[ModuleType, Mapping[str, str]]:
 
 def places(*kinds: str) -> Mapping[str, str]:
     """The places of the servers' sockets; each server is started once, and ended with this process."""
-    starting = {kind: _start(kind, _folder() / kind) for kind in kinds if kind not in _places}
-    for kind, server in starting.items():
-        assert server.stdout is not None
-        assert server.stdout.readline() == b"ready\n", f"no server of warm processes: {kind}"
-        _places[kind] = str(_folder() / kind)
+    with _starting:
+        starting = {kind: _start(kind, _folder() / kind) for kind in kinds if kind not in _places}
+        for kind, server in starting.items():
+            assert server.stdout is not None
+            assert server.stdout.readline() == b"ready\n", f"no server of warm processes: {kind}"
+            _places[kind] = str(_folder() / kind)
     return _places
 
 

@@ -30,6 +30,7 @@ from typing import Any
 
 LENGTH = 8  # bytes in front of an order
 FIRST_FREE = 3
+MOST_OPEN = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def place(wanted: Sequence[int], descriptors: Sequence[int]) -> None:
     for number in sorted(number for number in wanted if number >= FIRST_FREE):
         os.closerange(last, number)
         last = number + 1
-    os.closerange(last, room + len(descriptors))
+    os.closerange(last, MOST_OPEN)
 
 
 class Server:
@@ -147,6 +148,8 @@ class Server:
         order, descriptors = receive(connection)
         pid = os.fork()
         if pid == 0:
+            for ours in (self._listener, connection, *(one for _, one in self._running.values())):
+                ours.detach()  # else it would close its number when it is forgotten, whatever has it by then
             become(order, descriptors)
             return order
         for descriptor in descriptors:
