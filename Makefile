@@ -24,7 +24,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
-	$(BIN)/pytest -q -n auto -m "not container and not agents"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents"
 
 container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly

@@ -78,7 +78,7 @@ def test_it_can_be_waited_for_and_ended() -> None:
 @pytest.mark.parametrize("words", [("--version",), ("validate", "nothing.yml"), ("check", "--nonsense")])
 def test_a_command_says_the_same(words: tuple[str, ...], tmp_path: Path) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "100"}
-    real = [EVALWARD, *words]
+    real = [str(EVALWARD), *words]
     cold = subprocess.run(real, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     warm = evalward(*words, cwd=tmp_path, env=env)
     assert (warm.returncode, warm.stdout, warm.stderr) == (cold.returncode, cold.stdout, cold.stderr)
