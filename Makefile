@@ -10,7 +10,7 @@ CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit container-test agents-test bench clean
+.PHONY: demo test lint unit stress container-test agents-test bench clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -25,6 +25,11 @@ lint: $(DEV)
 
 unit: $(DEV)
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents"
+
+RUNS ?= 3
+PATHS ?= tests
+stress: $(DEV)  ## RUNS runs of PATHS in other orders beside two busy processes; it stops at the first failure and shows it
+	@sh tests/stress.sh "$(BIN)/pytest" "$(RUNS)" $(PATHS)
 
 container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly

@@ -29,8 +29,7 @@ class Ran:
 
 def evalward(*arguments: str | Path, cwd: Path | None = None) -> Ran:
     """The command, run without any key."""
-    env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    done = warm.evalward(*arguments, cwd=cwd, env={**env, "COLUMNS": "140"})
+    done = warm.evalward(*arguments, cwd=cwd, env={"PATH": os.environ["PATH"], "COLUMNS": "140"})
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
