@@ -10,7 +10,7 @@ CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit container-test agents-test bench clean
+.PHONY: demo test lint unit stress container-test agents-test bench clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -24,13 +24,18 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
-	$(BIN)/pytest -q -n auto -m "not container and not agents"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents"
+
+RUNS ?= 3
+PATHS ?= tests
+stress: $(DEV)  ## RUNS runs of PATHS in other orders beside two busy processes; it stops at the first failure and shows it
+	@sh tests/stress.sh "$(BIN)/pytest" "$(RUNS)" $(PATHS)
 
 container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly
 
 agents-test: $(DEV)  ## install the real coding agents once, and drive them against a local model server
-	EVALWARD_AGENT_INSTALL=1 $(BIN)/pytest -q tests/integration/agents
+	EVALWARD_AGENT_INSTALL=1 EVALWARD_MUST_RUN=agents,npm $(BIN)/pytest -q tests/integration/agents
 
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks

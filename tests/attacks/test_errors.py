@@ -237,6 +237,7 @@ async def test_a_request_that_nobody_takes_is_its_own(bench: Bench) -> None:
 # --- what stays an error --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cold
 async def test_a_launcher_that_was_killed_stays_an_error_that_may_hide_a_failure(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,6 +21,8 @@ from evalward.sandbox.process.probe import Layers, candidates
 from support.escape import ATTEMPTS, FIND, LEAVE, TRACED
 from support.sandboxes import NAMES, bash, opened, use, walls_named
 
+pytestmark = pytest.mark.cold
+
 SECRET = "canary-3f9a17c2"
 
 

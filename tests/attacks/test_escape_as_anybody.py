@@ -16,6 +16,8 @@ import pytest
 from evalward.sandbox.launcher import bubblewrap
 from evalward.sandbox.launcher.plan import Plan
 
+pytestmark = pytest.mark.cold
+
 TESTS = Path(__file__).resolve().parents[1]
 SOMEBODY = 60997
 

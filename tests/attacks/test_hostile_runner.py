@@ -24,6 +24,8 @@ from evalward.wire.peer import Incoming, Line, Peer
 from evalward.writing import Folder
 from support.checkouts import write_checkout
 
+pytestmark = pytest.mark.cold
+
 HEAD = """
 import errno, os, signal, socket, subprocess, sys, time
 sys.path.insert(0, sys.argv.pop())

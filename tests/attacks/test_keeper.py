@@ -16,8 +16,11 @@ from typing import Any
 
 import pytest
 
-from support.live_runs import CHAT, Repo, model_of, task, wait_until
+from support.live_runs import CHAT, Repo, model_of, task
 from support.model_server import KEY, ModelServer
+from support.patience import wait_until
+
+pytestmark = pytest.mark.cold
 
 WATCH = """
 import json, os, sys
@@ -87,7 +90,7 @@ def test_the_runner_knows_no_secret(server: ModelServer, tmp_path: Path) -> None
     repo.write((CHAT,), tasks)
     process = repo.start("run", env={"GITHUB_TOKEN": "ghs_" + "a" * 36})
     try:
-        wait_until(lambda: bool(server.requests), 60)
+        wait_until(lambda: bool(server.requests))
         keeper = process.pid
         (runner,) = [pid for pid in children(keeper) if b"evalward.runner.service" in read(pid, "cmdline")]
         below = [runner, *descendants(runner)]

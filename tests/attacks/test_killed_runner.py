@@ -15,6 +15,8 @@ from evalward.commands.world import World
 from evalward.keeper.session import Runner
 from evalward.wire.faults import RunnerGoneError
 
+pytestmark = pytest.mark.cold
+
 
 def test_a_killed_runner__is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

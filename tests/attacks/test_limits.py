@@ -17,6 +17,8 @@ from evalward.sandbox.process import Limits, Settings
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import opened, use, walls_named
 
+pytestmark = pytest.mark.cold
+
 NAMELESS = """
 import os, time
 held = []

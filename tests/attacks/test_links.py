@@ -49,6 +49,7 @@ def test_the_checkout_is_sound_without_links(checkout: Checkout, kind: str) -> N
     assert done.code == 0, done.said
 
 
+@pytest.mark.cold  # with the environment that it was started with
 @pytest.mark.parametrize(("kind", "slot"), FILES)
 def test_a_link_to_the_environment(checkout: Checkout, kind: str, slot: str) -> None:
     write_checkout(checkout.root, kind)

@@ -14,6 +14,8 @@ from evalward.commands.world import World
 from support.github_api import REPOSITORY, TOKEN
 from support.github_events import ZERO, pull_request, push, workflow_run
 
+pytestmark = pytest.mark.cold
+
 KEY = "sk-canary-0123456789"
 EVENTS = {
     "push": push(ZERO, "d" * 40),

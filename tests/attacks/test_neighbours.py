@@ -14,6 +14,8 @@ from evalward.sandbox.process import Settings, runners
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import bash, opened, use, walls_named
 
+pytestmark = pytest.mark.cold
+
 CONFIG, TEMPORARY = "_work/project/project/.git/config", "_work/_temp/event.json"
 ANSWER, TOOL = "_work/project/project/evals/answer.txt", "_work/_tool/Python/python"
 FILES = (".runner", ".credentials", "_diag/log", "run.sh", CONFIG, TEMPORARY, ANSWER, TOOL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 from collections.abc import Callable
 from io import StringIO
@@ -176,13 +177,22 @@ COMMANDS: dict[str, Callable[[], int]] = {
 }
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that we run in; not a repository yet."""
-    folder = tmp_path / "checkout"
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which suites have run."""
+    folder = tmp_path_factory.mktemp("measured")
     write_files(folder, BASE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert run(world(), RunOptions(Path("evalward.yml"), Path("r"))) == 0
+    return folder
+
+
+@pytest.fixture
+def checkout(measured: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it that we run in; not a repository yet."""
+    folder = shutil.copytree(measured, tmp_path / "checkout")
     monkeypatch.chdir(folder)
-    run(world(), RunOptions(Path("evalward.yml"), Path("r")))
     return folder
 
 

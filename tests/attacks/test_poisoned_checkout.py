@@ -20,6 +20,8 @@ from evalward.keeper.process import runner_environment
 from support.checkouts import write_checkout
 from support.git_repo import git
 
+pytestmark = pytest.mark.cold
+
 SECRETS = {
     name: f"canary-{number}-of-the-environment"
     for number, name in enumerate(

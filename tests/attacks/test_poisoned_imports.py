@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.cold
+
 NAMES = re.findall(
     r"\S+",
     "base64 bashkit bisect contextvars ctypes encodings evalward fcntl json posixpath resource select selectors signal "

@@ -20,6 +20,8 @@ from evalward.sandbox.process.client import RefusedError
 from evalward.sandbox.process.probe import Layers, candidates, strongest
 from evalward.sandbox.process.users import take_user
 
+pytestmark = pytest.mark.cold
+
 TESTS = Path(__file__).resolve().parents[1]
 
 

@@ -21,6 +21,8 @@ from evalward.targets.failures import Cause, TargetError
 from evalward.targets.programs import ProgramTarget, load_program
 from support.sandboxes import use, walls_named
 
+pytestmark = pytest.mark.cold
+
 CONFIG = """
 version: 1
 suites:

@@ -29,6 +29,8 @@ from evalward.redaction import REDACTED, Redaction
 from evalward.suites.judge.cache import JudgeCache
 from support.git_repo import commit, init, write_files
 
+pytestmark = pytest.mark.cold
+
 KEY = "canary/0123456789+not=usual"
 CONFIG = """\
 version: 1

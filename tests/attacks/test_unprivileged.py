@@ -21,6 +21,8 @@ from evalward.sandbox.process import launching
 from evalward.sandbox.process.client import LauncherClient, RefusedError
 from evalward.sandbox.process.places import remove
 
+pytestmark = pytest.mark.cold
+
 TESTS = Path(__file__).resolve().parents[1]
 NOBODY = 60998
 

@@ -20,6 +20,8 @@ from evalward.sandbox.process import Settings, refusal, sockets
 from evalward.sandbox.process.probe import Layers
 from evalward.sandbox.process.sockets import open_sockets
 
+pytestmark = pytest.mark.cold
+
 DOCKERS = re.findall(
     r"\w+",
     "chown dac_override fowner fsetid kill setgid setuid setpcap net_bind_service net_raw sys_chroot mknod "

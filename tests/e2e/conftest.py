@@ -13,7 +13,8 @@ import pytest
 from support.container import TOOLS_VARIABLE, Container, build_image, tell
 from support.git_repo import write_files
 from support.github_api import FakeGitHub
-from support.scenes import CONFIG, EVALWARD, Scene, cases, protected, scene
+from support.scenes import CONFIG, Scene, cases, protected, scene
+from support.warm import EVALWARD
 
 IMAGE_VARIABLE = "CONTAINER_IMAGE"  # another tag, where several builds go on at once
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-EVALWARD = Path(sys.executable).with_name("evalward")
+from support import warm
+
 CONFIG = """\
 version: 1
 suites:
@@ -44,11 +44,7 @@ def call(tmp_path: Path) -> Call:
     def evalward(*words: str) -> subprocess.CompletedProcess[str]:
         env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "120"}
         env |= {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
-        done = subprocess.run(
-            [EVALWARD, *words], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert "Traceback" not in done.stderr
-        return done
+        return warm.evalward(*words, cwd=tmp_path, env=env)
 
     (tmp_path / "evalward.yml").write_text(CONFIG, "utf-8")
     (tmp_path / "cases.jsonl").write_text(cases(), "utf-8")

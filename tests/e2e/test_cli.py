@@ -1,4 +1,4 @@
-"""The command line as users have it: real processes, real exit codes, what they read."""
+"""The command line as users have it: processes, exit codes, what they read. Each exit code once from a `cold` one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-EVALWARD = Path(sys.executable).with_name("evalward")
+from support import warm
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bash-tools"
 
 CONFIG = """\
@@ -63,10 +64,7 @@ def repo(tmp_path: Path) -> Path:
 def evalward(repo: Path) -> Callable[..., Done]:
     def call(*words: str) -> Done:
         env = {"PATH": os.environ["PATH"], "HOME": str(repo), "COLUMNS": "120"}
-        done = subprocess.run(
-            [EVALWARD, *words], cwd=repo, env=env, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert "Traceback" not in done.stderr
+        done = warm.evalward(*words, cwd=repo, env=env)
         return Done(done.returncode, done.stdout, done.stderr)
 
     return call
@@ -80,6 +78,7 @@ def based(repo: Path, evalward: Callable[..., Done]) -> Path:
     return repo
 
 
+@pytest.mark.cold
 def test_help__names_every_command(evalward: Callable[..., Done]) -> None:
     done = evalward("--help")
     assert done.code == 0
@@ -100,12 +99,14 @@ def test_check__without_a_baseline_compares_nothing_and_says_so(evalward: Callab
     assert "nothing was compared" in done.err
 
 
+@pytest.mark.cold
 def test_check__pass(based: Path, evalward: Callable[..., Done]) -> None:
     done = evalward("check")
     assert (done.code, done.out) == (0, "")
     assert "passed — nothing got worse" in done.err.splitlines()[1]
 
 
+@pytest.mark.cold
 def test_check__fail_names_rule_numbers_case_and_command(based: Path, evalward: Callable[..., Done]) -> None:
     (based / "cases.jsonl").write_text(lines(task("one"), task("two", says="other")), "utf-8")
     done = evalward("check")
@@ -151,6 +152,7 @@ def test_check__a_case_that_no_solution_can_run_is_missing(based: Path, evalward
     assert "the case has no reference solution" in done.err
 
 
+@pytest.mark.cold
 def test_run__nothing_valid_is_exit_3(repo: Path, evalward: Callable[..., Done]) -> None:
     unsolved = {key: value for key, value in task("two").items() if key != "solution"}
     (repo / "cases.jsonl").write_text(lines(unsolved), "utf-8")
@@ -300,6 +302,7 @@ def test_wrong_input__is_told_in_one_line_with_exit_2(name: str, repo: Path, eva
     assert [words in error for error in errors] == [True], errors
 
 
+@pytest.mark.cold
 def test_wrong_input__all_problems_of_all_files_at_once(repo: Path, evalward: Callable[..., Done]) -> None:
     writes("evalward.yml", CONFIG.replace("pass_rate", "pas_rate"))(repo)
     writes("cases.jsonl", lines(task("a", weight=1), task("b", files={"../x": "y"})))(repo)

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from support.live_runs import EVALWARD, Repo, model_of, task, timeless
+from support import warm
+from support.live_runs import Repo, model_of, task, timeless
 from support.model_server import ModelServer
 from support.moody import moody_model
 
@@ -166,7 +167,7 @@ SCENES = {
 
 def test_scenes__are_judged_as_they_say(tmp_path: Path) -> None:
     """All of them in one process each way, as people run them: about four seconds."""
-    env = {**os.environ, "PATH": f"{EVALWARD.parent}:{os.environ['PATH']}", "COLUMNS": "300"}
+    env = {**os.environ, "PATH": f"{warm.EVALWARD.parent}:{os.environ['PATH']}", "COLUMNS": "300"}
     script = ROOT / "examples" / "decisions" / "show.py"
     done = subprocess.run([sys.executable, script], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
     told = {part.split(":", 1)[0]: " ".join(part.split()) for part in done.stdout.split("=== ")[1:]}

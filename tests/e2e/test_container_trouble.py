@@ -18,7 +18,8 @@ from support.github_events import BASE, FORK, workflow_run
 from support.hostile import SNIPPETS
 from support.markdown import rendered, tags
 from support.runner_log import is_ours, live_commands
-from support.scenes import CONFIG, EVALWARD, Scene, cases, protected, scene
+from support.scenes import CONFIG, Scene, cases, protected, scene
+from support.warm import EVALWARD
 
 pytestmark = [
     pytest.mark.container,

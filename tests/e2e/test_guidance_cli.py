@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +12,9 @@ from typing import Any
 import pytest
 
 from evalward.records.guidance import GuidanceComparison, GuidanceReport
+from support import warm
 from support.git_repo import commit, git, init
 
-EVALWARD = Path(sys.executable).with_name("evalward")
 EXAMPLE = Path(__file__).parents[2] / "examples" / "guidance"
 
 
@@ -31,10 +29,7 @@ class Ran:
 
 def evalward(*arguments: str | Path, cwd: Path | None = None) -> Ran:
     """The command, run without any key."""
-    env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    words = [str(EVALWARD), *map(str, arguments)]
-    done = subprocess.run(words, capture_output=True, text=True, env={**env, "COLUMNS": "140"}, cwd=cwd, check=False)
-    assert "Traceback" not in done.stderr, done.stderr
+    done = warm.evalward(*arguments, cwd=cwd, env={"PATH": os.environ["PATH"], "COLUMNS": "140"})
     return Ran(done.returncode, done.stdout, done.stderr)
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from evalward.commands.pipeline import dump_report
+from support import warm
 from support.git_repo import commit, git, init
 from support.histories import TARGET, days
 
-EVALWARD = Path(sys.executable).with_name("evalward")
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -33,11 +32,7 @@ def repo(tmp_path: Path) -> Path:
 def evalward(repo: Path) -> Call:
     def call(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         environment = {"PATH": os.environ["PATH"], "HOME": str(repo), "COLUMNS": "120", **env}
-        done = subprocess.run(
-            [EVALWARD, *words], cwd=repo, env=environment, capture_output=True, text=True, encoding="utf-8", check=False
-        )
-        assert "Traceback" not in done.stderr
-        return done
+        return warm.evalward(*words, cwd=repo, env=environment)
 
     return call
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support import warm
 from support.model_server import KEY, Answer, ModelServer, Script
 
-EVALWARD = Path(sys.executable).with_name("evalward")
 ROOT = Path(__file__).parents[2]
 RUBRIC = ROOT / "examples" / "rubrics" / "guidance.yaml"
 LABELLED = ROOT / "examples" / "judge" / "labelled-hand-written.jsonl"
@@ -23,11 +22,7 @@ RECORDED = "recorded:examples/judge/answers-hand-written.jsonl"
 def run(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     basic = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "160"}
     basic |= {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    done = subprocess.run(
-        [EVALWARD, *words], cwd=folder, env={**basic, **(env or {})}, capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr + done.stdout, done.stderr
-    return done
+    return warm.evalward(*words, cwd=folder, env={**basic, **(env or {})})
 
 
 def test_the_example_runs_as_it_stands() -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from support import warm
 from support.scenario_runs import Bench, scenario
 
-EVALWARD = Path(sys.executable).with_name("evalward")
 CANARY = "canary-9b1f77aa02"
 
 
@@ -19,11 +19,7 @@ def evalward(bench: Bench, *words: str) -> subprocess.CompletedProcess[str]:
     """A process with a secret in its environment."""
     env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(bench.root), "SOME_API_KEY": CANARY, "COLUMNS": "160"}
     inherited = {"PYTHONPATH": ":".join(sys.path)}
-    done = subprocess.run(
-        [EVALWARD, *words], cwd=bench.root, env={**env, **inherited}, capture_output=True, text=True, check=False
-    )
-    assert "Traceback" not in done.stderr, done.stderr
-    return done
+    return warm.evalward(*words, cwd=bench.root, env={**env, **inherited})
 
 
 @pytest.fixture
@@ -59,6 +55,7 @@ def test_validate_tells_what_is_odd_and_no_mistake(bench: Bench) -> None:
     assert "colour" in done.stderr
 
 
+@pytest.mark.cold  # what the agent finds in /proc is what processes were started with
 def test_run_baseline_and_check_of_a_tool_that_broke(bench: Bench) -> None:
     done = evalward(bench, "run")
     assert done.returncode == 0, done.stderr

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-EVALWARD = Path(sys.executable).with_name("evalward")
+from support import warm
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "scenarios"
 
 
 def evalward(*arguments: str) -> tuple[int, str]:
     """Exit code and everything that it said, run without any key."""
-    env = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    done = subprocess.run([EVALWARD, *arguments], capture_output=True, text=True, env=env, check=False)
+    done = warm.evalward(*arguments, env={"PATH": os.environ["PATH"]})
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,26 +1,39 @@
 """The example of optimisation tasks: measured, gated, proved, as users run it.
 
-Benchmarks run for real, so that these tests take seconds; the second task needs pytest-benchmark.
+Benchmarks run for real, so that these tests take seconds; the second task needs pytest-benchmark (in the `dev` extra).
 """
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from importlib.util import find_spec
+import os
+import shutil
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
+from support import warm
+
 EXAMPLE = Path(__file__).parents[2] / "examples" / "speedup"
-TASKS = ["orders", *(["words"] if find_spec("pytest_benchmark") else [])]
+TASKS = ["orders", "words"]
 
 
-def evalward(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evalward", *words]
-    return subprocess.run(command, cwd=EXAMPLE, check=False, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example with three rounds of measuring in place of seven, for what needs no exact times."""
+    folder = tmp_path_factory.mktemp("brief") / "speedup"
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("evalward-out"))
+    for config in folder.glob("*.yml"):
+        text = config.read_text("utf-8")
+        assert "rounds: 7" in text
+        config.write_text(text.replace("rounds: 7", "rounds: 3"), "utf-8")
+    return folder
+
+
+def evalward(folder: Path, *words: str) -> CompletedProcess[str]:
+    return warm.evalward(*words, cwd=folder, env={"PATH": os.environ["PATH"]})
 
 
 def measured(output: Path, target: str) -> dict[str, Any]:
@@ -29,15 +42,15 @@ def measured(output: Path, target: str) -> dict[str, Any]:
     return found
 
 
-def check(tmp_path: Path, task: str, config: str) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    done = evalward("check", "--config", config, "--case", task, "--output", str(tmp_path))
+def check(folder: Path, tmp_path: Path, task: str, config: str) -> tuple[CompletedProcess[str], dict[str, Any]]:
+    done = evalward(folder, "check", "--config", config, "--case", task, "--output", str(tmp_path))
     assert done.returncode in {0, 1}, done.stderr
     return done, measured(tmp_path, "patch:agent")
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_a_change_that_wins_passes(tmp_path: Path, task: str) -> None:
-    done, run = check(tmp_path, task, "evalward.yml")
+    done, run = check(EXAMPLE, tmp_path, task, "evalward.yml")
     assert done.returncode == 0, done.stdout
     details = run["cases"][0]["details"]
     assert (run["cases"][0]["status"], details["fallback_to_baseline"]) == ("passed", False)
@@ -46,8 +59,8 @@ def test_a_change_that_wins_passes(tmp_path: Path, task: str) -> None:
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(tmp_path: Path, task: str) -> None:
-    done, run = check(tmp_path, task, "pull-request.yml")
+def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(brief: Path, tmp_path: Path, task: str) -> None:
+    done, run = check(brief, tmp_path, task, "pull-request.yml")
     assert done.returncode == 1
     case = run["cases"][0]
     assert (case["status"], case["details"]["task_speedup"]) == ("failed", 1.0)
@@ -56,8 +69,7 @@ def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(tmp_path: Path, tas
     assert "mean_success_rate" in done.stderr
 
 
-@pytest.mark.skipif(len(TASKS) < 2, reason="pytest-benchmark is not installed")
-def test_the_tasks_tell_right_from_wrong() -> None:
-    done = evalward("validate", "evalward.yml")
+def test_the_tasks_tell_right_from_wrong(brief: Path) -> None:
+    done = evalward(brief, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
     assert "2 tasks measured with nop and oracle in turns, 2 patches tried" in done.stdout + done.stderr

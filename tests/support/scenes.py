@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,6 @@ suites:
 policy:
   - {metric: pass_rate, max_drop: 0.1}
 """
-EVALWARD = Path(sys.executable).with_name("evalward")
 
 Files = Mapping[str, str | bytes]
 

@@ -29,7 +29,7 @@ SCRIPT = Script(default=(Answer(text="Hello.", calls=(Call({"x": 1}, "tool"),), 
 
 def account(server: ModelServer, provider: str, **more: Any) -> Account:
     url = server.messages_url if provider == "anthropic" else server.openai_url
-    settings = Settings(provider, MODELS[provider], url, "TEST_KEY", timeout_s=5.0)
+    settings = Settings(provider, MODELS[provider], url, "TEST_KEY", timeout_s=60.0)
     prices = {MODELS[provider]: PRICE, "claude-haiku-4-5": CHEAPER}
     return Account(settings, Secret(KEY), prices.get, **more)
 
@@ -42,7 +42,7 @@ async def at(proxy: Proxy, known: Account, **headers: str) -> AsyncIterator[http
     given = {"x-api-key": known.token, "anthropic-version": "2023-06-01"}
     if known.settings.provider != "anthropic":
         given = {"authorization": f"Bearer {known.token}"}
-    async with httpx2.AsyncClient(base_url=proxy.url, headers=given | headers, timeout=10) as client:
+    async with httpx2.AsyncClient(base_url=proxy.url, headers=given | headers, timeout=60) as client:
         try:
             yield client
         finally:
@@ -69,7 +69,7 @@ async def test_an_answer_passes_and_is_counted(provider: str, stream: bool) -> N
         more = {"stream_options": {"include_usage": True}} if provider == "openai" and stream else {}
         headers = {"authorization": f"Bearer {KEY}", "anthropic-version": "2023-06-01"}
         direct = httpx2.post(
-            base + PATHS[provider], json=question(provider, stream=stream) | more, headers=headers, timeout=10
+            base + PATHS[provider], json=question(provider, stream=stream) | more, headers=headers, timeout=60
         )
     assert answer.status_code == 200
     assert answer.content == direct.content

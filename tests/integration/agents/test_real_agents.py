@@ -13,6 +13,7 @@ from evalward.targets.failures import Cause, TargetError
 from support.agent_cases import CASE, agent, job
 from support.agent_programs import bin_folder
 from support.model_server import KEY, Answer, Call, Fault, ModelServer, Script, Tokens
+from support.needs import missing
 from support.npm import UnavailableError
 
 TOKENS = (Tokens(input=101, cache_read=7, output=20), Tokens(input=102, output=21), Tokens(input=130, output=5))
@@ -34,7 +35,7 @@ def path_of(package: str) -> str:
     try:
         return f"{bin_folder(package)}:{os.environ['PATH']}"
     except UnavailableError as error:
-        pytest.skip(str(error))
+        missing("agents", error)
 
 
 def server_for(program: str, *faults: Fault) -> ModelServer:

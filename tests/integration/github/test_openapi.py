@@ -14,6 +14,7 @@ from evalward.github.errors import GitHubError
 from evalward.github.status import CommitStatus, State, post_status
 from support.github_api import HEAD, REPOSITORY, Answer, FakeGitHub, Pull, Request
 from support.github_events import EVENTS
+from support.needs import missing
 from support.npm import UnavailableError
 from support.openapi import Api, description
 
@@ -26,7 +27,7 @@ def openapi() -> Api:
     try:
         return Api(description())
     except UnavailableError as reason:
-        pytest.skip(f"NOT CHECKED against GitHub's OpenAPI description: {reason}")
+        missing("npm", f"GitHub's OpenAPI description: {reason}")
 
 
 def _post(client: GitHub, text: str, folder: Path, run: int = 1) -> None:

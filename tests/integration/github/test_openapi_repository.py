@@ -13,6 +13,7 @@ from evalward.github.pulls import BRANCH, Proposal, propose
 from evalward.github.repository import Repository
 from support.github_api import HEAD, REPOSITORY
 from support.github_repo import RepositoryGitHub, StoredPull, StoredRun, server_repository, zipped
+from support.needs import missing
 from support.npm import UnavailableError
 from support.openapi import Api, description
 
@@ -24,7 +25,7 @@ def openapi() -> Api:
     try:
         return Api(description())
     except UnavailableError as reason:
-        pytest.skip(f"NOT CHECKED against GitHub's OpenAPI description: {reason}")
+        missing("npm", f"GitHub's OpenAPI description: {reason}")
 
 
 @pytest.fixture

@@ -41,7 +41,7 @@ def says(score: Any, issues: Any = ()) -> dict[str, Any]:
 
 def write(folder: Path, answers: Mapping[str, Any] | None, tasks: Any = TASKS, **config: Any) -> LoadedConfig:
     (folder / "cases.jsonl").write_text("".join(json.dumps(item) + "\n" for item in tasks), "utf-8")
-    suite = {"name": "shell", "kind": "bash", "cases": "cases.jsonl", "targets": ["oracle"], "timeout_s": 5}
+    suite = {"name": "shell", "kind": "bash", "cases": "cases.jsonl", "targets": ["oracle"], "timeout_s": 60}
     judge: dict[str, Any] = {}
     if answers is not None:
         lines = [json.dumps({"id": name, "answers": given}) for name, given in answers.items()]

@@ -59,7 +59,7 @@ def post(server: ModelServer) -> Post:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         request = urllib.request.Request(f"{server.url}{path}", data, sent, method="POST")
         try:
-            with urllib.request.urlopen(request, timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=60) as answer:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:

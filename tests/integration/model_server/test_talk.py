@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from support.model_server import KEY, Answer, Call, Conversation, ModelServer, Script, Tokens, bash, oracle_like
 from support.model_server.api import Protocol
 from support.model_server.sdk import Said, Speaker
+from support.patience import FACTORS
 
 TOKENS = Tokens(input=70, cache_read=20, cache_write=10, output=30, reasoning=12)
 STREAM = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
@@ -155,13 +155,13 @@ async def test_beta_messages(speak: Any, server: ModelServer) -> None:
 
 
 async def test_fifty_at_once(protocol: Protocol, speak: Any) -> None:
-    with ModelServer(oracle_like({"task": ["a"]}), latency=0.4) as server:
-        each = speak(server, protocol)
-        started = time.monotonic()
-        said = await asyncio.gather(*(converse(each, f"task {number}") for number in range(50)))
-        elapsed = time.monotonic() - started
+    for factor in FACTORS:  # a busy machine takes longer to ask fifty questions
+        with ModelServer(oracle_like({"task": ["a"]}), latency=0.2 * factor) as server:
+            each = speak(server, protocol, timeout=600)
+            said = await asyncio.gather(*(converse(each, f"task {number}") for number in range(50)))
+        if server.max_concurrent >= 30:
+            break
     assert all([item.text for item in one] == ["", "Done."] for one in said)
     assert 30 <= server.max_concurrent <= 50
     assert server.log.max_concurrent_of == {protocol: server.max_concurrent}
-    assert elapsed < 10  # one after the other they take forty seconds
     assert KEY not in repr(server.requests)

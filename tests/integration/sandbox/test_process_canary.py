@@ -17,6 +17,8 @@ import pytest
 
 from support.canary import CANARY
 
+pytestmark = pytest.mark.cold
+
 NOBODY = "60999"
 TESTS = Path(__file__).resolve().parents[2]
 

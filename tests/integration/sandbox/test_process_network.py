@@ -13,6 +13,8 @@ from evalward.sandbox.process import workspace as module
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import opened, use
 
+pytestmark = pytest.mark.cold
+
 ASK = "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 3); print(s.recv(99).decode())"
 
 

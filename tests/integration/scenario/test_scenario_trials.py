@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from evalward.sandbox.process.probe import Layers
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.scenario.results_folder import ResultsFolder
 from evalward.targets.base import TrialSkippedError
+from support.patience import patiently
 from support.sandboxes import use
 from support.scenario_runs import GATES, Bench, Tried, scenario, tried
 
@@ -76,9 +76,7 @@ async def test_each_of_several_commands_in_a_call_has_its_own_exit_code(bench: B
 
 @pytest.mark.parametrize("deaf", ["", "trap '' TERM INT HUP; "])
 async def test_an_agent_whose_time_is_up_is_ended_and_judged(bench: Bench, deaf: str) -> None:
-    before = time.monotonic()
-    done = await scripted(bench, {"run": f"{deaf}./todo list; sleep 60"}, run={"timeout_secs": 0.4})
-    assert time.monotonic() - before < 10
+    done = await scripted(bench, {"run": f"{deaf}./todo list; sleep 6000"}, run={"timeout_secs": 0.4})
     result = done.outcome.result
     assert (result.status, done.details.completed, done.gates) == (Status.FAILED, False, [False, False])
     assert result.message is not None
@@ -86,7 +84,10 @@ async def test_an_agent_whose_time_is_up_is_ended_and_judged(bench: Bench, deaf:
 
 
 async def test_what_was_done_before_the_time_was_up_counts(bench: Bench) -> None:
-    done = await scripted(bench, ADD, {"hang": True}, run={"timeout_secs": 0.4})
+    done = await patiently(
+        lambda factor: scripted(bench, ADD, {"hang": True}, run={"timeout_secs": 0.4 * factor}),
+        lambda done: done.outcome.result.status is Status.PASSED,
+    )
     assert (done.outcome.result.status, done.details.completed) == (Status.PASSED, False)
     events, _ = read_events(done.files["events.jsonl"])
     assert not completed(events)

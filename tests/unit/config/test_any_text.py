@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from evalward.config.load import parse_config
 from evalward.records.problem import InputError
+from support.patience import little_work
 
 KEYS = [
     "version",
@@ -76,7 +77,8 @@ VALUES = st.recursive(
 def can_only_be_told(text: str) -> None:
     problems: tuple[str, ...] = ()
     try:
-        parse_config(text, "evalward.yml", Path("/repo"))
+        with little_work(2):
+            parse_config(text, "evalward.yml", Path("/repo"))
     except InputError as error:
         problems = tuple(map(str, error.problems))
         if not problems:
@@ -84,19 +86,19 @@ def can_only_be_told(text: str) -> None:
     assert all(problem.isprintable() and len(problem) < 1000 for problem in problems)
 
 
-@settings(deadline=1000, max_examples=200)
+@settings(max_examples=200)
 @given(st.text())
 def test_any_text(text: str) -> None:
     can_only_be_told(text)
 
 
-@settings(deadline=1000, max_examples=500)
+@settings(max_examples=500)
 @given(st.lists(st.sampled_from(YAML_PARTS), max_size=40).map("".join))
 def test_any_pieces_of_yaml(text: str) -> None:
     can_only_be_told(text)
 
 
-@settings(deadline=1000, max_examples=300)
+@settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES))
 def test_any_values_at_known_keys(values: dict[str, object]) -> None:
     can_only_be_told(json.dumps(values).replace("NaN", ".nan").replace("Infinity", ".inf"))

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from evalward.github.protect import matches_any
+from support.patience import little_work
 
 
 @pytest.mark.parametrize(
@@ -29,6 +28,5 @@ def test_matches(pattern: str, path: str, matches: bool) -> None:
 
 
 def test_matches__no_pattern_makes_it_slow() -> None:
-    start = time.perf_counter()
-    assert not matches_any("/".join(["a"] * 300), ["/".join(["**", "a"] * 100) + "/b"])
-    assert time.perf_counter() - start < 2
+    with little_work(2):
+        assert not matches_any("/".join(["a"] * 300), ["/".join(["**", "a"] * 100) + "/b"])
