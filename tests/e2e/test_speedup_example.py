@@ -69,7 +69,7 @@ def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(brief: Path, tmp_pa
     assert "mean_success_rate" in done.stderr
 
 
-def test_the_tasks_tell_right_from_wrong(brief: Path) -> None:
-    done = evalward(brief, "validate", "evalward.yml")
+def test_the_tasks_tell_right_from_wrong() -> None:
+    done = evalward(EXAMPLE, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
     assert "2 tasks measured with nop and oracle in turns, 2 patches tried" in done.stdout + done.stderr
