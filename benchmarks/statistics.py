@@ -7,18 +7,18 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.measure import Row, middle, ms, spent
-from evalward.decide.statistics.signflip import sign_flip_worse
+from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
 
 ROUNDS = 7
 
 
 def measure_statistics() -> list[Row]:
-    """The exact stratified test with five trials a side, and the exact sign-flip test of scores."""
+    """The exact stratified test and the exact permutation test of scores, with five trials a side."""
     few, many = 37, 1000
     return [
         _row(f"stratified test, {many} cases × (5 + 5)", few, _stratified(many), _stratified(few), "≤ 100 ms"),
-        _row(f"sign-flip test, {many} differences", few, _sign_flip(many), _sign_flip(few)),
+        _row(f"permutation test, {many} cases × (5 + 5)", few, _permutation(many), _permutation(few)),
     ]
 
 
@@ -38,6 +38,11 @@ def _stratified(count: int) -> Callable[[], float]:
     return partial(stratified_worse, [CaseTrials(passed(chance), 5, passed(chance), 5) for chance in chances])
 
 
-def _sign_flip(count: int) -> Callable[[], float]:
+def _permutation(count: int) -> Callable[[], float]:
     dice = random.Random(count)
-    return partial(sign_flip_worse, [dice.uniform(-1, 1) for _ in range(count)])
+
+    def scores() -> list[float]:
+        return [dice.uniform(0, 1) for _ in range(5)]
+
+    cases = [CaseValues(scores(), scores()) for _ in range(count)]
+    return lambda: permutation_tails(cases).low

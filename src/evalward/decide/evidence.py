@@ -1,7 +1,8 @@
 """How sure a difference is: from the trials of both sides to the numbers that a rule is decided on.
 
-Metrics whose trials are a yes or no each are tested by the exact stratified test, all others by the exact sign-flip
-test on each case's difference. Where a confirm stage tried the failed cases again, only its fresh trials count: the
+Metrics whose trials are a yes or no each are tested by the exact stratified test, all others by the exact permutation
+test: had nothing changed, a case's trials could as well have been dealt out the other way round. Both hold for any
+numbers of trials on the two sides. Where a confirm stage tried the failed cases again, only its fresh trials count: the
 planned ones chose the cases, so they can't be evidence against them.
 """
 
@@ -12,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from evalward.decide.portions import NONE, relative, residuals
 from evalward.decide.samples import Observed, Pair, RunSamples, Sample
 from evalward.decide.statistics.intervals import mean_difference, paired_rate_difference
+from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.decide.statistics.power import fewest_broken_cases, minimum_detectable_effect, within_case_variance
-from evalward.decide.statistics.signflip import sign_flip_worse
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
 from evalward.decide.statistics.student import normal_quantile
 from evalward.records import evidence as records
@@ -48,7 +50,7 @@ def weigh(question: Question) -> records.Evidence:
     detectable, assumed = _detectable(sample, question)
     p, share = _looked(question, asked) if confirmed else (_p(sample, asked, falls=question.falls, fresh=False), 1.0)
     return records.Evidence(
-        test="stratified" if sample.counted else "sign_flip",
+        test="stratified" if sample.counted else "permutation",
         cases=len(pairs),
         trials_before=_mean_trials([pair.before for pair in pairs]),
         trials_now=_mean_trials([pair.now for pair in pairs]),
@@ -108,8 +110,16 @@ def better(question: Question) -> bool:
 def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool, fresh: bool) -> float:
     if sample.counted:
         return stratified_worse([_counts(pair, falls=falls, fresh=fresh) for pair in asked])
-    sign = 1.0 if falls else -1.0
-    return sign_flip_worse([sign * difference for difference in _differences(sample, asked, fresh=fresh)])
+    tails = permutation_tails([_values(sample, pair, _now(pair, fresh)) for pair in asked])
+    return tails.low if falls else tails.high
+
+
+def _values(sample: Sample, pair: Pair, now: Observed) -> CaseValues:
+    """What the test deals out: shares by what they are shares of, all else by factors."""
+    sides = [side.portions(sample.metric) for side in (pair.before, now)]
+    if sample.unit == "ratio":
+        return residuals(*([NONE if one is None else one for one in side] for side in sides))
+    return relative(*([one for one in side if one is not None] for side in sides))
 
 
 def _now(pair: Pair, fresh: bool) -> Observed:
@@ -125,21 +135,6 @@ def _good(side: Observed, falls: bool) -> tuple[int, int]:
     """How many trials went well, of how many: those that count, or, where the metric shall not rise, the others."""
     numerator, denominator = round(side.numerator or 0), round(side.denominator or 0)
     return (numerator if falls else denominator - numerator), denominator
-
-
-def _differences(sample: Sample, pairs: Sequence[Pair], *, fresh: bool = False) -> list[float]:
-    """One number per case, now − before: shares weighted by what they are shares of, all else as log ratios."""
-    if sample.unit != "ratio":
-        return [_log_ratio(pair.before.value, _now(pair, fresh).value) for pair in pairs]
-    mean = fmean(_weight(pair) for pair in sample.pairs) or 1.0
-    return [(_now(pair, fresh).value - pair.before.value) * _weight(pair) / mean for pair in pairs]
-
-
-def _log_ratio(before: float, now: float) -> float:
-    """Costs and times differ by factors, not by amounts. What is not positive has no logarithm: its sign decides."""
-    if before > 0 and now > 0:
-        return math.log(now / before)
-    return float((now > before) - (now < before))
 
 
 def _weight(pair: Pair) -> float:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import variance
 
+from evalward.decide.portions import Portion, portion_of
 from evalward.decide.statistics import intervals
 from evalward.decide.statistics.multiple import holm
 from evalward.decide.statistics.permutation import CaseValues, least_two_sided, permutation_tails
@@ -89,21 +90,13 @@ def compare_guidance(
 
 
 @dataclass(frozen=True)
-class _Observed:
-    """One trial's share in a metric: `of` is `None` for counts. What isn't available adds nothing to a share."""
-
-    value: float
-    of: float | None = None
-
-
-@dataclass(frozen=True)
 class _Side:
     """A column over the shared scenarios. `trials` has each metric's numbers, scenario by scenario."""
 
     column: Column
     valid: Sequence[Result]
     measurement: Measurement
-    trials: Mapping[str, Sequence[Sequence[_Observed]]]
+    trials: Mapping[str, Sequence[Sequence[Portion]]]
     errors: int
 
     @property
@@ -131,7 +124,7 @@ def _side(column: Column, shared: Sequence[str], reading: Reading) -> _Side:
     valid = [result for result in mine if result.valid]
     by_case = [[reading.measure([r]).metrics for r in valid if r.id == case] for case in shared]
     trials = {
-        row.metric: [[_observed(metrics.get(row.metric)) for metrics in case] for case in by_case]
+        row.metric: [[portion_of(metrics.get(row.metric)) for metrics in case] for case in by_case]
         for row in reading.rows
     }
     told = {name: cases for name, cases in trials.items() if all(one is not None for case in cases for one in case)}
@@ -142,14 +135,6 @@ def _side(column: Column, shared: Sequence[str], reading: Reading) -> _Side:
         trials={name: [[one for one in case if one is not None] for case in cases] for name, cases in told.items()},
         errors=sum(result.status is Status.ERROR for result in mine),
     )
-
-
-def _observed(metric: Metric | None) -> _Observed | None:
-    if metric is None:
-        return None
-    if metric.denominator is not None and metric.numerator is not None:
-        return _Observed(metric.numerator, metric.denominator)
-    return None if metric.value is None else _Observed(metric.value)
 
 
 def _known(metric: Metric | None) -> bool:
@@ -239,7 +224,7 @@ def _values(reference: _Side, side: _Side, metric: str) -> list[CaseValues]:
     of = math.fsum(one.of or 0.0 for one in every)
     pooled = math.fsum(one.value for one in every) / of if of else 0.0
 
-    def values(case: Sequence[_Observed]) -> list[float]:
+    def values(case: Sequence[Portion]) -> list[float]:
         if all(one.of in {None, 1.0} for one in every):
             return [one.value for one in case]
         return [one.value - pooled * (one.of or 0.0) for one in case]
@@ -282,14 +267,14 @@ def _interval(side: _Side, metric: str) -> Interval | None:
     return _of_share(cases, value.value) or (_wilson(every) if counted else None)
 
 
-def _wilson(every: Sequence[_Observed]) -> Interval | None:
+def _wilson(every: Sequence[Portion]) -> Interval | None:
     found = intervals.wilson(
         math.fsum(one.value for one in every), math.fsum(one.of or 0.0 for one in every), CONFIDENCE
     )
     return Interval(low=found.low, high=found.high) if found else None
 
 
-def _of_counts(cases: Sequence[Sequence[_Observed]], value: float) -> Interval | None:
+def _of_counts(cases: Sequence[Sequence[Portion]], value: float) -> Interval | None:
     if any(len(case) < 2 for case in cases):
         return None
     spread = math.fsum(variance(one.value for one in case) / len(case) for case in cases)
@@ -297,7 +282,7 @@ def _of_counts(cases: Sequence[Sequence[_Observed]], value: float) -> Interval |
     return Interval(low=max(0.0, value - half), high=value + half)
 
 
-def _of_share(cases: Sequence[Sequence[_Observed]], share: float) -> Interval | None:
+def _of_share(cases: Sequence[Sequence[Portion]], share: float) -> Interval | None:
     if any(len(case) < 2 for case in cases):
         return None
     of = math.fsum(one.of or 0.0 for case in cases for one in case)
@@ -308,7 +293,7 @@ def _of_share(cases: Sequence[Sequence[_Observed]], share: float) -> Interval | 
     return Interval(low=max(0.0, share - half), high=min(1.0, share + half))
 
 
-def _student(cases: Sequence[Sequence[_Observed]]) -> float:
+def _student(cases: Sequence[Sequence[Portion]]) -> float:
     return student_quantile((1 + CONFIDENCE) / 2, sum(len(case) - 1 for case in cases))
 
 

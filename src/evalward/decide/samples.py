@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalward.decide.compare import Measure, Sides, find_runs, sides_of, unusable
+from evalward.decide.portions import Portion, portion_of
 from evalward.records.baseline import Baseline
 from evalward.records.metric import EPSILON, Better, Metric, Unit
 from evalward.records.report import Report, Run
@@ -18,13 +19,35 @@ from evalward.records.result import BashDetails, Result, Status
 
 
 @dataclass(frozen=True)
-class Observed:
-    """One case's valid trials on one side: how many, and the metric over them."""
+class Trials:
+    """One case's valid trials on one side. They are measured one by one when a test first asks for it."""
 
-    trials: int
+    results: Sequence[Result]
+    measure: Measure
+
+    @cached_property
+    def each(self) -> Sequence[Mapping[str, Metric]]:
+        """Every trial's own metrics, by id."""
+        return [self.measure([result]).metrics for result in self.results]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One metric over one case's valid trials on one side."""
+
+    of: Trials
     value: float
     numerator: float | None = None
     denominator: float | None = None
+
+    @property
+    def trials(self) -> int:
+        """How many there are."""
+        return len(self.of.results)
+
+    def portions(self, metric: str) -> list[Portion | None]:
+        """What each trial adds to the metric; `None` for one in which it isn't available."""
+        return [portion_of(metrics.get(metric)) for metrics in self.of.each]
 
     @property
     def per_trial(self) -> float:
@@ -128,9 +151,9 @@ def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
 def _observe(results: Sequence[Result], measure: Measure, kinds: dict[str, Metric]) -> dict[str, Observed]:
     if not results:
         return {}
-    seen: dict[str, Observed] = {}
+    trials, seen = Trials(results, measure), dict[str, Observed]()
     for name, metric in measure(results).metrics.items():
         if metric.value is not None and abs(metric.value) < 1 / EPSILON**2:
             kinds.setdefault(name, metric)
-            seen[name] = Observed(len(results), metric.value, metric.numerator, metric.denominator)
+            seen[name] = Observed(trials, metric.value, metric.numerator, metric.denominator)
     return seen

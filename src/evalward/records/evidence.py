@@ -6,7 +6,7 @@ from typing import Literal
 
 from evalward.records.base import Count, Record
 
-Test = Literal["stratified", "sign_flip", "none"]
+Test = Literal["stratified", "permutation", "none"]
 
 
 class Interval(Record):

@@ -193,7 +193,7 @@ def test_confirm_stage__is_not_used_where_failed_cases_dont_tell_all() -> None:
     rule = Rule(metric="tool_call_success_rate", max_drop=0.05)
     found = decided(report(planned), before, rule)
     evidence = evidence_of(found, "tool_call_success_rate")
-    assert (evidence.test, evidence.confirmed, found.outcome) == ("sign_flip", False, Outcome.FAIL)
+    assert (evidence.test, evidence.confirmed, found.outcome) == ("permutation", False, Outcome.FAIL)
 
 
 def test_confirm_stage__on_the_record_but_switched_off_now_is_still_looked_at() -> None:
@@ -217,7 +217,7 @@ def spent(tokens: int, count: int = 12) -> Report:
 def test_tokens__are_tested_case_by_case(tokens: int, allowed: float, expected: Outcome) -> None:
     rule = Rule(metric="total_input_tokens", max_rise=allowed)
     found = decided(spent(tokens), baseline(*spent(100).runs), rule)
-    assert evidence_of(found, rule.metric).test == "sign_flip"
+    assert evidence_of(found, rule.metric).test == "permutation"
     assert found.outcome is expected
 
 

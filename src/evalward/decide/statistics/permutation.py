@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from evalward.decide.statistics.counting import Weights, convolved
 
-MOST_CELLS = 4_000  # of the table of all sums; what keeps forty cases of ten trials below half a second
+CELLS = 4_000  # of the table of all sums; what keeps forty cases of ten trials below half a second
+MOST_CELLS = 16_000  # where so many are needed: a thousand cases of ten trials take about a second
+ENOUGH = 5  # steps in a standard deviation within the cases: rounding then adds a third of a percent to the variance
 FINEST = 1e-6
 
 
@@ -45,8 +48,9 @@ class Tails:
 def permutation_tails(cases: Sequence[CaseValues]) -> Tails:
     """P[S ≤ observed] and P[S ≥ observed], S the sum over the cases of the values now, each deal of a case alike.
 
-    Whole numbers are taken as they are. Others are rounded to steps, as fine as a table of 4,000 sums allows: that
-    costs resolution, not validity, for it is the exact test of the values so rounded. Cases without trials on one side
+    Whole numbers are taken as they are. Others are rounded to steps, as fine as a table of 4,000 sums allows, or of up
+    to 16,000 where the trials differ by less than five steps: that costs resolution, not validity, for it is the exact
+    test of the values so rounded. Cases without trials on one side
     say nothing; where no case says anything both are 1. ValueError for a value that is no finite number.
     Source: Fisher 1935; stratified as in Good, Permutation, Parametric and Bootstrap Tests of Hypotheses.
     """
@@ -86,13 +90,30 @@ def _whole(case: CaseValues, step: float) -> _Units:
 def _step(cases: Sequence[CaseValues]) -> float:
     """1 for whole numbers in a table that isn't too large, else 1, 2 or 5 times a power of 10."""
     together = [(*case.before, *case.now) for case in cases]
-    span = sum((max(values) - min(values)) * len(case.now) for case, values in zip(cases, together, strict=True))
+    span = sum((max(values) - min(values)) * _few(case) for case, values in zip(cases, together, strict=True))
     whole = all(float(value).is_integer() for values in together for value in values)
-    if whole and span <= MOST_CELLS:
+    if whole and span <= CELLS:
         return 1.0
-    exponent = math.floor(math.log10(max(span / MOST_CELLS, FINEST)))
+    most = _cells(span, _spread(together))
+    exponent = math.floor(math.log10(max(span / most, FINEST)))
     fitting = [factor * 10.0**power for power in (exponent, exponent + 1) for factor in (1, 2, 5)]
-    return next(step for step in fitting if span / step <= MOST_CELLS)
+    return next(step for step in fitting if span / step <= most)
+
+
+def _cells(span: float, spread: float) -> int:
+    """How many sums the table may have."""
+    return CELLS if span * ENOUGH <= CELLS * spread else min(MOST_CELLS, math.ceil(span * ENOUGH / spread))
+
+
+def _spread(cases: Sequence[Sequence[float]]) -> float:
+    """The standard deviation within the cases; where all trials of each are the same, the rounding doesn't matter."""
+    squares = [(value - fmean(values)) ** 2 for values in cases for value in values]
+    return math.sqrt(fmean(squares)) or math.inf
+
+
+def _few(case: CaseValues | _Units) -> int:
+    """The trials of the side that has fewer: the other's sum is what these leave of the whole."""
+    return min(len(case.before), len(case.now))
 
 
 def _deals(case: _Units) -> Weights:
@@ -100,7 +121,7 @@ def _deals(case: _Units) -> Weights:
 
     A row per number of values dealt so far; a row is one long integer with a cell per sum.
     """
-    values, dealt = [*case.before, *case.now], len(case.now)
+    values, dealt = [*case.before, *case.now], _few(case)
     width = len(values) // 8 + 1  # bytes: no cell exceeds the number of all subsets
     rows = [1] + [0] * dealt
     for value in values:
@@ -108,4 +129,5 @@ def _deals(case: _Units) -> Weights:
             rows[number] += rows[number - 1] << (8 * width * value)
     top = sum(sorted(values)[-dealt:])
     packed = rows[dealt].to_bytes(width * (top + 1), "little")
-    return Weights(0, [int.from_bytes(packed[at : at + width], "little") for at in range(0, len(packed), width)])
+    ways = [int.from_bytes(packed[at : at + width], "little") for at in range(0, len(packed), width)]
+    return Weights(0, ways) if dealt == len(case.now) else Weights(sum(values) - top, ways[::-1])
