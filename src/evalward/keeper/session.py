@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ Handler = Callable[[Incoming], Awaitable[bytes]]
 FILE_LIMIT = 64 << 20  # bytes of a file that is read for us
 PATIENCE_S = 600.0  # for a job that only reads files
 MOST_HELD = 1 << 30  # bytes of what the runner asks for at once; one message may be as large as any
+RARELY = 10_000  # objects more than there were, before garbage is looked for
 _REFUSED = m.written(fault_of_error(WireError("nothing is asked for now")))
 
 
@@ -104,10 +106,13 @@ class Runner:
 
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:
         self._handlers, self._held = handlers, 0
+        often = gc.get_threshold()
+        gc.set_threshold(RARELY, *often[1:])  # hardly anything of a request refers to itself
         try:
             with on_signals(self._pass_on):  # the first ends the run cleanly, a second one ends us
                 return await self._line.serve(name, data, self._start)
         finally:
+            gc.set_threshold(*often)
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
