@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
 
@@ -63,7 +64,7 @@ class Redaction:
 
     def json(self, text: str) -> str:
         """A JSON text without the values of variables in any string, keys of objects included; else as it was."""
-        if not any(form in text for form in self._in_json):
+        if not self._in(text):
             return text
         try:
             data = json.loads(text)
@@ -71,15 +72,20 @@ class Redaction:
             return self.known(text)
         return json.dumps(_mapped(data, self.known), indent=1, ensure_ascii=False) + "\n"
 
+    def _in(self, text: str) -> bool:
+        """Whether one of them is in a JSON text."""
+        return any(form in text for form in self._in_json)
+
     def value(self, value: Any) -> Any:
         """The JSON value without them, keys of objects included."""
         return _mapped(value, self.text)
 
     def record(self, record: R) -> R:
         """The record without the values of variables."""
-        data = record.model_dump(mode="json", by_alias=True)
-        clean = _mapped(data, self.known)
-        return record if clean == data else type(record).model_validate(clean)
+        with suppress(ValueError):  # of a text that can't be written as UTF-8
+            if not self._in(record.model_dump_json(by_alias=True)):
+                return record
+        return type(record).model_validate(_mapped(record.model_dump(mode="json", by_alias=True), self.known))
 
 
 NOTHING = Redaction({})

@@ -21,6 +21,7 @@ from evalward.records.problem import wrong
 
 REMEDY = "Name a folder of its own."
 MOST_COPIED, MOST_ENTRIES = 2 << 30, 200_000  # bytes and names of a folder that is copied
+MOST_HELD = 16  # folders below one, each with a descriptor
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -62,6 +63,7 @@ class Folder:
         self.path = path
         self._open: Callable[[bool], int] = lambda make: _open_path(path, anchor, strict=strict, make=make)
         self._handle: int | None = None
+        self._held: dict[tuple[str, ...], _Held] = {}
 
     def below(self, name: str) -> Folder:
         """A folder below this one, found through it."""
@@ -82,8 +84,7 @@ class Folder:
         with self._within(folders) as here:
             temporary = _temporary(last)
             try:
-                with os.fdopen(os.open(temporary, _NEW, 0o666, dir_fd=here), "wb") as file:
-                    file.write(data)
+                _write_new(here, temporary, data)
                 os.rename(temporary, last, src_dir_fd=here, dst_dir_fd=here)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -170,15 +171,48 @@ class Folder:
     @contextlib.contextmanager
     def _within(self, names: list[str], *, make: bool = True) -> Iterator[int]:
         """The descriptor of a folder below, which is made where it is missing."""
+        if not names:
+            yield self.handle(make=make)
+            return
+        held = self._found(tuple(names)) or self._stepped(tuple(names), make=make)
+        yield held.handle  # `held` is this call's own for as long: no other thread closes it
+
+    def _found(self, names: tuple[str, ...]) -> _Held | None:
+        """A folder that is held, as long as its path still leads to it: one call of the system instead of many."""
+        held = self._held.get(names)
+        if held is None:
+            return None
+        with contextlib.suppress(OSError):
+            there = os.stat("/".join(names), dir_fd=self._handle, follow_symlinks=False)
+            if os.path.samestat(there, held.stat):
+                return held
+        self._held.pop(names, None)
+        return None
+
+    def _stepped(self, names: tuple[str, ...], *, make: bool) -> _Held:
+        """A folder below that is opened name by name, and held from then on."""
         here = os.dup(self.handle(make=make))
         try:
             seen = self.path
             for name in names:
                 seen /= name
                 here = _step(here, name, seen, strict=True, make=make)
-            yield here
-        finally:
+            held = _Held(here)
+        except BaseException:
             os.close(here)
+            raise
+        if len(self._held) >= MOST_HELD:
+            self._held.clear()
+        self._held[names] = held
+        return held
+
+
+class _Held:
+    """A descriptor of a folder, closed when nobody has this object any more."""
+
+    def __init__(self, handle: int) -> None:
+        self.handle, self.stat = handle, os.fstat(handle)
+        weakref.finalize(self, os.close, handle)
 
 
 def write_file(path: Path, data: bytes) -> None:
@@ -194,6 +228,16 @@ def _parts(name: str) -> list[str]:
     if any(part in {"", ".", ".."} for part in parts):
         raise ValueError(f"{name!r} is no path below a folder")
     return parts
+
+
+def _write_new(here: int, name: str, data: bytes) -> None:
+    handle = os.open(name, _NEW, 0o666, dir_fd=here)
+    try:
+        left = memoryview(data)
+        while left:
+            left = left[os.write(handle, left) :]
+    finally:
+        os.close(handle)
 
 
 def _temporary(name: str) -> str:

@@ -22,7 +22,7 @@ from evalward.commands.world import World
 from evalward.keeper.outputs import FILES, OutputFolder
 from evalward.records.problem import InputError
 from evalward.suites.judge.cache import JudgeCache
-from evalward.writing import Folder, write_file
+from evalward.writing import MOST_HELD, Folder, write_file
 from support.git_repo import git, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request
@@ -305,6 +305,32 @@ def test_a_folder_that_is_exchanged_while_we_run_is_not_followed(tmp_path: Path,
     outputs.folder.give(os.geteuid(), os.getegid())
     assert (tmp_path / "moved" / "report.json").read_text() == "ours"
     assert content(outside) == {"victim": "precious"}
+
+
+def test_a_folder_that_is_moved_or_removed_while_we_run_is_made_anew(tmp_path: Path) -> None:
+    folder = Folder(tmp_path / OUT)
+    folder.write("trials/a/1.json", b"one")
+    (tmp_path / OUT / "trials").rename(tmp_path / OUT / "moved")
+    folder.write("trials/a/2.json", b"two")
+    shutil.rmtree(tmp_path / OUT / "trials")
+    folder.write("trials/a/3.json", b"three")
+    folder.remove("trials")
+    assert not folder.has("trials/a/3.json")
+    folder.write("trials/a/4.json", b"four")
+    assert content(tmp_path / OUT) == {"moved/a/1.json": "one", "trials/a/4.json": "four"}
+
+
+def test_few_descriptors_are_held_however_many_folders_there_are(tmp_path: Path) -> None:
+    def opened() -> int:
+        ours = str(tmp_path)
+        return sum(os.path.realpath(one).startswith(ours) for one in Path("/proc/self/fd").iterdir())
+
+    folder = Folder(tmp_path / OUT)
+    for number in range(3 * MOST_HELD):
+        folder.write(f"trials/{number}/a.json", b"{}")
+    assert 1 < opened() <= 1 + MOST_HELD
+    del folder
+    assert opened() == 0
 
 
 def test_a_file_that_is_exchanged_for_a_link_is_replaced(tmp_path: Path, outside: Path) -> None:

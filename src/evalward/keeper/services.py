@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -109,6 +110,7 @@ class Services:
     async def _prepare(self, asked: Incoming) -> bytes:
         asked.close()
         self.models.prepare(m.read(m.Models, asked.data).names)
+        gc.freeze()  # the SDKs stay as long: to look for garbage in them takes a tenth of a second each time
         return b"null"
 
     async def _ask(self, asked: Incoming) -> bytes:
@@ -164,6 +166,7 @@ class Services:
             await self._doors.popitem()[1].stack.aclose()
         if "models" in self.__dict__:
             await self.models.close()
+        gc.unfreeze()
         return b"null"
 
     # --- records ----------------------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from evalward.edge import FEWER_COLLECTIONS
 from evalward.engine.control import on_signals
 from evalward.keeper.process import started
 from evalward.records.base import Record
@@ -104,10 +106,13 @@ class Runner:
 
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:
         self._handlers, self._held = handlers, 0
+        often = gc.get_threshold()
+        gc.set_threshold(FEWER_COLLECTIONS, *often[1:])  # hardly anything of a request refers to itself
         try:
             with on_signals(self._pass_on):  # the first ends the run cleanly, a second one ends us
                 return await self._line.serve(name, data, self._start)
         finally:
+            gc.set_threshold(*often)
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)

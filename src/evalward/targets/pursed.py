@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from pydantic_core import to_json
 
 from evalward.records.trace import Trace
 from evalward.targets.base import Chat, Reply, Request
@@ -49,11 +48,8 @@ class PursedChat:
 
 
 def size_of(request: Request) -> int:
-    """About how many bytes the request is, as JSON."""
-    messages = sum(len(message.model_dump_json()) for message in request.messages)
-    tools = sum(len(tool.name) + len(tool.description) + _size(tool.input_schema) for tool in request.tools)
-    return len(request.system.encode("utf-8", "replace")) + messages + tools + _size(request.output_schema)
+    """How many bytes the request is, as JSON of ours: what providers want of it is about as long.
 
-
-def _size(schema: Mapping[str, object] | None) -> int:
-    return len(json.dumps(schema)) if schema else 0
+    Not as many as it came in: whoever sends it could write it shorter (1e15) than it is sent on.
+    """
+    return len(to_json(request))

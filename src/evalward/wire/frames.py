@@ -16,7 +16,7 @@ from dataclasses import dataclass
 FRAME_LIMIT = 512 << 20  # bytes of one frame: a report of very many trials
 NAME_LIMIT = 64
 CALL, ANSWER, FAILURE, NOTE = range(4)
-CHUNK = 1 << 18
+CHUNK = 1 << 16  # bytes at once; the system gives larger buffers anew each time
 _HEADER = struct.Struct("!BBBQQ")  # kind, length of the name, descriptors, number of the call, length of the data
 _MOST_DESCRIPTORS, _MOST_HELD = 4, 64
 _ROOM = socket.CMSG_SPACE(_MOST_DESCRIPTORS * array.array("i").itemsize)
@@ -46,7 +46,7 @@ def send(connection: socket.socket, frame: Frame, descriptors: Sequence[int] = (
     try:
         # Descriptors go with the first byte of the header; what is small goes in one piece.
         small = header + frame.data if len(frame.data) < CHUNK else header
-        sent = socket.send_fds(connection, [small], list(descriptors))
+        sent = socket.send_fds(connection, [small], list(descriptors)) if descriptors else connection.send(small)
         if sent < len(small):
             connection.sendall(memoryview(small)[sent:])
         if small is header:

@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
-from evalward.records.trace import Usage
+from evalward.records.trace import Message, Text, ToolUse, Usage
+from evalward.targets.base import Request, ToolSpec
 from evalward.targets.prices import Price
 from evalward.targets.purse import Estimate, Purse, Reservation, SpentError, admitted, read_estimate
+from evalward.targets.pursed import size_of
 
 PRICE = Price(1.0, 10.0)
 USED = Usage(input_tokens=100, output_tokens=10)  # 0.0002 at that price
@@ -40,6 +42,18 @@ def test_an_estimate_is_at_the_dearest_price(price: Price | None, usd: float | N
 
 def test_bytes_are_taken_for_more_tokens_than_text_has() -> None:
     assert [read_estimate(size) for size in (0, 1, 2, 1001)] == [0, 1, 1, 501]
+
+
+def test_a_request_is_as_long_as_all_that_is_in_it() -> None:
+    def asked(*, system: str = "", text: str = "", told: Any = None, schema: Any = None) -> int:
+        message = Message(role="user", content=[Text(text=text), ToolUse(id="", name="", input=told)])
+        return size_of(Request(system, [message], [ToolSpec("", "", schema or {})], schema))
+
+    least = asked()
+    assert asked(system="x" * 1000) == asked(text="x" * 1000) == least + 1000
+    assert asked(text="ß" * 1000) == least + 2000  # bytes, as they are sent
+    assert asked(told=[1e15] * 1000) > least + 15_000  # written out, however short it came
+    assert asked(schema={"a": "x" * 1000}) > least + 2000  # the tool's, and the answer's
 
 
 def test_what_is_put_aside_counts_as_spent_until_it_is_settled() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+import httpx2
 import pytest
 
 from evalward.records.trace import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -12,8 +14,11 @@ from evalward.targets.models import anthropic, openai_chat, openai_responses
 from evalward.targets.models.reading import (
     MalformedError,
     ProviderError,
+    UnreadableAnswerError,
     arguments_to_send,
+    body_of,
     parsed_arguments,
+    reading,
     unique_ids,
 )
 from evalward.targets.models.settings import Settings
@@ -315,3 +320,40 @@ def test_stops_of_responses(answer: dict[str, Any], stop: str) -> None:
 )
 def test_stops_of_messages(reason: str, stop: str) -> None:
     assert anthropic.reply_of({"type": "message", "content": [], "stop_reason": reason}).turn.stop == stop
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "text/html", ""])
+def test_an_answer_is_read_whatever_it_calls_itself(kind: str) -> None:
+    response = httpx2.Response(200, headers={"content-type": kind}, content='{"new": [1, "ß"]}'.encode())
+    assert body_of(response) == {"new": [1, "ß"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"<html>Sign in", "the text '<html>Sign in'"),
+        (b'{"cut', "the text '{\"cut'"),
+        (b"\xff\xfe\xfd", "the text"),
+        (b'"words"', "the text 'words'"),
+        (b"  ", "empty"),
+        (b"[{}]", "a list"),
+        (b"null", "a NoneType"),
+    ],
+)
+def test_an_answer_that_is_no_object_is_none(content: bytes, told: str) -> None:
+    response = httpx2.Response(200, headers={"content-type": "application/json"}, content=content)
+    with pytest.raises(MalformedError, match=f"no JSON object but {re.escape(told)}"):
+        body_of(response)
+
+
+def test_what_is_nested_too_deeply_is_the_models_doing() -> None:
+    def answered(depth: int) -> Reply:
+        use = f'{{"type": "tool_use", "id": "1", "name": "bash", "input": {"[" * depth}{"]" * depth}}}'
+        text = f'{{"type": "message", "stop_reason": "tool_use", "content": [{use}]}}'
+        with reading():
+            return anthropic.reply_of(body_of(httpx2.Response(200, content=text.encode())))
+
+    (use,) = answered(300).message.tool_uses
+    assert (use.name, use.input) == ("bash", None)
+    with pytest.raises(UnreadableAnswerError):
+        answered(100_000)

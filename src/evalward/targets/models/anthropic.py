@@ -12,7 +12,7 @@ from evalward.targets.models.reading import (
     Json,
     MalformedError,
     arguments_to_send,
-    as_json,
+    body_of,
     kept,
     maybe,
     need,
@@ -201,23 +201,27 @@ class AnthropicWire:
         self._settings = settings
         self._client = make_client(settings, key)
         self._messages = self._client.messages  # loads what the first question would wait for
+        self._create = self._messages.with_raw_response.create
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        from anthropic import AsyncStream, types  # noqa: PLC0415 - costs a second; only who asks a model pays it
-
         params = request_of(request, self._settings)
-        if not self._settings.stream:
-            answer = await self._messages.create(**params, stream=False)
-            with reading():
-                return reply_of(as_json(answer, types.Message), len(request.messages))
+        if self._settings.stream:
+            return await self._streamed(params, len(request.messages))
+        answer = await self._create(**params, stream=False)
+        with reading():
+            return reply_of(body_of(answer.http_response), len(request.messages))
+
+    async def _streamed(self, params: MessageCreateParamsBase, turn: int) -> Reply:
+        from anthropic import AsyncStream  # noqa: PLC0415 - costs a second; only who asks a model pays it
+
         stream = await self._messages.create(**params, stream=True)
         if not isinstance(stream, AsyncStream):
             raise MalformedError("the answer is no stream")
         async with stream:
             events = [event async for event in stream]
         with reading():
-            return reply_of(folded(map(plain, events)), len(request.messages))
+            return reply_of(folded(map(plain, events)), turn)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from evalward.targets.models.reading import MalformedError
 
 if TYPE_CHECKING:
-    from httpx2 import Response
+    from httpx2 import AsyncByteStream, Response
 
 ANSWER_LIMIT = 32_000_000  # bytes; a stream of 100,000 tokens has about 20 MB
 PIECE = 65_536  # bytes that are unpacked at once
@@ -24,19 +25,25 @@ async def bounded(response: Response) -> None:
     The library unpacks as much as a packed piece holds, which can be a thousand times its size: here it is done
     piece by piece.
     """
+    packing = response.headers.pop("content-encoding", "").strip().lower()
+    response.stream = _bounded_stream()(response.stream, packing)
+
+
+@cache
+def _bounded_stream() -> Callable[[Any, str], AsyncByteStream]:
     from httpx2 import AsyncByteStream  # noqa: PLC0415 - costs only who asks
 
     class Bounded(AsyncByteStream):
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for piece in _within_limit(stream, packing):
-                yield piece
+        def __init__(self, stream: Any, packing: str) -> None:
+            self._stream, self._packing = stream, packing
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return _within_limit(self._stream, self._packing)
 
         async def aclose(self) -> None:
-            await stream.aclose()
+            await self._stream.aclose()
 
-    packing = response.headers.pop("content-encoding", "").strip().lower()
-    stream: Any = response.stream
-    response.stream = Bounded()
+    return Bounded
 
 
 async def _within_limit(stream: AsyncIterable[bytes], packing: str) -> AsyncIterator[bytes]:

@@ -194,11 +194,9 @@ class ChatWire:
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        from openai.types.chat import ChatCompletion  # noqa: PLC0415
-
         params = {**request_of(request, self._settings), "extra_headers": self._headers}
         stream = bool(self._settings.stream)
-        answer = await answered(self._completions.create, params, ChatCompletion, folded, stream=stream)
+        answer = await answered(self._completions, params, folded, stream=stream)
         with reading():
             return reply_of(answer, len(request.messages))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
-from evalward.targets.models.reading import Json, MalformedError, as_json, plain, reading
+from evalward.targets.models.reading import Json, MalformedError, body_of, plain, reading
 from evalward.targets.models.settings import Secret, Settings
 
 if TYPE_CHECKING:
@@ -64,21 +64,31 @@ def extra_headers(key: Secret) -> dict[str, Any] | None:
     return None if key else {"Authorization": Omit()}
 
 
+class Resource(Protocol):
+    """What of the SDK asks a model: its answers as records, and as they came."""
+
+    @property
+    def create(self) -> Callable[..., Awaitable[Any]]:
+        """Asks."""
+        ...
+
+    @property
+    def with_raw_response(self) -> Any:
+        """The same, with a `create` that leaves the answer as it came."""
+        ...
+
+
 async def answered(
-    create: Callable[..., Awaitable[Any]],
-    params: Mapping[str, Any],
-    model: type[Any],
-    fold: Callable[[Iterable[Json]], Json],
-    *,
-    stream: bool,
+    resource: Resource, params: Mapping[str, Any], fold: Callable[[Iterable[Json]], Json], *, stream: bool
 ) -> Json:
-    """One attempt: the answer, whole as `model` or folded from its stream's events. Raises what the SDK raises."""
+    """One attempt: the answer, whole or folded from its stream's events. Raises what the SDK raises."""
+    if not stream:
+        whole = await resource.with_raw_response.create(**params, stream=False)
+        with reading():
+            return body_of(whole.http_response)
     from openai import AsyncStream  # noqa: PLC0415
 
-    answer = await create(**params, stream=stream)
-    if not stream:
-        with reading():
-            return as_json(answer, model)
+    answer = await resource.create(**params, stream=True)
     if not isinstance(answer, AsyncStream):
         raise MalformedError("the answer is no stream")
     async with answer:

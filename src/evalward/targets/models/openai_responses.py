@@ -202,11 +202,9 @@ class ResponsesWire:
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        from openai.types.responses import Response  # noqa: PLC0415
-
         params = {**request_of(request, self._settings), "extra_headers": self._headers}
         stream = bool(self._settings.stream)
-        answer = await answered(self._responses.create, params, Response, folded, stream=stream)
+        answer = await answered(self._responses, params, folded, stream=stream)
         with reading():
             return reply_of(answer, len(request.messages))
 

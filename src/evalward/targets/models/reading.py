@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalward.records.base import clean_text, fitting, why_of
+
+if TYPE_CHECKING:
+    from httpx2 import Response
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
@@ -49,14 +52,18 @@ def kept(value: Any) -> Any:
         return None
 
 
-def as_json(answer: object, wanted: type[object]) -> dict[str, Any]:
-    """What the SDK made of an answer, as plain JSON. Raises `MalformedError` unless it is of the wanted type.
+def body_of(response: Response) -> dict[str, Any]:
+    """An answer as plain JSON, whatever it calls itself. Raises `MalformedError` unless it is an object.
 
-    The SDKs don't insist on it themselves: an HTML page comes back as a `str`.
+    Read here and not by the SDK, whose typed record of it would only be taken apart again.
     """
-    if not isinstance(answer, wanted):
+    try:
+        answer = response.json()
+    except ValueError:
+        answer = response.text
+    if not isinstance(answer, dict):
         raise MalformedError(f"the answer is no JSON object but {_described(answer)}")
-    return plain(answer)
+    return answer
 
 
 def plain(record: object) -> dict[str, Any]:
