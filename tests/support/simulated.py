@@ -125,9 +125,7 @@ def _trial(chance: _Chance, index: int, rate: float, number: int) -> Result:
     return _natural(chance.nature, chance.other, (index, number), passed, (good, calls))
 
 
-def _natural(
-    nature: Nature, dice: random.Random, at: tuple[int, int], passed: bool, calls: tuple[int, int]
-) -> Result:
+def _natural(nature: Nature, dice: random.Random, at: tuple[int, int], passed: bool, calls: tuple[int, int]) -> Result:
     index, number = at
     size = TOKENS * math.exp(nature.tokens * (random.Random(index).gauss(0, 1) + dice.gauss(0, 1)))
     if dice.random() < nature.astray:
