@@ -6,7 +6,6 @@ many trials as the file counts, so that it can be read and shown, but no gate ta
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -16,8 +15,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, ValidationError, model_validator
 
-from evalward.importers.base import Imported
-from evalward.records.base import Record, clean_text, digest, digest_text
+from evalward.importers.base import Imported, foreign_json
+from evalward.records.base import Count, Record, clean_text, digest, digest_text
+from evalward.records.json_text import NoJsonError
 from evalward.records.metric import EPSILON, Better, CategorySummary, Metric, ratio
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
@@ -84,8 +84,8 @@ Reason = Annotated[
 
 
 class _Category(Record):
-    total: int = Field(ge=0)
-    passed: int = Field(ge=0)
+    total: Count
+    passed: Count
     rate: Share
 
     @model_validator(mode="after")
@@ -159,7 +159,7 @@ def read(text: bytes, file: str) -> Imported:
 
 def _parse(text: bytes, file: str) -> _File:
     try:
-        return _File.model_validate(json.loads(text))
+        return _File.model_validate(foreign_json(text))
     except ValidationError as error:
         raise InputError(
             Problem(
@@ -170,8 +170,8 @@ def _parse(text: bytes, file: str) -> _File:
             )
             for item in error.errors()[:20]
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise wrong(file, f"not valid JSON: {error}", REMEDY) from error
+    except NoJsonError as error:
+        raise wrong(file, f"not valid JSON: {error}", REMEDY, line=error.line) from error
 
 
 def _category_of(data: _File) -> str:

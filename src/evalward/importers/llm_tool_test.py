@@ -8,7 +8,6 @@ isn't told, so it is taken as it is. Tokens come from `run.json` in the run's fo
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,8 +17,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from evalward.importers.base import Imported
-from evalward.records.base import Record, clean_text, digest, digest_text
+from evalward.importers.base import Imported, foreign_json
+from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
+from evalward.records.json_text import NoJsonError
 from evalward.records.metric import Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
@@ -46,10 +46,10 @@ LARGEST_RUN_FILE = 1_000_000  # bytes
 
 
 class _Efficiency(Record):
-    total_commands: int = Field(default=0, ge=0)
-    unique_commands: int = Field(default=0, ge=0)
-    error_count: int = Field(default=0, ge=0)
-    help_invocations: int = Field(default=0, ge=0)
+    total_commands: Count = 0
+    unique_commands: Count = 0
+    error_count: Count = 0
+    help_invocations: Count = 0
 
 
 class _Gate(Record):
@@ -67,8 +67,8 @@ class _Evaluator(Record):
 
 
 class _Metrics(Record):
-    gates_passed: int = Field(default=0, ge=0)
-    gates_total: int = Field(default=0, ge=0)
+    gates_passed: Count = 0
+    gates_total: Count = 0
     details: list[_Gate] = []
     efficiency: _Efficiency = _Efficiency()
     composite_score: float | None = None
@@ -92,7 +92,7 @@ class _Line(Record):
     model: str = Field(min_length=1)
     timestamp: Annotated[str, AfterValidator(_moment)]
     duration_secs: float = Field(ge=0, le=1e9)
-    cost_usd: float | None = Field(default=None, ge=0)
+    cost_usd: Amount | None = None
     gates_passed: bool
     metrics: _Metrics
     judge_score: float | None = None
@@ -106,8 +106,8 @@ class _Line(Record):
 
 
 class _Tokens(Record):
-    input: int = Field(ge=0)
-    output: int = Field(ge=0)
+    input: Count
+    output: Count
 
 
 class _RunFile(Record):
@@ -135,17 +135,19 @@ def _lines(text: bytes, file: str) -> list[_Line]:
     found: list[_Line] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.decode("utf-8", "replace").split("\n"), 1):
+        if len(problems) >= MOST_PROBLEMS:
+            break
         if not line.strip():
             continue
         place = Place(file=file, line=number)
         try:
-            found.append(_Line.model_validate(json.loads(line)))
+            found.append(_Line.model_validate(foreign_json(line)))
         except ValidationError as error:
             problems += [
                 Problem(place=place, field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
                 for item in error.errors()
             ]
-        except (ValueError, RecursionError) as error:
+        except NoJsonError as error:
             problems.append(Problem(place=place, message=f"not valid JSON: {error}", remedy=REMEDY))
     if problems:
         raise InputError(problems[:MOST_PROBLEMS])
@@ -262,8 +264,8 @@ def _read_run_file(path: Path) -> _RunFile | None:
     try:
         if path.stat().st_size > LARGEST_RUN_FILE:
             return None
-        return _RunFile.model_validate(json.loads(path.read_bytes()))
-    except (OSError, ValueError, RecursionError):
+        return _RunFile.model_validate(foreign_json(path.read_bytes()))
+    except (OSError, ValueError):
         return None
 
 

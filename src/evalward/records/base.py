@@ -77,13 +77,13 @@ MAX_PARTS = 100_000  # values in one foreign value
 MAX_INTEGER = 2**64
 
 
-def fitting(value: Any) -> Any:
+def fitting(value: Any, most_parts: int = MAX_PARTS) -> Any:
     """A foreign JSON value as a record can hold it, write it and read it again; an equal one where all is well.
 
     Lone surrogates are replaced; numbers that are infinite, none, or beyond 64 bits are unknown: `None`. Raises
     `ValueError` for what is nested too deeply, has too many parts, or is no JSON value at all.
     """
-    return _fitting(value, MAX_NESTING, [MAX_PARTS])
+    return _fitting(value, MAX_NESTING, [most_parts])
 
 
 def _fitting(value: Any, depth: int, left: list[int]) -> Any:

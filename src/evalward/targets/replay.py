@@ -6,7 +6,6 @@ typed? It can't see a changed prompt.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 from evalward.opening import MIB, glob_inside, kind_inside, name_below, read_inside
 from evalward.records.base import digest
 from evalward.records.case import Case
+from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.result import TRIAL_SCHEMA, Trial
 from evalward.records.trace import Message, Trace, Turn, Usage
@@ -149,7 +149,7 @@ def _read_trials(root: Path, name: str, place: str) -> Iterator[Trial]:
 
 def _parse_trial(place: str, line: int, text: str) -> Trial:
     try:
-        data = json.loads(text)
+        data = read_json(text)
         if not isinstance(data, dict) or data.get("schema") != TRIAL_SCHEMA:
             raise wrong(place, f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
         return Trial.model_validate(data)
@@ -162,5 +162,5 @@ def _parse_trial(place: str, line: int, text: str) -> Trial:
             remedy="Record it again, or mend the file.",
         )
         raise InputError(problem) from error
-    except (ValueError, RecursionError) as error:
+    except NoJsonError as error:
         raise wrong(place, f"not valid JSON: {error}", "Record it again.", line=line) from error
