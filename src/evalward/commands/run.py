@@ -37,6 +37,8 @@ def run(world: World, options: RunOptions) -> int:
         report = measured(runner, MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume), services)
     colour = world.colour(world.err)
     world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
+    if services.unwritten is not None:
+        raise services.unwritten
     world.say(f"Report: {options.output / REPORT_FILE}")
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):

@@ -70,11 +70,11 @@ def instant(text: str) -> str:
     """The moment in UTC to the second: other writers append nanoseconds, or `+00:00` for `Z`."""
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError) as error:
         raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
-    if moment.tzinfo is None:
-        raise ValueError("has no time zone; write 2026-01-09T12:34:56Z")
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    raise ValueError("has no time zone; write 2026-01-09T12:34:56Z")
 
 
 Reason = Annotated[

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 
 from evalward.importers.base import Imported, foreign_json
+from evalward.opening import read_inside
 from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
 from evalward.records.json_text import NoJsonError
 from evalward.records.metric import Measurement
@@ -79,9 +80,9 @@ def _moment(value: str) -> str:
     """The moment in UTC to the second; nanoseconds are cut."""
     try:
         moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value))
-    except ValueError as error:
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError) as error:
         raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
-    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _Line(Record):
@@ -252,21 +253,16 @@ def _usage(line: _Line, file: str) -> Usage:
 def _run_file(line: _Line, folder: Path) -> _RunFile | None:
     """`run.json` of the run's folder beside the file. The transcript's path names that folder, from wherever it was."""
     for name in re.split(r"[/\\]", line.transcript_path or ""):
-        if name in {"", ".", ".."} or "\0" in name:
+        if name in {"", ".", ".."}:
             continue
-        path = folder / name / "artifacts" / "run.json"
-        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            return _read_run_file(path)
-    return None
-
-
-def _read_run_file(path: Path) -> _RunFile | None:
-    try:
-        if path.stat().st_size > LARGEST_RUN_FILE:
+        try:
+            data = read_inside(folder, f"{name}/artifacts/run.json", LARGEST_RUN_FILE)
+            return _RunFile.model_validate(foreign_json(data))
+        except OSError:
+            continue
+        except (InputError, ValueError):
             return None
-        return _RunFile.model_validate(foreign_json(path.read_bytes()))
-    except (OSError, ValueError):
-        return None
+    return None
 
 
 def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterator[str]:

@@ -36,8 +36,15 @@ class StrictRecord(Record):
 Count = Annotated[int, Field(ge=0, le=10**15)]
 """A number of things, tokens or milliseconds that somebody told: never negative, never absurd."""
 
-Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
-"""A weight, score or cost that somebody told."""
+SMALLEST = 1e-12
+
+
+def _not_tiny(value: float) -> float:
+    return value if value >= SMALLEST else 0.0
+
+
+Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), AfterValidator(_not_tiny)]
+"""A weight, score or cost that somebody told. Below `SMALLEST` it is 0: what is divided by it would be infinite."""
 
 WHY_LIMIT = 300  # characters of an exception's words
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Annotated
@@ -57,6 +58,21 @@ class InputError(Exception):
             found[-1] = Problem(place=found[0].place, message="there are more problems, which are not told")
         self.problems: Sequence[Problem] = tuple(found)
         super().__init__("\n".join(map(str, found)))
+
+
+class NoRoomError(InputError):
+    """A file can't be written for want of room, which is no mistake of the input (exit code 3)."""
+
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+
+
+def unwritable(file: str, error: OSError, remedy: str) -> InputError:
+    """Why a file can't be written."""
+    problem = Problem(place=Place(file=file), message=f"can't be written: {error.strerror or error}", remedy=remedy)
+    if error.errno in _NO_ROOM:
+        return NoRoomError(problem.model_copy(update={"remedy": "Make room on its disk, and run it again."}))
+    return InputError(problem)
 
 
 def wrong(file: str, message: str, remedy: str = "", *, line: int | None = None, field: str = "") -> InputError:

@@ -13,14 +13,13 @@ import httpx2
 from evalward.keeper.models import live_target
 from evalward.keeper.proxy.wire import WIRES
 from evalward.records.trace import Message, Text, Trace
-from evalward.suites.judge.rubric import Criterion, Rubric, read_rubric
+from evalward.suites.judge.rubric import Criterion, Rubric
 from evalward.suites.judge.verdict import UnusableError, read_vote
 from evalward.targets.base import Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models.common import Behaviour, LiveTarget
 from evalward.targets.models.reading import MalformedError, ProviderError, UnreadableAnswerError, reading
 from evalward.targets.retry import RetryPolicy
-from support.fuzzing.projects import RUBRIC
 from support.fuzzing.reader import Reader
 from support.live import FakeTime, live_config
 
@@ -242,5 +241,4 @@ MODELS: tuple[Reader, ...] = (
         for p in PROVIDERS
     ),
     Reader("vote", "json", lambda: VOTE, _vote, (UnusableError,)),
-    Reader("rubric", "yaml", lambda: RUBRIC, lambda data, _: read_rubric(data, "rubric.yaml")),
 )

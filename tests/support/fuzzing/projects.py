@@ -22,6 +22,7 @@ from support.speedup_tasks import CODE, ORACLE, task
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 TEXT = MATRIX.replace("tool_matrix:\n  - {tool: claude-code, models: [a, b]}\n  - {tool: codex}\n", "")
+TEXT = TEXT.replace("  composite:", "  judge: {enabled: true, rubric: rubric.yaml, pass_threshold: 0.7}\n  composite:")
 CASE: dict[str, Any] = {
     "id": "one",
     "category": "echo",
@@ -210,12 +211,17 @@ def files() -> Mapping[str, bytes]:
     }
 
 
+def write_project(folder: Path) -> None:
+    """The project, well-formed."""
+    write_files(folder, files())
+    write_fixture(folder / "add_task")
+    (folder / "run.sh").chmod(0o755)
+
+
 def _validated(name: str, form: Form, good: Callable[[], Any], label: str = "") -> Reader:
     def read(data: bytes, folder: Path) -> object:
         if not (folder / "evalward.yml").exists():
-            write_files(folder, files())
-            write_fixture(folder / "add_task")
-            (folder / "run.sh").chmod(0o755)
+            write_project(folder)
         (folder / name).write_bytes(data)
         return validate(quiet_world(folder), [folder / "evalward.yml"], prove=False)
 
@@ -242,6 +248,7 @@ PROJECTS: tuple[Reader, ...] = (
     _validated("system.txt", "text", _text("system.txt")),
     _validated("tool.json", "json", _value(TOOL)),
     _validated("steps.yaml", "yaml", _value(STEPS)),
+    _validated("rubric.yaml", "yaml", _value(RUBRIC)),
     _validated("add_task.yaml", "yaml", lambda: yaml.safe_load(TEXT)),
     _validated("add_task.yaml", "text", TEXT.encode, "add_task.yaml as text"),
     _validated("task.yaml", "yaml", task),
