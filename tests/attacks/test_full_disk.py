@@ -6,6 +6,7 @@ import asyncio
 import errno
 import json
 import os
+import tempfile
 from io import StringIO
 from pathlib import Path
 
@@ -39,7 +40,8 @@ def world(project: Path) -> World:
 
 
 def said(world: World) -> str:
-    return world.err.getvalue()  # type: ignore[attr-defined]  # a StringIO
+    assert isinstance(world.err, StringIO)
+    return world.err.getvalue()
 
 
 def fill_after(monkeypatch: pytest.MonkeyPatch, writes: int, number: int = errno.ENOSPC) -> None:
@@ -132,7 +134,7 @@ def test_a_fault_of_ours_is_told_without_a_log(monkeypatch: pytest.MonkeyPatch) 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(faults.tempfile, "NamedTemporaryFile", full)
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
     assert faults.internal_error(ValueError("x")) == (
         "internal error: ValueError. Please report it; no log could be written: No space left on device."
     )
