@@ -10,7 +10,7 @@ CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit stress container-test agents-test bench clean
+.PHONY: demo test lint unit stress container-test agents-test fuzz bench clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -36,6 +36,9 @@ container-test: $(DEV)  ## build the image and run it on pull request events
 
 agents-test: $(DEV)  ## install the real coding agents once, and drive them against a local model server
 	EVALWARD_AGENT_INSTALL=1 EVALWARD_MUST_RUN=agents,npm $(BIN)/pytest -q tests/integration/agents
+
+fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; findings are kept in tests/data/fuzz
+	PYTHONPATH=tests $(BIN)/python -m support.fuzzing.running
 
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks

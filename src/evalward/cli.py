@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -303,7 +304,28 @@ def main(argv: Sequence[str] | None = None) -> None:
     world = make_world()
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
-    raise SystemExit(guarded(world, lambda world: args.handler(world, args)))
+    raise SystemExit(_said(guarded(world, lambda world: args.handler(world, args))))
+
+
+def _said(code: int) -> int:
+    """The exit code, when all that was said has left this process: what was not said to its end is no pass.
+
+    Python would end with a code of its own where its streams can't be written.
+    """
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        sys.stdout = None
+        if code != EXIT_OURS:
+            with suppress(OSError):
+                sys.stderr.write(f"error: standard output can't be written: {error.strerror}\n")
+        code = EXIT_OURS
+    try:
+        sys.stderr.flush()
+    except OSError:
+        sys.stderr = None
+    return code
 
 
 def make_world() -> World:
@@ -313,7 +335,12 @@ def make_world() -> World:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
-    return World(out=sys.stdout, err=sys.stderr, now=_now, env=taken_environment(), cwd=Path.cwd())
+    try:
+        cwd = Path.cwd()
+    except OSError:
+        sys.stderr.write("error: the folder that this was called in is gone. Change into another one.\n")
+        raise SystemExit(EXIT_INPUT) from None
+    return World(out=sys.stdout, err=sys.stderr, now=_now, env=taken_environment(), cwd=cwd)
 
 
 def _now() -> str:
@@ -322,14 +349,14 @@ def _now() -> str:
 
 def guarded(world: World, command: Callable[[World], int]) -> int:
     """Run a command: a user's mistake is told in lines, our own fault in one sentence with a log file."""
-    from evalward.records.problem import InputError
+    from evalward.records.problem import InputError, NoRoomError
 
     try:
         return command(world)
     except InputError as error:
         for problem in error.problems:
             world.say(f"error: {_one_line(str(problem))}")
-        return EXIT_INPUT
+        return EXIT_OURS if isinstance(error, NoRoomError) else EXIT_INPUT
     except KeyboardInterrupt:
         world.say("interrupted: finished trials are kept")
         return EXIT_INTERRUPTED

@@ -47,6 +47,7 @@ def enter(arguments: Sequence[str], *, keys: bool) -> None:
     A process that needs keys lets nobody read its memory, and has them no longer where its children would inherit them:
     see `taken_environment`.
     """
+    _open_streams()
     env = os.environ if keys else harmless(os.environ)
     begun = PROGRAM in sys.orig_argv  # once is enough, whatever the system adds to an environment
     if not begun and (not sys.flags.isolated or len(env) != len(os.environ)):
@@ -56,6 +57,22 @@ def enter(arguments: Sequence[str], *, keys: bool) -> None:
         )
     if keys:
         hide()
+
+
+def _open_streams() -> None:
+    """Streams that were closed lead nowhere: otherwise the next file that is opened would get what is said.
+
+    What is written to standard output, which a program reads, fails as it did before.
+    """
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, mode), True)  # it gets the lowest number that is free: this one
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
 
 
 def taken_environment() -> dict[str, str]:

@@ -20,6 +20,7 @@ from typing import BinaryIO, NoReturn
 from evalward.records.problem import wrong
 
 REMEDY = "Name a folder of its own."
+MOST_READ = 64 << 20  # bytes of a file
 MOST_COPIED, MOST_ENTRIES = 2 << 30, 200_000  # bytes and names of a folder that is copied
 MOST_HELD = 16  # folders below one, each with a descriptor
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -91,15 +92,18 @@ class Folder:
                     os.unlink(temporary, dir_fd=here)
                 raise
 
-    def read(self, name: str) -> bytes:
-        """The content of a regular file."""
+    def read(self, name: str, most: int = MOST_READ) -> bytes:
+        """The content of a regular file of at most so many bytes."""
         *folders, last = _parts(name)
         with self._within(folders, make=False) as here:
             handle = os.open(last, _READ, dir_fd=here)
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise OSError(f"{name} is no regular file")
-            return file.read()
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+        return data
 
     def has(self, name: str) -> bool:
         """Whether anything has this name, be it a link to nothing."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
-from copy import deepcopy
-from functools import partial
 from typing import Any
 
 import pytest
@@ -19,31 +16,10 @@ from evalward.targets.agents.driver import run_of
 from evalward.targets.agents.program import READERS
 from evalward.targets.agents.readers.common import LONGEST_LINE, MOST_LINES, Told
 from evalward.targets.models.reading import MalformedError, ProviderError
+from support.fuzzing.answers import ANSWERS, MESSAGE, STREAMS
+from support.fuzzing.mutation import mutated, nested
 
 ROUNDS = 200  # mutated texts of each reader
-HUGE = 10**400
-
-
-def nested(depth: int) -> Any:
-    value: Any = "deep"
-    for number in range(depth):
-        value = [value] if number % 2 else {"a": value}
-    return value
-
-
-PLAIN: tuple[Any, ...] = (None, True, False, "", "x", [], {}, ["a"], {"a": 1}, [None], -1, 0, 0.5)
-NUMBERS = (HUGE, -HUGE, 2**63, 10**16, 1.7e308, 5e-324, float("nan"), float("-inf"))
-ODD: tuple[Callable[[], Any], ...] = (
-    *(partial(deepcopy, value) for value in (*PLAIN, *NUMBERS)),
-    lambda: "\ud800",
-    lambda: {"\udfff": "\ud800"},
-    lambda: "a\x00b\x1b[2J\u2028\u202e",
-    lambda: "x" * 100_000,
-    lambda: nested(120),
-    lambda: nested(400),
-    lambda: list(range(500)),
-)
-
 CLAUDE: list[Any] = [
     {"type": "system", "subtype": "init", "claude_code_version": "2.1.197"},
     {"type": "assistant", "message": {"id": "m", "content": [{"type": "text", "text": "First."}]}},
@@ -79,34 +55,6 @@ EVENTS: list[Any] = [
     {"type": "complete", "exit_code": 0},
 ]
 AGENTS = {"claude-code": CLAUDE, "codex": CODEX, "opencode": OPENCODE, "events": EVENTS, "text": EVENTS}
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every place in a JSON value that isn't odd already."""
-    yield path
-    if len(path) > 12:
-        return
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from places(inner, (*path, key))
-
-
-def mutated(value: Any, chance: random.Random) -> Any:
-    """The value with something odd at one or a few of its places."""
-    value = json.loads(json.dumps(value))
-    for _ in range(chance.choice((1, 1, 1, 2, 4))):
-        path = chance.choice(list(places(value)))
-        odd = chance.choice(ODD)()
-        if not path:
-            return odd
-        here = value
-        for key in path[:-1]:
-            here = here[key]
-        if isinstance(here, dict) and chance.random() < 0.15:
-            del here[path[-1]]
-        else:
-            here[path[-1]] = odd
-    return value
 
 
 def printed(value: Any, chance: random.Random) -> str:
@@ -172,49 +120,6 @@ def test_one_message_in_very_many_lines_takes_no_square_of_time() -> None:
 
 
 # --- models ---------------------------------------------------------------------------------------------------------
-
-MESSAGE: dict[str, Any] = {
-    "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
-    "content": [{"type": "text", "text": "Hm."}, {"type": "thinking", "thinking": "…", "signature": "s"},
-                {"type": "tool_use", "id": "t", "name": "bash", "input": {"commands": "ls"}}],
-    "usage": {"input_tokens": 1, "output_tokens": 2, "cache_read_input_tokens": 0,
-              "output_tokens_details": {"thinking_tokens": 1}},
-}  # fmt: skip
-COMPLETION: dict[str, Any] = {
-    "model": "m", "usage": {"prompt_tokens": 3, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 1}},
-    "choices": [{"finish_reason": "tool_calls", "message": {"content": "Hm.", "refusal": None, "tool_calls": [
-        {"id": "t", "type": "function", "function": {"name": "bash", "arguments": '{"commands": "ls"}'}},
-        {"id": "u", "type": "custom", "custom": {"name": "x", "input": "y"}}]}}],
-}  # fmt: skip
-RESPONSE: dict[str, Any] = {
-    "status": "completed", "model": "m", "usage": {"input_tokens": 3, "output_tokens": 2},
-    "output": [{"type": "reasoning", "encrypted_content": "e"},
-               {"type": "message", "content": [{"type": "output_text", "text": "Hm."}]},
-               {"type": "function_call", "call_id": "t", "name": "bash", "arguments": '{"commands": "ls"}'}],
-}  # fmt: skip
-ANSWERS = {"anthropic": MESSAGE, "openai": COMPLETION, "openai-responses": RESPONSE}
-STREAMS: dict[str, list[Any]] = {
-    "anthropic": [
-        {"type": "message_start", "message": {**MESSAGE, "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "bash"}},
-        {"type": "content_block_delta", "index": 0, "delta": {"type": "input_json_delta", "partial_json": "{}"}},
-        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}},
-        {"type": "message_stop"},
-    ],
-    "openai": [
-        {"model": "m", "choices": [{"delta": {"content": "Hm."}}]},
-        {
-            "choices": [
-                {"delta": {"tool_calls": [{"index": 0, "id": "t", "function": {"name": "b", "arguments": "{}"}}]}}
-            ]
-        },
-        {"choices": [{"delta": {}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}},
-    ],
-    "openai-responses": [
-        {"type": "response.output_item.done", "output_index": 0, "item": RESPONSE["output"][1]},
-        {"type": "response.completed", "response": RESPONSE},
-    ],
-}
 
 
 def sent(values: list[Any], chance: random.Random) -> bytes:

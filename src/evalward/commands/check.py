@@ -73,11 +73,13 @@ def check(world: World, options: CheckOptions) -> int:
         accept="" if options.selection.partial else accept(options),
         unprotected=baseline is None,
     )
+    world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
+    if services.unwritten is not None:
+        raise services.unwritten
     output.write(JUDGEMENT_FILE, dump_judgement(judgement))
     output.write(COMMENT_FILE, fit(judgement, context))
     output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
     output.write(BADGE_FILE, badge(judgement.verdict))
-    world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
     world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
     return judgement.verdict.exit_code
 

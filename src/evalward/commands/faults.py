@@ -17,6 +17,9 @@ def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:
             "Finished trials are kept: go on with --resume, or run it again."
         )
     text = redaction.known("".join(traceback.format_exception(error)))
-    with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with tempfile.NamedTemporaryFile("wb", prefix="evalward-", suffix=".log", delete=False) as file:
+            file.write(text.encode("utf-8", "replace"))
+    except OSError as why:
+        return f"internal error: {type(error).__name__}. Please report it; no log could be written: {why.strerror}."
     return f"internal error: {type(error).__name__}. Please report it with the log {file.name}."

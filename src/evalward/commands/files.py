@@ -8,9 +8,9 @@ from pathlib import Path
 from evalward.commands.world import World
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.store import write_atomic
-from evalward.opening import name_below, read_inside
+from evalward.opening import name_below, read_inside, read_regular
 from evalward.records.baseline import Baseline
-from evalward.records.problem import wrong
+from evalward.records.problem import NoRoomError, unwritable, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.redaction import NOTHING, Redaction
@@ -19,9 +19,9 @@ REPORT_HINT = "Make one with `evalward run`."
 
 
 def read_bytes(path: Path, what: str, remedy: str) -> bytes:
-    """The content of a file. Raises `InputError`."""
+    """The content of a regular file of at most 64 MiB. Raises `InputError`."""
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         raise wrong(str(path), f"there is no such {what}", remedy) from None
     except OSError as error:
@@ -63,7 +63,7 @@ def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
     try:
         write_atomic(path, redaction.json(text) if path.suffix == ".json" else redaction.known(text))
     except OSError as error:
-        raise wrong(str(path), f"can't be written: {error.strerror}", "Choose another place with --output.") from error
+        raise unwritable(str(path), error, "Choose another place with --output.") from error
 
 
 def emit(world: World, text: str, output: Path | None) -> None:
@@ -72,5 +72,10 @@ def emit(world: World, text: str, output: Path | None) -> None:
         write_text(world.cwd / output, text, world.redaction)
         return
     text = world.redaction.known(text)
-    world.out.write(text if text.endswith("\n") else text + "\n")
-    world.out.flush()
+    try:
+        world.out.write(text if text.endswith("\n") else text + "\n")
+        world.out.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NoRoomError(unwritable("standard output", error, "Name a file with --output.").problems) from error

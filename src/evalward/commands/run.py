@@ -38,6 +38,8 @@ def run(world: World, options: RunOptions) -> int:
         report = measured(runner, MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume), services)
     colour = world.colour(world.err)
     world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
+    if services.unwritten is not None:
+        raise services.unwritten
     services.output.write(REPORT_MARKDOWN, report_markdown([report]))
     world.say(f"Report: {options.output / REPORT_FILE}, {options.output / REPORT_MARKDOWN}")
     if recordings is not None:

@@ -42,6 +42,9 @@ from evalward.render.markdown import COMMENT_LIMIT, fit, summary
 from evalward.render.problems import problems_markdown
 from evalward.render.terminal import judgement_text
 
+TELLING_S = 60.0
+"""Seconds for comment and status together: a GitHub that is slow keeps no verdict back."""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -181,7 +184,10 @@ class Surfaces:
             place.write(BADGE_FILE, badge(verdict))
 
     def publish(self, client: GitHub, page: Page) -> Outputs:
-        """Summary, comment and outputs; nothing that goes wrong here changes the verdict."""
+        """Summary, comment and outputs; nothing that goes wrong here changes the verdict.
+
+        The summary, which says all that the comment does, comes first: GitHub has `TELLING_S` seconds for the rest.
+        """
         page = replace(page, comment=self.redaction.text(page.comment), summary=self.redaction.text(page.summary))
         if self.runner.summary is not None:
             with contextlib.suppress(OSError):
@@ -192,8 +198,9 @@ class Surfaces:
             kept.append(self._keep_comment(text))
             return kept[-1]
 
-        posted = self._comment(client, page, keep)
-        self._status(client, page)
+        with client.http.within(TELLING_S):
+            posted = self._comment(client, page, keep)
+            self._status(client, page)
         outputs = replace(page.outputs, comment_file=self.shown(kept[0])) if kept else page.outputs
         url = posted.url if posted else ""
         outputs = replace(outputs, comment_url=url) if url else outputs

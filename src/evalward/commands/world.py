@@ -51,10 +51,20 @@ class World:
 
     def tell(self, text: str) -> None:
         """Text for people as it is, without secrets: it may be a part of a line."""
-        self.err.write(self.redaction.known(text))
-        self.err.flush()
+        self._heard(self.redaction.known(text))
 
     def say(self, text: str) -> None:
         """A line for people, without secrets."""
-        self.err.write(self.redaction.known(text) + "\n")
-        self.err.flush()
+        self._heard(self.redaction.known(text) + "\n")
+
+    def _heard(self, text: str) -> None:
+        """Text for people who may not be there: a full disk below their log is no verdict. A closed pipe is raised:
+        whoever read us has ended.
+        """
+        try:
+            self.err.write(text)
+            self.err.flush()
+        except BrokenPipeError:
+            raise
+        except OSError:
+            return

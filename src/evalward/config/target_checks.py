@@ -51,6 +51,19 @@ def check_targets(config: Value) -> Iterator[Mistake]:
             seen.add(target)
             yield from _target(place, target, str(get(suite, "kind")), config)
     yield from _unused(config)
+    for place, agent in items(get(config, "agents"), "agents"):
+        for path, model in texts(get(agent, "model"), *place, "model"):
+            yield from _agents_model(path, model)
+
+
+def _agents_model(place: KeyPath, name: str) -> Iterator[Mistake]:
+    """What a program of one's own may ask: a provider's model."""
+    provider, _, model = name.partition("/")
+    if provider not in PROVIDERS:
+        remedy = f"Write it as PROVIDER/NAME with one of: {', '.join(PROVIDERS)}."
+        yield Mistake(place, f"the model {shown(name)} doesn't name its provider", remedy)
+    else:
+        yield from _model(place, name, f"{provider}/NAME", model)
 
 
 def _target(place: KeyPath, target: str, kind: str, config: Value) -> Iterator[Mistake]:

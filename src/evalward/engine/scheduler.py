@@ -189,11 +189,14 @@ async def _today(job: Job, state: _State) -> Result:
         _charge(outcome.result.usage, state)
     if outcome.result.judge_usage is not None:
         _charge(outcome.result.judge_usage, state)
+    placed = replace(outcome, result=_placed(job, outcome.result))
     try:
-        placed = replace(outcome, result=_placed(job, outcome.result))
         if state.execution.store is not None:
             placed = await _with_artifacts(job, placed, state.execution.store, state)
         return _kept(job, placed, state.execution.store)
+    except OSError as error:  # the output folder's trouble: what is finished is told, and nothing new begins
+        state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}")
+        return placed.result
     finally:
         if outcome.artifacts is not None:
             shutil.rmtree(outcome.artifacts, ignore_errors=True)

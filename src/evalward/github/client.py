@@ -87,8 +87,8 @@ class _ViewerAnswer(Record):
 class GitHub:
     """A client of one API with one token. Every failure is a `GitHubError`; the token is in none of them.
 
-    `sleep`, `jitter`, `now` and `timeouts` (connect, read; seconds) are those of `Transport`. Use it as a context
-    manager, or `close` it.
+    `sleep`, `jitter`, `now`, `clock` and `timeouts` (connect, read; seconds) are those of `Transport`. Use it as a
+    context manager, or `close` it.
     """
 
     def __init__(
@@ -99,9 +99,10 @@ class GitHub:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
         timeouts: tuple[float, float] = (CONNECT_S, READ_S),
     ) -> None:
-        self._http = Transport(token, api_url, sleep=sleep, jitter=jitter, now=now, timeouts=timeouts)
+        self._http = Transport(token, api_url, sleep=sleep, jitter=jitter, now=now, clock=clock, timeouts=timeouts)
         self._known_commits: set[tuple[str, str]] = set()
 
     def __repr__(self) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -24,6 +26,7 @@ CONNECT_S, READ_S = 10.0, 30.0
 PAGE_SIZE = 100
 MAX_PAGES = 100
 MAX_ANSWER_BYTES = 20_000_000
+LEAST_S = 0.1  # of a request's patience, however little time is left
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 _UNAVAILABLE = {502, 503, 504}
@@ -58,7 +61,7 @@ class Transport:
     """Sends requests, waits for rate limits and retries what is safe to repeat. Every failure is a `GitHubError`.
 
     At most `MAX_RETRIES` retries a request. `sleep` takes seconds, `jitter` gives numbers in 0..1, `now` seconds since
-    the epoch (for x-ratelimit-reset). The token is in no exception and no repr.
+    the epoch (for x-ratelimit-reset), `clock` seconds that only grow. The token is in no exception and no repr.
     """
 
     def __init__(
@@ -69,8 +72,11 @@ class Transport:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
         now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.monotonic,
         timeouts: tuple[float, float] = (CONNECT_S, READ_S),
     ) -> None:
+        self._clock = clock
+        self._until = math.inf
         self.api_url = api_url.rstrip("/")
         self._token = token
         self._sleep = sleep
@@ -94,13 +100,27 @@ class Transport:
         """Ends the connections."""
         self._session.close()
 
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """All requests in here together, with their retries and waits, take no longer than that: then they fail."""
+        outer, self._until = self._until, min(self._until, self._clock() + seconds)
+        try:
+            yield
+        finally:
+            self._until = outer
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that requests may still take."""
+        return self._until - self._clock()
+
     def hide(self, text: str) -> str:
         """The text without the token, should it hold it: GitHub masks logs, not what is posted."""
         return text.replace(self._token, "***") if self._token else text
 
     def pause(self, attempt: int) -> None:
         """Waits as before a retry; `attempt` counts from 0."""
-        self._sleep(self._backoff(attempt))
+        self._sleep(max(0.0, min(self._backoff(attempt), self.left_s)))
 
     def pages(self, path: str) -> Iterator[Answer]:
         """The pages of a list, as the Link headers chain them."""
@@ -134,17 +154,20 @@ class Transport:
         if urlsplit(full)[:2] != urlsplit(self.api_url)[:2]:
             raise GitHubError(None, f"The API at {self.api_url} points to another host; the token is not sent there.")
         for attempt in range(MAX_RETRIES + 1):
+            if self.left_s <= 0:
+                raise _out_of_time()
             try:
                 answer = self._send(method, full, json, accept, limit)
             except requests.RequestException as error:
-                if attempt == MAX_RETRIES or not _may_repeat(error, safe=safe):
+                last = attempt == MAX_RETRIES or self.left_s <= 0
+                if last or not _may_repeat(error, safe=safe):
                     raise self._unreachable(error) from None
                 self.pause(attempt)
                 continue
             if 200 <= answer.status < 300:
                 return answer
             wait = self._wait(answer, attempt, safe=safe)
-            if wait is None or wait > MAX_WAIT_S or attempt == MAX_RETRIES:
+            if wait is None or wait > min(MAX_WAIT_S, self.left_s) or attempt == MAX_RETRIES:
                 raise self._failure(answer, limited=answer.status in {403, 429} and wait is not None)
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
@@ -155,7 +178,7 @@ class Transport:
             url,
             json=json,
             headers={"Accept": accept} if accept else None,
-            timeout=self._timeouts,
+            timeout=(self._patience(self._timeouts[0]), self._patience(self._timeouts[1])),
             stream=True,
             # A redirected POST would arrive as a GET; only reading follows a renamed repository.
             allow_redirects=method == "GET",
@@ -164,11 +187,16 @@ class Transport:
             body = bytearray()
             for chunk in response.iter_content(_CHUNK):
                 body += chunk
+                if self.left_s <= 0:  # drop by drop
+                    raise _out_of_time()
                 if len(body) > most:
                     raise TooLargeError(response.status_code, f"The answer has more than {most:,} bytes.")
             link = response.links.get("next", {}).get("url")
             headers = {name.lower(): value for name, value in response.headers.items()}
             return Answer(response.status_code, headers, bytes(body), link)
+
+    def _patience(self, given: float) -> float:
+        return max(LEAST_S, min(given, self.left_s))
 
     def _wait(self, answer: Answer, attempt: int, *, safe: bool) -> float | None:
         """Seconds until this may be tried again, `None` when trying again is no help."""
@@ -200,6 +228,10 @@ class Transport:
         what = "did not answer in time" if isinstance(error, requests.Timeout) else "could not be reached"
         message = f"GitHub's API at {self.api_url} {what} ({type(error).__name__})"
         return GitHubError(None, self.hide(message), "Run the job again; on a self-hosted runner check its network.")
+
+
+def _out_of_time() -> GitHubError:
+    return GitHubError(None, "GitHub did not answer in the time that there is for it.", _ADVICE[500])
 
 
 _ADVICE = {

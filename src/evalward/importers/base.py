@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
+from evalward.records.base import fitting
+from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
 
@@ -24,6 +26,19 @@ EXPORTERS = {
     "fc-eval": "evalward.importers.fc_eval_export:write",
 }
 IMPORT_POINTS, EXPORT_POINTS = "evalward.importers", "evalward.exporters"
+
+
+MOST_VALUES = 1_000_000
+"""Of one file: that many belong to tens of thousands of results."""
+
+
+def foreign_json(text: str | bytes) -> Any:
+    """The JSON of another tool's file, as our records can hold it: see `fitting`. Raises `NoJsonError`."""
+    value = read_json(text, lenient=True, most_values=MOST_VALUES)
+    try:
+        return fitting(value, MOST_VALUES)
+    except ValueError as error:
+        raise NoJsonError(str(error)) from None
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from evalward.importers.base import Imported
-from evalward.records.base import Record, clean_text, digest_text
+from evalward.importers.base import Imported, foreign_json
+from evalward.records.base import Amount, Count, Record, clean_text, digest_text
+from evalward.records.json_text import NoJsonError
 from evalward.records.metric import EPSILON, Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Report, Run, Subject
@@ -43,7 +44,7 @@ class _Call(Record):
     commands: str
     stdout: str = ""
     stderr: str = ""
-    exit_code: int
+    exit_code: Annotated[int, Field(ge=-(2**31), lt=2**32)]
 
 
 class _Content(Record):
@@ -65,17 +66,17 @@ class _Message(Record):
 class _Trace(Record):
     messages: list[_Message] = []
     tool_calls: list[_Call] = []
-    turns: int = Field(ge=0)
+    turns: Count
     natural_stop: bool
-    total_input_tokens: int = Field(ge=0)
-    total_output_tokens: int = Field(ge=0)
-    duration_ms: int = Field(ge=0)
+    total_input_tokens: Count
+    total_output_tokens: Count
+    duration_ms: Count
 
 
 class _Score(Record):
     results: list[CheckResult]
-    score: float
-    max_score: float
+    score: Amount
+    max_score: Amount
 
 
 class _Entry(Record):
@@ -128,7 +129,7 @@ def read(text: bytes, file: str) -> Imported:
 
 def _parse(text: bytes, file: str) -> _File:
     try:
-        data = json.loads(text)
+        data = foreign_json(text)
         if _of_scripting(data):
             message = "it has results of bashkit-eval's scripting tools: their calls are no shell commands"
             raise wrong(file, message, "Give the eval-….json of its bash tasks.")
@@ -138,8 +139,8 @@ def _parse(text: bytes, file: str) -> _File:
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
             for item in error.errors()[:20]
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise wrong(file, f"not valid JSON: {error}", REMEDY) from error
+    except NoJsonError as error:
+        raise wrong(file, f"not valid JSON: {error}", REMEDY, line=error.line) from error
 
 
 def _of_scripting(data: Any) -> bool:
@@ -275,7 +276,13 @@ def _entry(trial: Trial, place: str) -> dict[str, Any]:
             f"the trial of {trial.result.id!r} has a call whose exit code is unknown, and bashkit-eval's form has none"
         )
         raise wrong(place, message, "Export a run of a target whose calls go through our shell.")
-    task = BashTask.model_validate(trial.case)
+    try:
+        task = BashTask.model_validate(trial.case)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(["case", *map(str, first["loc"])])
+        message = f"the trial of {trial.result.id!r} has a case that can't be read: {first['msg']}"
+        raise wrong(place, message, "Run it again, then export.", field=field) from None
     trace, result = trial.trace, trial.result
     calls = [
         {"commands": c.commands, "stdout": c.stdout, "stderr": c.stderr, "exit_code": c.exit_code}

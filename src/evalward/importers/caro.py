@@ -6,7 +6,6 @@ many trials as the file counts, so that it can be read and shown, but no gate ta
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
@@ -15,9 +14,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, ValidationError, model_validator
 
-from evalward.importers.base import Imported
+from evalward.importers.base import Imported, foreign_json
 from evalward.importers.moments import instant
-from evalward.records.base import Record, clean_text, digest, digest_text
+from evalward.records.base import Count, Record, clean_text, digest, digest_text
+from evalward.records.json_text import NoJsonError
 from evalward.records.metric import EPSILON, Better, CategorySummary, Metric, ratio
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
@@ -76,8 +76,8 @@ Reason = Annotated[
 
 
 class _Category(Record):
-    total: int = Field(ge=0)
-    passed: int = Field(ge=0)
+    total: Count
+    passed: Count
     rate: Share
 
     @model_validator(mode="after")
@@ -156,7 +156,7 @@ def read(text: bytes, file: str) -> Imported:
 
 def _parse(text: bytes, file: str) -> _File:
     try:
-        return _File.model_validate(json.loads(text))
+        return _File.model_validate(foreign_json(text))
     except ValidationError as error:
         raise InputError(
             Problem(
@@ -167,8 +167,9 @@ def _parse(text: bytes, file: str) -> _File:
             )
             for item in error.errors()[:20]
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise wrong(file, f"not valid JSON: {error}", CASES_REMEDY if _is_case_file(file) else REMEDY) from error
+    except NoJsonError as error:
+        remedy = CASES_REMEDY if _is_case_file(file) else REMEDY
+        raise wrong(file, f"not valid JSON: {error}", remedy, line=error.line) from error
 
 
 def _is_case_file(file: str) -> bool:

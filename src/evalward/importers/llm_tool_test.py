@@ -8,7 +8,6 @@ isn't told, so it is taken as it is. Tokens come from `run.json` in the run's fo
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,8 +17,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from evalward.importers.base import Imported
-from evalward.records.base import Record, clean_text, digest, digest_text
+from evalward.importers.base import Imported, foreign_json
+from evalward.opening import read_inside
+from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
+from evalward.records.json_text import NoJsonError
 from evalward.records.metric import Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
@@ -46,10 +47,10 @@ LARGEST_RUN_FILE = 1_000_000  # bytes
 
 
 class _Efficiency(Record):
-    total_commands: int = Field(default=0, ge=0)
-    unique_commands: int = Field(default=0, ge=0)
-    error_count: int = Field(default=0, ge=0)
-    help_invocations: int = Field(default=0, ge=0)
+    total_commands: Count = 0
+    unique_commands: Count = 0
+    error_count: Count = 0
+    help_invocations: Count = 0
 
 
 class _Gate(Record):
@@ -67,8 +68,8 @@ class _Evaluator(Record):
 
 
 class _Metrics(Record):
-    gates_passed: int = Field(default=0, ge=0)
-    gates_total: int = Field(default=0, ge=0)
+    gates_passed: Count = 0
+    gates_total: Count = 0
     details: list[_Gate] = []
     efficiency: _Efficiency = _Efficiency()
     composite_score: float | None = None
@@ -79,9 +80,9 @@ def _moment(value: str) -> str:
     """The moment in UTC to the second; nanoseconds are cut."""
     try:
         moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value))
-    except ValueError as error:
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError) as error:
         raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
-    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _Line(Record):
@@ -92,7 +93,7 @@ class _Line(Record):
     model: str = Field(min_length=1)
     timestamp: Annotated[str, AfterValidator(_moment)]
     duration_secs: float = Field(ge=0, le=1e9)
-    cost_usd: float | None = Field(default=None, ge=0)
+    cost_usd: Amount | None = None
     gates_passed: bool
     metrics: _Metrics
     judge_score: float | None = None
@@ -106,8 +107,8 @@ class _Line(Record):
 
 
 class _Tokens(Record):
-    input: int = Field(ge=0)
-    output: int = Field(ge=0)
+    input: Count
+    output: Count
 
 
 class _RunFile(Record):
@@ -135,17 +136,19 @@ def _lines(text: bytes, file: str) -> list[_Line]:
     found: list[_Line] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.decode("utf-8", "replace").split("\n"), 1):
+        if len(problems) >= MOST_PROBLEMS:
+            break
         if not line.strip():
             continue
         place = Place(file=file, line=number)
         try:
-            found.append(_Line.model_validate(json.loads(line)))
+            found.append(_Line.model_validate(foreign_json(line)))
         except ValidationError as error:
             problems += [
                 Problem(place=place, field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
                 for item in error.errors()
             ]
-        except (ValueError, RecursionError) as error:
+        except NoJsonError as error:
             problems.append(Problem(place=place, message=f"not valid JSON: {error}", remedy=REMEDY))
     if problems:
         raise InputError(problems[:MOST_PROBLEMS])
@@ -250,21 +253,16 @@ def _usage(line: _Line, file: str) -> Usage:
 def _run_file(line: _Line, folder: Path) -> _RunFile | None:
     """`run.json` of the run's folder beside the file. The transcript's path names that folder, from wherever it was."""
     for name in re.split(r"[/\\]", line.transcript_path or ""):
-        if name in {"", ".", ".."} or "\0" in name:
+        if name in {"", ".", ".."}:
             continue
-        path = folder / name / "artifacts" / "run.json"
-        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-            return _read_run_file(path)
-    return None
-
-
-def _read_run_file(path: Path) -> _RunFile | None:
-    try:
-        if path.stat().st_size > LARGEST_RUN_FILE:
+        try:
+            data = read_inside(folder, f"{name}/artifacts/run.json", LARGEST_RUN_FILE)
+            return _RunFile.model_validate(foreign_json(data))
+        except OSError:
+            continue
+        except (InputError, ValueError):
             return None
-        return _RunFile.model_validate(json.loads(path.read_bytes()))
-    except (OSError, ValueError, RecursionError):
-        return None
+    return None
 
 
 def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterator[str]:

@@ -13,11 +13,11 @@ def instant(text: str) -> str:
     """The moment in UTC to the second: other writers append nanoseconds, or `+00:00` for `Z`. Raises `ValueError`."""
     try:
         moment = datetime.fromisoformat(_FINER_THAN_MICROSECONDS.sub(r"\1", text))
-    except ValueError as error:
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError) as error:  # the latter near the ends of the calendar
         raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
-    if moment.tzinfo is None:
-        raise ValueError("has no time zone; write 2026-01-09T12:34:56Z")
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    raise ValueError("has no time zone; write 2026-01-09T12:34:56Z")
 
 
 def latest(times: Iterable[object]) -> str | None:
@@ -28,5 +28,5 @@ def latest(times: Iterable[object]) -> str | None:
 def _moment(value: object) -> str | None:
     try:
         return instant(value) if isinstance(value, str) else None
-    except (ValueError, OverflowError):
+    except ValueError:
         return None

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from evalward.engine.store import Store
 from evalward.git import run_git
-from evalward.records.problem import InputError, wrong
+from evalward.records.problem import InputError, unwritable, wrong
 from evalward.redaction import NOTHING, Redaction
 from evalward.writing import Folder
 
@@ -92,7 +92,7 @@ class OutputFolder:
         try:
             self.folder.write(name, clean.encode())
         except OSError as error:
-            raise wrong(str(self.path / name), f"can't be written: {error.strerror}", REMEDY) from error
+            raise unwritable(str(self.path / name), error, REMEDY) from error
         return self.path / name
 
     def read(self, name: str, what: str, remedy: str) -> bytes:

@@ -16,6 +16,7 @@ from evalward.config.model import Config
 from evalward.engine.keeping import Retry
 from evalward.engine.store import Found, Store, Wanted, safe_name
 from evalward.keeper.outputs import GUIDANCE, OutputFolder
+from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import Bounds, Door
@@ -47,7 +48,7 @@ class Services:
 
     `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
     something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
-    report is tried again. `report` is the newest that was handed over.
+    report is tried again. `report` is the newest that was handed over, `unwritten` why it lies in no file.
     """
 
     config: Config
@@ -59,6 +60,7 @@ class Services:
     retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
     base: BaseFiles | None = None
     report: Report | None = None
+    unwritten: NoRoomError | None = None
     _output: OutputFolder | None = None
     _doors: dict[int, _OpenDoor] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -180,7 +182,11 @@ class Services:
         made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
         report = report.model_copy(update={"created_at": made})
         self.report = report
-        self.output.write(REPORT_FILE, report.model_dump_json(by_alias=True, indent=1) + "\n")
+        try:
+            self.output.write(REPORT_FILE, report.model_dump_json(by_alias=True, indent=1) + "\n")
+            self.unwritten = None
+        except NoRoomError as error:
+            self.unwritten = error  # told at the end, after what was measured
         again = [m.Again(suite=one.suite, target=one.target, trials=dict(one.trials)) for one in self.retries(report)]
         return m.written(m.Agains(retries=again))
 

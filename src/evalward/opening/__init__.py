@@ -15,6 +15,7 @@ from evalward.opening.reading import (
     link_free,
     program_inside,
     read_inside,
+    read_regular,
     read_text_inside,
 )
 
@@ -36,6 +37,7 @@ __all__ = [
     "name_below",
     "program_inside",
     "read_inside",
+    "read_regular",
     "read_text_inside",
     "refused",
     "walk_inside",

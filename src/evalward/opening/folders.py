@@ -16,6 +16,7 @@ from evalward.opening.inside import a_link, inside, is_git, refused, step
 
 DEEPEST = 128
 """Folders in each other; beyond them a descriptor for each would be too many."""
+LONGEST_PATTERN = 1_000
 _MAGIC = re.compile(r"[*?\[]")
 
 
@@ -28,14 +29,22 @@ def glob_inside(root: Path, pattern: str) -> list[str]:
     A link that the pattern matches, or that it would have to go through, is an `InputError`; `**` goes past links, and
     nothing looks into `.git`. A pattern that can match nothing (`.`, `**x`) matches nothing. Raises `OSError`.
     """
-    parts = PurePosixPath(pattern).parts
+    if len(pattern) > LONGEST_PATTERN:
+        raise refused(pattern, f"the pattern is longer than {LONGEST_PATTERN:,} characters", "Write a shorter one.")
+    given = PurePosixPath(pattern).parts
+    parts = tuple(part for number, part in enumerate(given) if part != "**" or given[number - 1 : number] != ("**",))
     odd = any(part == ".." or ("**" in part and part != "**") for part in parts)
-    if not parts or pattern.startswith("/") or "\0" in pattern or odd:
+    if not parts or pattern.startswith("/") or not _can_be_a_name(pattern) or odd:
         return []
     with inside(root, ".") as top:
         search = _Search(pattern)
         search.look(top.descriptor, parts, ())
     return sorted(search.found, key=lambda name: name.split("/"))
+
+
+def _can_be_a_name(text: str) -> bool:
+    """False for what no path of a file can hold."""
+    return "\0" not in text and not any("\ud800" <= char < "\udc80" or "\udcff" < char <= "\udfff" for char in text)
 
 
 class _Search:

@@ -8,7 +8,7 @@ import posixpath
 import stat
 from pathlib import Path
 
-from evalward.opening.inside import MIB, Kind, inside, parts_of, refused
+from evalward.opening.inside import MIB, Kind, Opened, inside, kind_of, parts_of, refused
 
 MOST_BYTES = 64 * MIB
 """Of a file where nobody says another bound."""
@@ -21,6 +21,21 @@ def read_inside(root: Path, name: str, most: int = MOST_BYTES) -> bytes:
     """The bytes of the file `name` below `root`. Raises as `inside`, and `InputError` when it is larger."""
     with inside(root, name) as found:
         return found.read(most)
+
+
+def read_regular(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The bytes of a file that a user named, who may mean where a link leads; no device, pipe or folder is opened.
+
+    Raises `OSError`, and `InputError` for what is no regular file, or larger.
+    """
+    kind_of(os.stat(path).st_mode, str(path), str(path))  # noqa: PTH116 - before a device hears of us
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        found = os.fstat(descriptor)
+        kind = kind_of(found.st_mode, str(path), str(path))
+        return Opened(str(path), descriptor, kind, found.st_size, found.st_mode).read(most)
+    finally:
+        os.close(descriptor)
 
 
 def read_text_inside(root: Path, name: str, most: int = MOST_TEXT, encoding: str = "utf-8") -> str:

@@ -36,8 +36,15 @@ class StrictRecord(Record):
 Count = Annotated[int, Field(ge=0, le=10**15)]
 """A number of things, tokens or milliseconds that somebody told: never negative, never absurd."""
 
-Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]
-"""A weight, score or cost that somebody told."""
+SMALLEST = 1e-12
+
+
+def _not_tiny(value: float) -> float:
+    return value if value >= SMALLEST else 0.0
+
+
+Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), AfterValidator(_not_tiny)]
+"""A weight, score or cost that somebody told. Below `SMALLEST` it is 0: what is divided by it would be infinite."""
 
 WHY_LIMIT = 300  # characters of an exception's words
 
@@ -77,13 +84,13 @@ MAX_PARTS = 100_000  # values in one foreign value
 MAX_INTEGER = 2**64
 
 
-def fitting(value: Any) -> Any:
+def fitting(value: Any, most_parts: int = MAX_PARTS) -> Any:
     """A foreign JSON value as a record can hold it, write it and read it again; an equal one where all is well.
 
     Lone surrogates are replaced; numbers that are infinite, none, or beyond 64 bits are unknown: `None`. Raises
     `ValueError` for what is nested too deeply, has too many parts, or is no JSON value at all.
     """
-    return _fitting(value, MAX_NESTING, [MAX_PARTS])
+    return _fitting(value, MAX_NESTING, [most_parts])
 
 
 def _fitting(value: Any, depth: int, left: list[int]) -> Any:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from evalward.records.base import Record
+from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import wrong
 
 R = TypeVar("R", bound=Record)
@@ -19,10 +19,9 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
     `what` names the record for people ("a report"); `remedy` is what to do about a file that is none.
     """
     try:
-        data = json.loads(text)
-        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate would break whoever writes it again
-    except (ValueError, RecursionError) as error:
-        raise wrong(file, f"not valid JSON: {error}", remedy) from error
+        data = read_json(text)
+    except NoJsonError as error:
+        raise wrong(file, f"not valid JSON: {error}", remedy, line=error.line) from error
     expected = model.model_fields["schema_"].default
     found = data.get("schema") if isinstance(data, dict) else None
     if found != expected:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evalward.opening import read_text_inside
 from evalward.records.base import digest
+from evalward.records.json_text import read_json
 from evalward.records.problem import wrong
 from evalward.targets.base import ToolSpec
 
@@ -78,11 +78,12 @@ def _load_tool(root: Path, name: str) -> ToolSpec:
     if not name.endswith(".json"):
         return ToolSpec(TOOL_NAME, text, INPUT_SCHEMA)
     try:
-        data = json.loads(text)
+        data = read_json(text)
         description, schema = data["description"], data.get("input_schema", INPUT_SCHEMA)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise wrong(name, "no JSON object with a `description`", "Give description and input_schema.") from error
-    accepted = {"commands", "script"} & set(schema.get("properties", {}) if isinstance(schema, dict) else {})
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    accepted = {"commands", "script"} & set(properties if isinstance(properties, dict) else {})
     if not isinstance(description, str) or not accepted:
         raise wrong(
             name, "the tool takes neither `commands` nor `script`", "Give input_schema one of these properties."

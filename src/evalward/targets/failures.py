@@ -59,8 +59,7 @@ _ROWS = (
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} limits the rate of requests and went on doing so. Lower `concurrency` of the provider, or try "
-        "again later.",
+        told="{provider} limits the rate of requests. Lower `concurrency` of the provider, or try again later.",
     ),
     FailureRule(
         Cause.OVERLOAD,

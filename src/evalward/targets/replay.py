@@ -6,10 +6,10 @@ typed? It can't see a changed prompt.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -17,13 +17,14 @@ from pydantic import ValidationError
 from evalward.opening import MIB, glob_inside, kind_inside, name_below, read_inside
 from evalward.records.base import digest
 from evalward.records.case import Case
+from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.result import TRIAL_SCHEMA, Trial
 from evalward.records.trace import Message, Trace, Turn, Usage
 from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
 
 Key = tuple[str, int]  # case id and trial number
-MOST_BYTES = 512 * MIB
+MOST_BYTES = 100 * MIB  # more than GitHub takes
 
 
 class ReplayChat:
@@ -138,18 +139,18 @@ def _trials(root: Path, name: str, place: str) -> list[Trial]:
 
 
 def _read_trials(root: Path, name: str, place: str) -> Iterator[Trial]:
-    text = read_inside(root, name, MOST_BYTES).decode("utf-8", "replace")
+    data = read_inside(root, name, MOST_BYTES)
     if name.endswith(".json"):
-        yield _parse_trial(place, 1, text)
+        yield _parse_trial(place, 1, data)
         return
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip() and not line.lstrip().startswith(("#", "//")):
+    for number, line in enumerate(BytesIO(data), 1):
+        if line.strip() and not line.lstrip().startswith((b"#", b"//")):
             yield _parse_trial(place, number, line)
 
 
-def _parse_trial(place: str, line: int, text: str) -> Trial:
+def _parse_trial(place: str, line: int, text: bytes) -> Trial:
     try:
-        data = json.loads(text)
+        data = read_json(text)
         if not isinstance(data, dict) or data.get("schema") != TRIAL_SCHEMA:
             raise wrong(place, f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
         return Trial.model_validate(data)
@@ -162,5 +163,5 @@ def _parse_trial(place: str, line: int, text: str) -> Trial:
             remedy="Record it again, or mend the file.",
         )
         raise InputError(problem) from error
-    except (ValueError, RecursionError) as error:
+    except NoJsonError as error:
         raise wrong(place, f"not valid JSON: {error}", "Record it again.", line=line) from error

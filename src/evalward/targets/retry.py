@@ -69,7 +69,7 @@ async def with_retries(
         failed(error)
         wait = wait_before_retry(error, number, policy, timing)
         if wait is None or timing.clock() - started + wait > policy.total_s:
-            raise _final(error, number)
+            raise _final(error, number, policy)
         await timing.sleep(wait)
         waited_s += wait
 
@@ -84,8 +84,12 @@ def wait_before_retry(error: TargetError, number: int, policy: RetryPolicy, timi
     return timing.uniform(0, min(policy.longest_s, policy.first_s * 2 ** (number - 1)))
 
 
-def _final(error: TargetError, attempts: int) -> TargetError:
-    if attempts == 1:
+def _final(error: TargetError, attempts: int, policy: RetryPolicy) -> TargetError:
+    said = [] if attempts == 1 else [f"{attempts} attempts"]
+    asked = error.retry_after
+    if error.rule.retried and asked is not None and asked > policy.longest_asked_s:
+        said.append(f"it asks to wait {asked:,.0f} s, and at most {policy.longest_asked_s:,.0f} s are waited")
+    if not said:
         return error
-    message = f"{error.message} ({attempts} attempts)"
+    message = f"{error.message} ({'; '.join(said)})"
     return TargetError(error.cause, message, target=error.target, retry_after=error.retry_after)

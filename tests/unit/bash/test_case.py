@@ -128,7 +128,7 @@ MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check"
         (', "files": {"/a": "", "/a/b/c": ""}', "files: '/a' can't be both a file and the folder of '/a/b/c'"),
         (', "files": {"/a": 5}', "files./a: input should be a valid string"),
         (', "max_turns": 0', "max_turns: input should be greater than or equal to 1"),
-        (', "timeout_s": NaN', "timeout_s: "),
+        (', "timeout_s": NaN', "not a JSON object: NaN is no JSON"),
         (', "timeout_s": 1e9', "timeout_s: input should be less than or equal to 600"),
         (', "description": "\\ud800"', "not a JSON object: an escape such as \\ud83d is half a character"),
         (', "x": ' + "[" * 20_000 + "]" * 20_000, "not a JSON object: "),

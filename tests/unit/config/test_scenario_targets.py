@@ -74,6 +74,20 @@ def test_agents_and_scripts_that_nobody_uses_are_told() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        ("command:", 'agents.own.model: the model "command:" doesn\'t name its provider. Write it as PROVIDER/NAME'),
+        ("gpt-5", "doesn't name its provider"),
+        ("openai/", "doesn't name its model"),
+        ("openai/a b", "has a model name that can't be one"),
+    ],
+)
+def test_an_agents_model_is_a_providers(model: str, words: str) -> None:
+    told = problems(["agent:own"], agents={"own": {"command": ["a"], "model": model}})
+    assert [line for line in told if words in line], told
+
+
 def test_scripts_stay_in_the_repository() -> None:
     (told,) = problems(["scripted:s"], scripts={"s": "../s.yaml"})
     assert "has .. in it" in told

@@ -82,7 +82,7 @@ def test_a_file_that_is_no_trial_is_told(store: Store, text: str) -> None:
     (store.folder.path / PATH).write_bytes(text.encode("utf-8", "surrogatepass"))
     found = store.find(WANTED)
     assert found.result is None
-    assert found.note.startswith(f"{PATH}: ")
+    assert found.note.startswith(f"{PATH}:")
     assert "It is done again." in found.note
 
 

@@ -207,6 +207,15 @@ def test_a_pattern_of_many_stars_ends(tmp_path: Path) -> None:
     assert len(glob_inside(tmp_path, "**/a/" * 20 + "*.yaml")) == 1
 
 
+def test_a_pattern_without_end_is_told(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a/b/x": "x"})
+    assert glob_inside(tmp_path, "**/" * 300 + "x") == ["a/b/x"]
+    assert glob_inside(tmp_path, "a\ud800*") == []
+    for pattern in ("**/" * 2_000 + "x", "[[]" * 5_000):
+        with pytest.raises(InputError, match="the pattern is longer than"):
+            glob_inside(tmp_path, pattern)
+
+
 def test_folders_without_end_are_told(tmp_path: Path) -> None:
     (tmp_path / "/".join("a" * 140)).mkdir(parents=True)
     with pytest.raises(InputError, match="more than 128 folders"):

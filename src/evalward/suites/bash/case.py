@@ -19,7 +19,7 @@ class Expectation(StrictRecord):
     """One check and its weight in the task's score."""
 
     check: str
-    weight: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    weight: float = Field(default=1.0, ge=0, le=1e9, allow_inf_nan=False)
 
     @field_validator("check")
     @classmethod

@@ -13,11 +13,12 @@ from typing import Any
 
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import read_text_inside
+from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import Layout
-from evalward.suites.lines import LIMIT_BYTES, without_duplicates
+from evalward.suites.lines import LIMIT_BYTES, MOST_PROBLEMS
 
-MOST_YAML_VALUES = 200_000  # some thousand cases; JSONL takes any number
+MOST_YAML_VALUES = 100_000  # some thousand cases; JSONL takes any number
 _JSONL_REMEDY = "Write one JSON object per line."
 _TABLE = re.compile(r"^[ \t]*\[\[\s*test_cases\s*\]\]", re.MULTILINE)
 _KEYS_026 = {"input_request", "validation_rule", "expected_behavior", "validation_pattern"}
@@ -86,13 +87,13 @@ def _text(root: Path, read: CaseFile) -> str | None:
 
 def _read_lines(text: str, read: CaseFile) -> None:
     for number, line in enumerate(text.split("\n"), 1):
+        if len(read.problems) >= MOST_PROBLEMS:
+            break
         if not line.strip() or line.lstrip().startswith(("#", "//")):
             continue
         try:
-            read.entries.append(RawCase(json.loads(line, object_pairs_hook=without_duplicates), number))
-        except json.JSONDecodeError as error:
-            read.wrong(f"not a JSON object: {error.msg} at column {error.colno}", _JSONL_REMEDY, number)
-        except (ValueError, RecursionError) as error:
+            read.entries.append(RawCase(read_json(line, once=True), number))
+        except NoJsonError as error:
             read.wrong(f"not a JSON object: {error}", _JSONL_REMEDY, number)
 
 
@@ -124,9 +125,12 @@ def _read_toml(text: str, read: CaseFile) -> None:
     read.layout = "wp06"
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
         read.wrong(f"not valid TOML: {error}", "Mend the file.", int(found[1]) if found else None)
+        return
+    except (ValueError, RecursionError):
+        read.wrong("not valid TOML: a number is too long, or values are nested too deeply", "Mend the file.")
         return
     cases = data.get("test_cases", [])
     if not isinstance(cases, list):
@@ -140,12 +144,9 @@ def _read_toml(text: str, read: CaseFile) -> None:
 
 def _read_json(text: str, read: CaseFile) -> None:
     try:
-        data = json.loads(text, object_pairs_hook=without_duplicates)
-    except json.JSONDecodeError as error:
-        read.wrong(f"not valid JSON: {error.msg} at column {error.colno}", "Mend the file.", error.lineno)
-        return
-    except (ValueError, RecursionError) as error:
-        read.wrong(f"not valid JSON: {error}", "Mend the file.")
+        data = read_json(text, once=True)
+    except NoJsonError as error:
+        read.wrong(f"not valid JSON: {error}", "Mend the file.", error.line)
         return
     cases = data
     if isinstance(data, dict):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from typing import Any
 
 from evalward.records.base import clean_text
+from evalward.records.json_text import read_json
 from evalward.records.speedup import BenchmarkSpeed
-from evalward.suites.lines import without_duplicates
 
 MAX_BENCHMARKS = 100_000
 MAX_NAME = 2_000
@@ -37,10 +36,7 @@ def parse(text: str | bytes) -> Any:
 
     Raises `ValueError` that says what is wrong.
     """
-    try:
-        return json.loads(text, object_pairs_hook=without_duplicates)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
+    return read_json(text, once=True, lenient=True)
 
 
 def benchmark_speeds(entries: Mapping[str, Any]) -> list[BenchmarkSpeed]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_text_inside
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
@@ -25,6 +26,7 @@ HANG = "exec sleep 2147483647"
 CRASH = "kill -SEGV $$"
 LONGEST_S = 86_400
 SUFFIXES = (".yaml", ".yml", ".json", ".sh")
+MOST_VALUES = 100_000  # of a file: more steps than anybody writes by hand
 
 
 class Step(StrictRecord):
@@ -215,25 +217,24 @@ def _kind(root: Path, name: str, shown: str) -> Kind | None:
 
 
 def _value(root: Path, name: str, shown: str) -> Any:
-    import yaml  # noqa: PLC0415 - costs only who loads scripts
-
     try:
         text = read_text_inside(root, name)
         if name.endswith(".sh"):
             return [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-        return yaml.safe_load(text)
+        tree = read_yaml(text, MOST_VALUES)
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(shown, f"the script can't be read: {error}", "Name a readable file or folder.") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark is not None else None
-        raise wrong(shown, "this is no YAML", "Write a list of steps, or steps by case id.", line=line) from None
+    except YamlError as error:
+        mistake = error.mistake
+        raise wrong(shown, mistake.message, mistake.remedy, line=mistake.line) from None
+    if tree.mistakes:
+        raise InputError(_problem(shown, mistake.message, mistake.remedy, mistake.line) for mistake in tree.mistakes)
+    return tree.value
 
 
 def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[Step]:
     if not isinstance(value, list):
-        message = f"the steps of {case!r} are no list"
-        problems.append(Problem(place=Place(file=shown), message=message, remedy="Write one step per list item."))
+        problems.append(_problem(shown, f"the steps of {case!r} are no list", "Write one step per list item."))
         return []
     return [step for number, item in enumerate(value, 1) if (step := _step(item, shown, f"{case}[{number}]", problems))]
 
@@ -249,3 +250,7 @@ def _step(item: Any, shown: str, field: str, problems: list[Problem]) -> Step | 
     remedy = "Write a command, or one of run:, say:, sleep:, exit:, hang: true, crash: true."
     problems.append(Problem(place=Place(file=shown), field=field, message=message, remedy=remedy))
     return None
+
+
+def _problem(shown: str, message: str, remedy: str, line: int | None = None) -> Problem:
+    return Problem(place=Place(file=shown, line=line), message=message, remedy=remedy)

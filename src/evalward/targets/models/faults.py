@@ -82,7 +82,7 @@ def fault_of(error: Exception) -> Fault:
     """The cause of an exception that came out of an SDK, or out of reading its answer."""
     unread = _unread(error)
     if unread is not None:
-        return Fault(Cause.UNREADABLE if isinstance(unread, UnreadableAnswerError) else Cause.MALFORMED, str(unread))
+        return unread
     if isinstance(error, ProviderError):
         return reported(error.body)
     names = {base.__name__ for base in type(error).__mro__}
@@ -99,16 +99,15 @@ def fault_of(error: Exception) -> Fault:
     return Fault(Cause.OURS, _why(error))
 
 
+_TOO_MANY_DIGITS = "integer string conversion"  # Python's words
 _EXCEPTIONS = (
-    ("RecursionError", Cause.UNREADABLE),  # an answer that is nested too deeply, in the SDK's own hands
-    ("PydanticSerializationError", Cause.UNREADABLE),
+    ("UnicodeError", Cause.MALFORMED),
     ("TimeoutError", Cause.TIMEOUT),
     ("APITimeoutError", Cause.TIMEOUT),
     ("TimeoutException", Cause.TIMEOUT),
     ("DecodingError", Cause.MALFORMED),
     ("APIResponseValidationError", Cause.MALFORMED),
     ("JSONDecodeError", Cause.MALFORMED),
-    ("UnicodeDecodeError", Cause.MALFORMED),
     ("APIConnectionError", Cause.NETWORK),
     ("TransportError", Cause.NETWORK),
     ("StreamError", Cause.NETWORK),
@@ -116,11 +115,19 @@ _EXCEPTIONS = (
 )
 
 
-def _unread(error: BaseException | None) -> MalformedError | UnreadableAnswerError | None:
-    """The error itself, or what an SDK made a broken connection of: it can't tell where reading has failed."""
+def _unread(error: BaseException | None) -> Fault | None:
+    """What reading the answer says was wrong with it, also where the SDK made a broken connection of that; what the
+    SDK itself can't read of it, before we see any.
+    """
+    if isinstance(error, RecursionError):
+        return Fault(Cause.MALFORMED, "the answer is nested too deeply")
+    if isinstance(error, ValueError) and _TOO_MANY_DIGITS in str(error):
+        return Fault(Cause.MALFORMED, "a number in the answer has too many digits")
     for _ in range(10):
-        if isinstance(error, MalformedError | UnreadableAnswerError):
-            return error
+        if isinstance(error, UnreadableAnswerError):
+            return Fault(Cause.UNREADABLE, str(error))
+        if isinstance(error, MalformedError):
+            return Fault(Cause.MALFORMED, str(error))
         error = error.__cause__ if error is not None else None
     return None
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from evalward.records.base import clean_text, fitting, why_of
+from pydantic import BaseModel
+
+from evalward.records.base import MAX_NESTING, clean_text, fitting, why_of
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -67,14 +69,29 @@ def body_of(response: Response) -> dict[str, Any]:
 
 
 def plain(record: object) -> dict[str, Any]:
-    """A record of the SDK as plain JSON, with the fields that were sent, known or not."""
-    if isinstance(record, dict):
-        return record
-    to_dict = getattr(record, "to_dict", None)
-    data = to_dict(mode="json", warnings=False) if callable(to_dict) else None
+    """A record of the SDK as plain JSON, with the fields that were sent, known or not, under the names they came by.
+
+    The SDK's own `to_dict` fails for lone surrogates and deep nesting, wherever in the answer they stand. Here they
+    stay for whoever needs that part; what is deeper than a record can be is `None`.
+    """
+    data = _plain(record, 2 * MAX_NESTING)
     if not isinstance(data, dict):
         raise MalformedError(f"a part of the answer is {_described(record)}")
     return data
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if depth < 0:
+        return None
+    if isinstance(value, BaseModel):
+        known = type(value).model_fields
+        sent = {known[name].alias or name: getattr(value, name) for name in known if name in value.model_fields_set}
+        value = {**sent, **(value.model_extra or {})}
+    if isinstance(value, Mapping):
+        return {name: _plain(inner, depth - 1) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_plain(inner, depth - 1) for inner in value]
+    return value
 
 
 def _described(answer: object) -> str:

@@ -1,0 +1,53 @@
+"""Streams that can't be written, and a folder that is gone: the exit code stays what it means, in a sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.fuzzing.records import reports
+
+EVALWARD = Path(sys.executable).with_name("evalward")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "report.json").write_bytes(reports()[2])
+    return tmp_path
+
+
+def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(cwd), "EVALWARD": str(EVALWARD)}
+    return subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "<&- 2>&-"])
+def test_whether_people_can_read_it_is_no_verdict(folder: Path, stream: str) -> None:
+    done = shell(f'"$EVALWARD" report report.json --format json {stream}', folder)
+    assert (done.returncode, done.stdout[:1]) == (0, "{")
+    assert shell(f'"$EVALWARD" report missing.json {stream}', folder).returncode == 2
+
+
+@pytest.mark.parametrize("stream", [">&-", ">/dev/full", "<&- >&-"])
+def test_what_a_program_should_have_read_is_no_pass(folder: Path, stream: str) -> None:
+    done = shell(f'"$EVALWARD" report report.json {stream}', folder)
+    assert done.returncode == 3
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: standard output: can't be written: ")
+
+
+def test_with_all_streams_closed_no_file_gets_what_is_said(folder: Path) -> None:
+    done = shell('"$EVALWARD" report report.json --format json --output copy.json <&- >&- 2>&-', folder)
+    assert done.returncode == 0
+    assert (folder / "copy.json").read_text("utf-8").startswith("{")
+
+
+@pytest.mark.parametrize("command", ["run", "report report.json"])
+def test_a_folder_that_is_gone_is_told(folder: Path, command: str) -> None:
+    done = shell(f'mkdir gone && cd gone && rmdir ../gone && "$EVALWARD" {command}', folder)
+    assert done.returncode == 2
+    assert done.stderr == "error: the folder that this was called in is gone. Change into another one.\n"
