@@ -18,8 +18,9 @@ from evalward.commands.check import CheckOptions, check
 from evalward.commands.files import emit, write_text
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
+from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Execution, execute
-from evalward.engine.selection import Selection, make_plan
+from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.problem import InputError, NoRoomError
 from evalward.records.result import Status
