@@ -5,6 +5,7 @@ from hypothesis import settings
 
 import evalward.keeper.process
 import evalward.sandbox.process.launching  # noqa: F401 - loaded both: they are what starts processes
+from evalward.sandbox import virtual
 from support import warm
 
 settings.register_profile("evalward", deadline=None)
@@ -14,7 +15,15 @@ settings.load_profile("evalward")
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Processes start warm, in the test and in whatever is prepared for it, unless their start is what is tested."""
-    if item.get_closest_marker("cold") is None:
-        warm.use()
-    else:
+    warm_before, cold = warm.in_use(), item.get_closest_marker("cold") is not None
+    if cold:
         warm.use_none()
+    else:
+        warm.use()
+    if warm_before is cold:
+        virtual._WORKERS.stop()  # they were started the other way
+
+
+def pytest_sessionfinish() -> None:
+    """They end before whoever has started them does."""
+    virtual._WORKERS.stop()

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from support.warm import EVALWARD, OF_A_COMMAND, WarmProcess, evalward, places
+from support.warm import AVAILABLE, EVALWARD, OF_A_COMMAND, WarmProcess, evalward, places
 from support.warm_server import Order
 
+pytestmark = pytest.mark.skipif(not AVAILABLE, reason="processes start cold where there is no Linux")
 SAY = """
 import os, socket, sys
 with socket.socket(fileno=int(sys.argv[1])) as line:

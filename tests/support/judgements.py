@@ -198,7 +198,7 @@ def huge(runs: int = 40, cases: int = 400, text: str = "x" * 3000) -> Judgement:
     long = broken_case().model_copy(update={"command": text, "stderr": text, "note": text})
     many = [long.model_copy(update={"id": f"case_{number:04}_{text[:100]}"}) for number in range(cases)]
     reasons = [
-        Reason(stage="drop", outcome=Outcome.FAIL, message=text, remedy=text, cases=[text] * 50) for _ in range(50)
+        Reason(stage="drop", outcome=Outcome.FAIL, message=text, remedy=text, cases=[text] * 12) for _ in range(50)
     ]
     names = [f"suite-{number}-{text[:200]}" for number in range(runs)]
     views = [

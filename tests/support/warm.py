@@ -31,6 +31,7 @@ from support.warm_server import LENGTH, Order
 EVALWARD = Path(sys.executable).with_name("evalward")
 SERVER = Path(__file__).with_name("warm_server.py")
 PATIENCE_S = 120.0
+AVAILABLE = sys.platform == "linux"  # elsewhere everything starts cold
 _PYTHON = ("-I", "-X", "utf8")
 
 
@@ -189,6 +190,8 @@ def _forked(
 
 def use(known: Mapping[str, str] = {}) -> None:
     """From here on what our modules start is forked by servers: by the known ones, or by servers of ours."""
+    if not AVAILABLE:
+        return
     _places.update(known)
     for module, programs in _started_by().items():
         module.subprocess = WarmSubprocess(programs)  # type: ignore[attr-defined]
