@@ -284,7 +284,7 @@ BREAKS: dict[str, tuple[Breaker, str]] = {
         writes(".evalward/baseline.json", '{"schema": "other/1"}'),
         "this is not a baseline: its schema is 'other/1', not evalward.baseline/1.",
     ),
-    "baseline cut off": (writes(".evalward/baseline.json", '{"schema": "evalw'), "baseline.json: not valid JSON: "),
+    "baseline cut off": (writes(".evalward/baseline.json", '{"schema": "evalw'), "baseline.json:1: not valid JSON: "),
     "recording that is none": (
         writes("evalward.yml", CONFIG.replace("[oracle]", '["replay:x"]') + "recordings: {x: nowhere}\n"),
         "nowhere: recording 'x' holds no trial.",

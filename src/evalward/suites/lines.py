@@ -18,7 +18,7 @@ from evalward.records.problem import InputError, Place, Problem
 Model = TypeVar("Model", bound=BaseModel)
 COMMENT_MARKS = ("#", "//")
 REMEDY = "Write one JSON object per line."
-LIMIT_BYTES = 16 * 1024 * 1024
+LIMIT_BYTES = 10 * 1024 * 1024
 MOST_PROBLEMS = 1000
 """Of one file; whoever has as many gave another file than they meant."""
 

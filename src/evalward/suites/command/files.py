@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -136,7 +136,7 @@ def _read_toml(text: str, read: CaseFile) -> None:
     if not isinstance(cases, list):
         read.wrong("`test_cases` is no list", "Write each case as a table: [[test_cases]].")
         return
-    lines = [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
+    lines = list(_lines_of(text, (found.start() for found in _TABLE.finditer(text))))
     known = len(lines) == len(cases)  # not so where cases stand in brackets
     read.entries += [RawCase(case, lines[index] if known else None) for index, case in enumerate(cases)]
     _check_counts(data, read)
@@ -154,15 +154,15 @@ def _read_json(text: str, read: CaseFile) -> None:
     if not isinstance(cases, list):
         read.wrong("there is no list `test_cases`", "Give the data set of caro's harness, or a list of cases of ours.")
         return
-    lines = list(_lines_of_items(text, None if isinstance(data, list) else "test_cases"))
+    lines = list(_lines_of(text, _items(text, None if isinstance(data, list) else "test_cases")))
     known = len(lines) == len(cases)
     read.entries += [RawCase(case, lines[index] if known else None) for index, case in enumerate(cases)]
     if isinstance(data, dict):
         _check_counts(data, read)
 
 
-def _lines_of_items(text: str, key: str | None) -> Iterator[int]:
-    """The lines on which the items of a list begin: the whole text's, or that at a key of it."""
+def _items(text: str, key: str | None) -> Iterator[int]:
+    """Where the items of a list begin: the whole text's, or that at a key of it."""
     decoder = json.JSONDecoder()
     blank = re.compile(r"[\s,:]*")
 
@@ -181,8 +181,16 @@ def _lines_of_items(text: str, key: str | None) -> Iterator[int]:
             at = skip(decoder.raw_decode(text, at)[1])
     at = skip(at + 1)
     while at < len(text) and text[at] != "]":
-        yield text.count("\n", 0, at) + 1
+        yield at
         at = skip(decoder.raw_decode(text, at)[1])
+
+
+def _lines_of(text: str, places: Iterable[int]) -> Iterator[int]:
+    """The lines of places in a text, one after the other."""
+    line, counted = 1, 0
+    for at in places:
+        line, counted = line + text.count("\n", counted, at), at
+        yield line
 
 
 def _check_counts(data: Mapping[str, Any], read: CaseFile) -> None:
