@@ -67,6 +67,7 @@ OF_A_COMMAND = ("launcher", "starter", "runner")  # what is started by it
 COMMAND = "import sys; sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
 
 _places: dict[str, str] = {}  # of the servers' sockets, by kind
+_servers: list[subprocess.Popen[bytes]] = []  # those of ours
 _starting = threading.Lock()
 
 
@@ -247,16 +248,18 @@ def _start(kind: str, place: Path) -> subprocess.Popen[bytes]:
     server = subprocess.Popen(
         words, env={}, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
-    atexit.register(_end, server)
+    _servers.append(server)
     return server
 
 
-def _end(server: subprocess.Popen[bytes]) -> None:
-    assert server.stdin is not None
-    assert server.stdout is not None
-    server.stdin.close()
-    server.stdout.close()
-    server.wait()
+@atexit.register  # when this module is loaded: what is registered first ends last, after whatever they have forked
+def _end() -> None:
+    for server in _servers:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.close()
+        server.stdout.close()
+        server.wait()
 
 
 # --- the command line -------------------------------------------------------------------------------------------------
