@@ -63,7 +63,7 @@ def refused(provider: str, response: Callable[[], httpx2.Response], **more: Any)
         ("-" + "9" * 5_000, "a number in the answer has too many digits"),
         ("[" * 5_000 + "]" * 5_000, "the answer is nested too deeply"),
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "the answer is nested too deeply"),
-        ("[", "JSONDecodeError"),
+        ("[", "the answer is no JSON object but the text"),
     ],
     ids=["digits", "negative digits", "lists", "objects", "cut off"],
 )

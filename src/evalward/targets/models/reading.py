@@ -61,8 +61,12 @@ def body_of(response: Response) -> dict[str, Any]:
     """
     try:
         answer = response.json()
-    except ValueError:
+    except RecursionError:
+        raise MalformedError("the answer is nested too deeply") from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
         answer = response.text
+    except ValueError:  # Python converts no more than some thousand digits
+        raise MalformedError("a number in the answer has too many digits") from None
     if not isinstance(answer, dict):
         raise MalformedError(f"the answer is no JSON object but {_described(answer)}")
     return answer
