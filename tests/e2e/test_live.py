@@ -223,6 +223,7 @@ def test_a_dollar_budget_without_a_price_is_refused_before_anything_is_asked(rep
     done = repo.run("run")
     assert done.code == 2
     assert "the price of openai/gpt-5 (suite live) is unknown" in done.err
+    assert "Write it into providers.openai.prices.gpt-5, or use budget_tokens." in done.err
     assert repo.server.requests == []
 
 

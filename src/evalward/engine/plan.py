@@ -152,14 +152,20 @@ def _refuse_unpriced(targets: Sequence[Evaluated], suite: Suite, loaded: LoadedC
     line = loaded.line("budget_usd")
     unknown = [target.id for target in targets if not target.priced]
     if unknown:
-        provider, _, model = unknown[0].partition("/")
         raise wrong(
             loaded.file,
             f"the price of {', '.join(unknown)} (suite {suite.name}) is unknown, so the budget can't be kept",
-            f"Write it into providers.{provider}.prices.{model}, or use budget_tokens.",
+            f"{_how_to_price(unknown[0])}, or use budget_tokens.",
             line=line,
             field="budget_usd",
         )
+
+
+def _how_to_price(target: str) -> str:
+    provider, _, model = target.partition("/")
+    if model:
+        return f"Write it into providers.{provider}.prices.{model}"
+    return f"Name a model with a price in agents.{target.removeprefix('agent:')}.model"
 
 
 def without_missing_keys(plan: Plan) -> Plan:

@@ -8,7 +8,7 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
-from evalward.engine.plan import Plan, make_plan
+from evalward.engine.plan import Plan, _how_to_price, make_plan
 from evalward.engine.selection import Selection
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError
@@ -118,3 +118,14 @@ def test_a_recording_that_isnt_there_is_a_mistake(tmp_path: Path) -> None:
 )
 def test_patterns(name: str, patterns: list[str], is_chosen: bool) -> None:
     assert chosen(name, patterns) is is_chosen
+
+
+@pytest.mark.parametrize(
+    ("target", "way"),
+    [
+        ("openai/gpt-5", "Write it into providers.openai.prices.gpt-5"),
+        ("agent:own", "Name a model with a price in agents.own.model"),
+    ],
+)
+def test_how_an_unknown_price_gets_known(target: str, way: str) -> None:
+    assert _how_to_price(target) == way
