@@ -16,6 +16,9 @@ PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalward.entry 
 FEWER_COLLECTIONS = 50_000
 """Objects between two searches for garbage: modules are none, and loading them would start a hundred searches."""
 
+EXIT_INTERRUPTED = 130
+"""As shells say it: 128 and the number of SIGINT."""
+
 HARMLESS = frozenset(
     {
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),
@@ -56,6 +59,19 @@ def enter(arguments: Sequence[str], *, keys: bool) -> None:
         )
     if keys:
         hide()
+
+
+def open_streams() -> None:
+    """Let streams that we were started without lead nowhere.
+
+    Otherwise the next file or connection that is opened becomes one of them, and who writes to them breaks it.
+    """
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "w", encoding="utf-8", closefd=False))  # noqa: SIM115 - as Python opens them
 
 
 def taken_environment() -> dict[str, str]:

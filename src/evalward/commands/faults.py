@@ -17,6 +17,11 @@ def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:
             "Finished trials are kept: go on with --resume, or run it again."
         )
     text = redaction.known("".join(traceback.format_exception(error)))
-    with tempfile.NamedTemporaryFile("w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="evalward-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as file:
+            file.write(text)
+    except OSError as fault:
+        return f"internal error: {type(error).__name__}; its log could not be written: {fault.strerror}."
     return f"internal error: {type(error).__name__}. Please report it with the log {file.name}."
