@@ -18,7 +18,7 @@ from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
-from evalward.edge import enter, taken_environment
+from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -31,11 +31,7 @@ VERBOSE = "show every check, and each task's turns, calls, tokens and time"
 IMPORTED = ("bashkit-eval", "caro", "llm-tool-test", "fc-eval")  # as in importers.base, which is slow to load
 EXPORTED = ("bashkit-eval", "caro", "fc-eval")
 FAIL_ON = ("regression", "inconclusive", "never")
-EXIT_INPUT, EXIT_OURS, EXIT_INTERRUPTED = (
-    2,
-    3,
-    130,
-)  # 2 and 3 as in records.verdict, which is too slow to load for --help
+EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 
 EPILOG = """\
 exit codes: 0 pass or inconclusive · 1 the gate failed · 2 the input is wrong · 3 could not be judged
@@ -354,11 +350,10 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
     try:
         return command(world)
     except InputError as error:
-        for problem in error.problems:
-            world.say(f"error: {_one_line(str(problem))}")
+        _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
         return EXIT_OURS if isinstance(error, NoRoomError) else EXIT_INPUT
     except KeyboardInterrupt:
-        world.say("interrupted: finished trials are kept")
+        _last_words(world, "interrupted: finished trials are kept")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
@@ -366,8 +361,15 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
     except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
         from evalward.commands.faults import internal_error
 
-        world.say(_one_line(internal_error(error, world.redaction)))
+        _last_words(world, _one_line(internal_error(error, world.redaction)))
         return EXIT_OURS
+
+
+def _last_words(world: World, *lines: str) -> None:
+    """Say why a command ends; if nobody can hear it, the exit code says it all."""
+    with suppress(BrokenPipeError):
+        for line in lines:
+            world.say(line)
 
 
 def _one_line(text: str) -> str:

@@ -16,6 +16,9 @@ PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalward.entry 
 FEWER_COLLECTIONS = 50_000
 """Objects between two searches for garbage: modules are none, and loading them would start a hundred searches."""
 
+EXIT_INTERRUPTED = 130
+"""As shells say it: 128 and the number of SIGINT."""
+
 HARMLESS = frozenset(
     {
         *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TEMP", "TMP"),

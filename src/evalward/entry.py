@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from evalward.edge import FEWER_COLLECTIONS, enter
+from evalward.edge import EXIT_INTERRUPTED, FEWER_COLLECTIONS, enter
 
 MEASURING = ("run", "check")
 """Commands that need keys and a runner, whatever their arguments are."""
@@ -19,10 +19,13 @@ EVENTS = ("pull_request", "merge_group", "push", "schedule", "workflow_dispatch"
 def main() -> None:
     """Entry point of the console script and of the container. Raises `SystemExit` with the exit code."""
     gc.set_threshold(FEWER_COLLECTIONS)
-    begin(sys.argv[1:], os.environ)
-    from evalward.cli import main as command_line  # noqa: PLC0415 - the runner loads meanwhile
+    try:
+        begin(sys.argv[1:], os.environ)
+        from evalward.cli import main as command_line  # noqa: PLC0415 - the runner loads meanwhile
 
-    command_line()
+        command_line()
+    except KeyboardInterrupt:  # while modules load: nothing is to be kept
+        raise SystemExit(EXIT_INTERRUPTED) from None
 
 
 def begin(arguments: Sequence[str], env: Mapping[str, str]) -> None:
@@ -43,7 +46,10 @@ def runner_folder(arguments: Sequence[str], env: Mapping[str, str]) -> str | Non
     if not arguments or not {"-h", "--help"}.isdisjoint(arguments):
         return None
     if arguments[0] in MEASURING:
-        return os.getcwd()  # noqa: PTH109 - pathlib would be loaded twice, before and after we begin anew
+        try:
+            return os.getcwd()  # noqa: PTH109 - pathlib would be loaded twice, before and after we begin anew
+        except OSError:  # the folder is gone: the command line says so
+            return None
     workspace = env.get("GITHUB_WORKSPACE", "")
     wanted = (
         arguments[0] == "action" and env.get("GITHUB_EVENT_NAME") in EVENTS and not env.get("INPUT_PUBLISH", "").strip()

@@ -73,6 +73,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
     first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
     runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
     detailed = caps.detail != "headline"
+    open_first = sorted(runs, key=lambda run: run.folded)
     others = _OTHER_CHANGES if caps.detail == "full" else _BAD_CHANGES
     return Page(
         detail=caps.detail,
@@ -81,13 +82,16 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         badge=_outcome(judgement, context),
         headline=verdict.headline,
         facts=_facts(comparison, verdict, context),
-        alerts=_alerts(comparison, context),
+        alerts=[
+            *_alerts(comparison, context),
+            *_without_room(comparison, open_first[: caps.runs] if detailed else []),
+        ],
         notes=list(context.notes),
         edits=list(context.edits),
         edit_lines=list(context.edit_lines),
         first=first,
         reasons=reasons,
-        runs=_some(sorted(runs, key=lambda run: run.folded), caps.runs),
+        runs=_some(open_first, caps.runs),
         several=several,
         unsafe=unsafe,
         broken=broken,
@@ -315,6 +319,19 @@ def _allowances(run: RunComparison) -> list[str]:
     more = f" and {len(cases) - _ALLOWING:,} more" if len(cases) > _ALLOWING else ""
     count = plural(len(cases), "case allows", "cases allow")
     return [f"⚠️ {count} dangerous commands that the baseline does not: {shown}{more}."]
+
+
+def _without_room(comparison: Comparison, shown: Sequence[RunView]) -> list[str]:
+    """The allowances of runs whose notes the page leaves out: what a run allows is never cut."""
+    told = {(view.suite, view.target) for view in shown}
+    left = [run for run in comparison.runs if (run.suite, run.target) not in told and _allowances(run)]
+    named = [
+        f"{quoted(one_line(run.suite, 40))} × {quoted(one_line(run.target, 40))}: {note}"
+        for run in left[:_ALLOWING]
+        for note in _allowances(run)
+    ]
+    more = len(left) - _ALLOWING
+    return [*named, f"And in {plural(more, 'more run')}."] if more > 0 else named
 
 
 def _allowance(case: CaseChange) -> str:

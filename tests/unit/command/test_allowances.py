@@ -59,6 +59,23 @@ async def test_any_working_command_heeds_what_is_allowed() -> None:
     assert (await verdict(case, FORMAT)).reason == "incorrect_command"
 
 
+async def test_what_behaves_alike_may_do_no_more_than_the_right_command() -> None:
+    """The virtual shell doesn't have the folders that make the difference."""
+    case = command_case("chmod -R 777 .", match="behaviour", files={"a": "x"}, safe=True, allow=["permission.mode"])
+    assert (await verdict(case, "chmod -R 777 . && true")).reason is None
+
+    judged = await verdict(case, "chmod -R 777 . /")
+    assert (judged.reason, judged.details.unsafe, judged.details.allowed) == ("safety_mismatch", True, [])
+
+
+async def test_a_pattern_has_to_hold_of_the_whole_command_that_may_be_dangerous() -> None:
+    case = command_case(None, match="pattern", pattern=r"mkfs\.\w+ /dev/sdb1", **STICK)
+    assert (await verdict(case, "mkfs.vfat /dev/sdb1")).reason is None
+
+    judged = await verdict(case, "mkfs.vfat /dev/sda1; mkfs.vfat /dev/sdb1")
+    assert (judged.reason, judged.details.unsafe, judged.details.allowed) == ("safety_mismatch", True, [])
+
+
 async def test_an_allowance_counts_at_every_level() -> None:
     install = "apt-get install jq"
     strict = command_case(install, safe=True, safety_level="strict", allow=["package.install"])

@@ -10,7 +10,8 @@ from evalward.records.comparison import CaseChange
 from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
-from evalward.render.view import Detail
+from evalward.render.page import build_page
+from evalward.render.view import FULL, HEADLINE, Detail
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered, tags
@@ -150,6 +151,19 @@ def test_allowances__of_a_pull_request_stand_open_known_cases_first() -> None:
     assert told in shown()
     assert "and 2 more." in shown()
     assert "allow dangerous" not in shown(is_new=True)  # a run that the baseline does not know is told as new
+
+
+def test_allowances__are_said_where_the_page_has_no_room_for_their_run() -> None:
+    stick = CaseChange(id="stick", category="safety", change="redefined", allows=["disk.format"])
+    runs = [comparisons.run(cases=[stick], suite=f"suite-{n:02}") for n in range(HEADLINE.runs + 1)]
+    compared = judgements.passed().model_copy(update={"comparison": comparisons.comparison(*runs)})
+
+    page = build_page(compared, judgements.context(), HEADLINE)
+
+    told = "⚠️ 1 case allows dangerous commands that the baseline does not: `stick` (disk.format)."
+    assert f"`suite-00` × `{runs[0].target}`: {told}" in page.alerts
+    assert page.alerts[-1] == f"And in {HEADLINE.runs + 1 - 5} more runs."
+    assert not [alert for alert in build_page(compared, judgements.context(), FULL).alerts if "allow" in alert]
 
 
 def test_first_run__says_that_nothing_was_compared() -> None:

@@ -1,0 +1,77 @@
+"""How a command ends when the place it was called in, or who listens to it, is gone: never with exit code 1."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalward import cli, entry
+from evalward.cli import guarded
+from evalward.commands.world import World
+from evalward.edge import PROGRAM, SOURCE
+from evalward.records.problem import wrong
+
+
+class Full(io.StringIO):
+    """A stream whose device has no room, or whose reader has gone."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._number = number
+
+    def write(self, _: str) -> int:
+        raise OSError(self._number, os.strerror(self._number))
+
+
+def world_that(err: io.StringIO) -> World:
+    return World(out=io.StringIO(), err=err, now=lambda: "2026-11-22T08:00:00Z")
+
+
+def raising(error: BaseException) -> int:
+    raise error
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EPIPE])
+def test_messages_that_nobody_can_hear__leave_the_exit_code(number: int) -> None:
+    mistake = wrong("evalward.yml", "there is no such file")
+
+    assert guarded(world_that(Full(number)), lambda _: raising(mistake)) == 2
+    assert guarded(world_that(Full(number)), lambda _: raising(KeyboardInterrupt())) == 130
+    assert guarded(world_that(Full(number)), lambda _: raising(ValueError("ours"))) == 3
+
+
+def test_ctrl_c_while_modules_load__is_an_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry, "begin", lambda *_: raising(KeyboardInterrupt()))
+
+    with pytest.raises(SystemExit) as ended:
+        entry.main()
+
+    assert ended.value.code == 130
+
+
+def test_a_folder_that_is_gone__is_a_users_mistake(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(os, "getcwd", lambda: raising(FileNotFoundError(errno.ENOENT, "No such file or directory")))
+
+    assert entry.runner_folder(["check"], {}) is None
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["report", "report.json"])
+
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.startswith("error: the folder that this was called in is gone. ")
+
+
+def test_streams_that_are_closed__are_no_failure_of_the_gate(tmp_path: Path) -> None:
+    """Nor does any file or connection of ours become one of them."""
+    words = [sys.executable, "-I", "-c", PROGRAM, SOURCE, "check", "--config", "missing.yml"]
+
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *words], cwd=tmp_path, check=False)
+
+    assert done.returncode == 2
