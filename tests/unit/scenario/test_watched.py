@@ -76,6 +76,10 @@ async def test_each_commands_own_exit_code(place: FolderPlace, script: str, code
         "set -euo pipefail; ./todo hello; ./todo bad | cat; echo never",
         "cd /; ./todo x; echo $?;\n\n./todo y | cat",
         "echo $LINENO; ./nothere\n./todo x\nnotthere; exec ./todo bad",
+        "set -e; rm -rf ../home; ./todo hello; ./todo x; echo end",  # where our notes go
+        "chmod a-x todo; ./todo x; echo $?\n./todo y",
+        "rm -rf todo; mkdir todo; ./todo x; echo $?; ./todo y",
+        "set -eu -- a b; ./todo who $2; ./todo bad",
         "[ -t 0 ] && echo tty; declare -F; type ./todo; ./todo x &\nwait; ./todo bad",
     ],
 )
@@ -93,6 +97,12 @@ async def test_whoever_works_in_it_sees_no_difference(place: FolderPlace, script
         "./todo serve & ./todo a",
         "trap 'x' EXIT; ./todo a",
         "set -x; ./todo a",
+        "set -e -x; ./todo a; ls",
+        "set -k; ./todo a; ls",
+        "set -a; ./todo a; ls",
+        "set $OPTIONS; ./todo a; ls",
+        "set -o posix; ./todo a; ls",
+        "ulimit -f 0; ./todo a; ls",
         "type ./todo; ./todo a",
         "f() { ./todo a; }; f",
         "diff <(./todo a) <(./todo b)",
@@ -105,6 +115,11 @@ async def test_whoever_works_in_it_sees_no_difference(place: FolderPlace, script
 )
 def test_scripts_that_are_left_alone(script: str) -> None:
     assert programs_to_watch(script, TODO) == []
+
+
+@pytest.mark.parametrize("setting", ["set -eu", "set -euo pipefail", "set +e -o nounset", "set -- -x $a", "set a b"])
+def test_settings_that_change_no_trace(setting: str) -> None:
+    assert programs_to_watch(f"{setting}; ./todo a; ls", TODO) == ["./todo"]
 
 
 def test_a_script_that_is_nested_deeply__is_read_once_a_level() -> None:

@@ -24,11 +24,13 @@ _BUILTINS = names(
     "shift shopt source suspend test then time times trap true type typeset ulimit umask unalias unset until wait while"
 )
 _SEES_FUNCTIONS = names(
-    "type declare typeset compgen hash enable builtin unset alias unalias trap eval source . shopt caller bind"
+    "type declare typeset compgen hash enable builtin unset alias unalias trap eval source . shopt caller bind "
+    "ulimit"  # a bound on files or descriptors would end our notes, and the shell with them
 )
-_TELLING = re.compile(
-    r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\bset\s+[-+]\w*[xvnT]|\b(?:command|export)\s+-\w*[vVf]"
-)
+_SAME_OPTIONS = re.compile(r"[-+][euEo]+")
+_SAME_RULES = frozenset({"errexit", "nounset", "errtrace", "pipefail"})
+"""What `set` may change: options, and names after `-o`."""
+_TELLING = re.compile(r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\b(?:command|export)\s+-\w*[vVf]")
 
 
 def programs_to_watch(script: str, pattern: CommandPattern) -> list[str]:
@@ -76,8 +78,22 @@ def _is_telling(node: Any) -> bool:
         return node.operator == "&"
     if isinstance(node, Simple):
         program = program_of(node)
-        return program in _SEES_FUNCTIONS or (program == "set" and len(node.words) == 1)
+        return program in _SEES_FUNCTIONS or (program == "set" and not _sets_plainly(node))
     return isinstance(node, Function | Process)
+
+
+def _sets_plainly(node: Simple) -> bool:
+    """`set` of positional words, or of rules under which a function works as a program does."""
+    is_name = False
+    for word in (word.keyword() for word in node.words[1:]):
+        if is_name and word not in _SAME_RULES:
+            return False
+        if not is_name and word and (word == "--" or word[0] not in "-+"):
+            return True
+        if not is_name and not _SAME_OPTIONS.fullmatch(word or ""):
+            return False
+        is_name = not is_name and "o" in (word or "")
+    return len(node.words) > 1 and not is_name
 
 
 def _nodes(node: Any) -> Iterator[Any]:

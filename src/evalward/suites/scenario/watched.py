@@ -8,8 +8,8 @@ background), or where we can't read it, there is no function, and what doesn't f
 unknown.
 
 What is in the file is a claim, for the commands run with the shell's rights: bounded here, and believed by `told` only
-where it agrees with what we see. One difference is known: of a program that a signal ends, bash's own message has other
-words.
+where it agrees with what we see. Two differences are known: bash's own message has other words for a program that a
+signal ends, and for a file that may be executed and that the system can't start.
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ _BEGIN = "unset {hook}; {{ : >{log}; }} 2>/dev/null\n"
 _FUNCTION = """\
 {name} () {{
 local evalward_code=0 evalward_words
-if {is_there}; then command {name} "$@" || evalward_code=$?
-else printf '%s: line %d: %s: {missing}\\n' "$0" "${{BASH_LINENO[0]}}" {name} >&2; evalward_code=127; fi
+if {works}; then command {name} "$@" || evalward_code=$?
+{else_}
+fi
 {{ printf -v evalward_words '%q ' {name} "$@"
-printf '%d %s\\n' "$evalward_code" "${{evalward_words:0:{kept}}}" >>{log}; }} 2>/dev/null
+printf '%d %s\\n' "$evalward_code" "${{evalward_words:0:{kept}}}" >>{log}; }} 2>/dev/null || :
 return "$evalward_code"
 }}
 """
+_SAID = """\
+printf '%s: line %d: %s: {message}\\n' "$0" "${{BASH_LINENO[0]}}" {name} >&2; evalward_code={code}"""
 _OTHER_SHELL = frozenset({"POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_ENV", HOOK})
 """Variables with which bash is another shell from its start."""
 
@@ -158,8 +161,19 @@ def hook_of(names: Sequence[str], log: str) -> str:
 
 
 def _function(name: str, log: str) -> str:
-    """A program that is missing is missed in bash's words: from within a function it would say another place."""
-    by_path = "/" in name
-    is_there = f"[[ -e {name} ]]" if by_path else f"type -P {name} >/dev/null"
-    missing = "No such file or directory" if by_path else "command not found"
-    return _FUNCTION.format(name=name, is_there=is_there, missing=missing, log=log, kept=WORDS_KEPT)
+    """What cannot be started is told in bash's words: from within a function it would say another place."""
+    if "/" in name:
+        works = f"[[ -f {name} && -x {name} ]]"
+        else_ = (
+            f"elif [[ -d {name} ]]; then {_said(name, 'Is a directory', 126)}\n"
+            f"elif [[ -e {name} ]]; then {_said(name, 'Permission denied', 126)}\n"
+            f"else {_said(name, 'No such file or directory', 127)}"
+        )
+    else:
+        works = f"type -P {name} >/dev/null"
+        else_ = f"else {_said(name, 'command not found', 127)}"
+    return _FUNCTION.format(name=name, works=works, else_=else_, log=log, kept=WORDS_KEPT)
+
+
+def _said(name: str, message: str, code: int) -> str:
+    return _SAID.format(name=name, message=message, code=code)
