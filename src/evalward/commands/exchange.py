@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from evalward import __version__
-from evalward.commands.files import read_bytes, read_committed, read_report, write_text
+from evalward.commands.files import MOST_BYTES, read_bytes, read_committed, read_report, write_text
 from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
@@ -23,7 +23,7 @@ from evalward.importers import (
     read_files,
 )
 from evalward.importers.moments import latest
-from evalward.opening import MIB, read_inside, walk_inside
+from evalward.opening import read_inside, walk_inside
 from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
@@ -35,7 +35,6 @@ from evalward.writing import Folder
 CASES_FILE = "cases.jsonl"
 UNDATED = "the files don't tell when their results were made: the date is that of the import"
 MOST_FILES = 200_000  # of a folder that is looked through
-MOST_BYTES = 256 * MIB  # of one file in it
 TRIAL_HINT = "Keep the folder trials/ beside its report."
 
 

@@ -8,24 +8,30 @@ from pathlib import Path
 from evalward.commands.world import World
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.store import write_atomic
-from evalward.opening import name_below, read_inside
+from evalward.opening import MIB, name_below, read_inside
 from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.redaction import NOTHING, Redaction
 
+MOST_BYTES = 256 * MIB
+"""Of a file that a user names."""
 REPORT_HINT = "Make one with `evalward run`."
 
 
 def read_bytes(path: Path, what: str, remedy: str) -> bytes:
     """The content of a file. Raises `InputError`."""
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise wrong(str(path), f"there is no such {what}", remedy) from None
     except OSError as error:
         raise wrong(str(path), f"the {what} can't be read: {error.strerror}", remedy) from error
+    if len(data) > MOST_BYTES:
+        raise wrong(str(path), f"the {what} is larger than {MOST_BYTES // MIB} MiB", remedy)
+    return data
 
 
 def read_committed(path: Path, what: str, remedy: str, root: Path | None = None) -> bytes:

@@ -13,9 +13,10 @@ import pytest
 
 from evalward import cli, entry
 from evalward.cli import guarded
+from evalward.commands import files
 from evalward.commands.world import World
 from evalward.edge import PROGRAM, SOURCE
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, wrong
 
 
 class Full(io.StringIO):
@@ -70,6 +71,16 @@ def test_a_folder_that_is_gone__is_a_users_mistake(
 
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("error: the current folder: No such file or directory. ")
+
+
+def test_a_file_without_end__is_read_within_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_BYTES", 10)
+    whole = tmp_path / "whole.json"
+    whole.write_bytes(b"x" * 10)
+
+    assert files.read_bytes(whole, "report", "") == b"x" * 10
+    with pytest.raises(InputError, match="/dev/zero: the report is larger than"):
+        files.read_bytes(Path("/dev/zero"), "report", "Name another.")
 
 
 def test_streams_that_are_closed__are_no_failure_of_the_gate(tmp_path: Path) -> None:
