@@ -51,6 +51,28 @@ def test_specified_levels(level: str, command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("level", "command"),
+    [
+        ("critical", "sudo newfs_apfs -v X disk2s2"),
+        ("moderate", "newfs_msdos disk.img"),
+        ("safe", "newfs_msdos -N disk2s1"),
+        ("high", "zpool create -f tank /dev/sda"),
+        ("moderate", "zpool create tank disk.img"),
+        ("high", "dmsetup remove_all --force"),
+        ("safe", "dmsetup ls --tree"),
+        ("high", "gluster --mode=script volume delete v0"),
+        ("high", "drbdadm wipe-md r0"),
+        ("high", "snapper -c root delete 1-100"),
+        ("safe", "snapper -c root list"),
+        ("high", "qemu-img resize --shrink disk.qcow2 1G"),
+        ("safe", "qemu-img resize disk.qcow2 +1G"),
+    ],
+)
+def test_volumes(level: str, command: str) -> None:
+    assert str(assess(command).level) == level
+
+
+@pytest.mark.parametrize(
     ("command", "rule"),
     [
         ("rm -rf /etc", "deletion.system"),

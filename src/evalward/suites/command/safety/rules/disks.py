@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from evalward.suites.command.safety.call import Answer, Call
@@ -17,6 +18,8 @@ _MAKERS = (
 )
 _MAKER_OPTIONS = "t/type: L/label: U/uuid: b: i: I: m: N: O: E: T: n: F: s: S: V/version c h/help"
 _FAT_OPTIONS = "a A b: c C D: f: F: g: h: i: I l: m: M: n: r: R: s: S: v help"
+_MAC_DISK = re.compile(r"r?disk[0-9]+(s[0-9]+)*")
+"""A disk as macOS's tools take it, without its folder."""
 _READERS = names("print p list l unit help align-check")
 
 
@@ -29,7 +32,9 @@ def make_file_system(call: Call) -> Iterator[Answer]:
         return
     if call.program.startswith("newfs_") and any(word.text == "-N" for word in call.args):
         return  # only says what it would make
-    on_device = any(_is_device(target) for _, target in call.places(options.operands))
+    on_device = any(_is_device(target) for _, target in call.places(options.operands)) or (
+        call.program.startswith("newfs") and any(_MAC_DISK.fullmatch(word.text) for word in options.operands)
+    )
     if options.operands:
         names_it = options.operands[-1].text if on_device else options.operands[0].text
         yield call.find("disk.format", CRITICAL if on_device else MODERATE, f"makes a new file system on {names_it}")
@@ -140,6 +145,7 @@ table(
         Row("receive|recv", HIGH, "disk.volume", "puts something else in a volume's place", needs="F"),
         Row("destroy|labelclear", CRITICAL, "disk.volume", _GONE),
         Row("rollback|detach|offline|remove|split|export", HIGH, "disk.volume", "takes data or disks away"),
+        Row("create|add|replace|attach", HIGH, "disk.volume", "takes disks that are in use", needs="f"),
         Row(
             "create|add|replace|attach|clear|upgrade|set",
             MODERATE,
@@ -182,6 +188,11 @@ table(
         )
     ],
 )
+table("dmsetup", "j: m:", [Row("remove_all|wipe_table", HIGH, "disk.volume", _GONE)])
+table("gluster", "", [Row("volume delete|reset-brick", HIGH, "disk.volume", _GONE)])
+table("drbdadm", "", [Row("wipe-md|create-md|invalidate|invalidate-remote", HIGH, "disk.volume", _GONE)])
+table("snapper", "c/config:", [Row("delete|remove|rm", HIGH, "deletion.backup", "deletes snapshots")])
+table("qemu-img", "f: o:", [Row("resize", HIGH, "disk.volume", "cuts off the end of a disk's image", needs="shrink")])
 table("sg_format sg_sanitize scsi_format", "", [Row("*", CRITICAL, "disk.wipe", "erases a drive")])
 table(
     "tune2fs",
