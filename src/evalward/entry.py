@@ -26,6 +26,10 @@ def main() -> None:
         command_line()
     except KeyboardInterrupt:  # while modules load: nothing is to be kept
         raise SystemExit(EXIT_INTERRUPTED) from None
+    finally:
+        keeper = sys.modules.get("evalward.keeper.process")
+        if keeper is not None:
+            keeper.end_unused()
 
 
 def begin(arguments: Sequence[str], env: Mapping[str, str]) -> None:

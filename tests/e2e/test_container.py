@@ -148,6 +148,7 @@ def test_wrong_inputs__are_told_at_once(good: Scene) -> None:
     assert run.rc == 2, run.log
     assert "input fail-on" in run.log
     assert "input trials" in run.log
+    assert "Traceback" not in run.log
 
 
 def test_closed__nothing_to_do(good: Scene) -> None:

@@ -48,8 +48,9 @@ def head_of(folder: Path) -> str:
 
 
 def init(folder: Path) -> Path:
-    """An empty repository: a copy of one that git has made."""
-    shutil.copytree(_empty(), folder, dirs_exist_ok=True)
+    """An empty repository: a copy of one that git has made. The folder is open to all, as a checkout is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copytree(_empty() / ".git", folder / ".git", dirs_exist_ok=True)
     return folder
 
 

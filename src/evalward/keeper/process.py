@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import os
 import re
@@ -188,7 +187,7 @@ _EARLY: list[tuple[Path, RunnerProcess]] = []
 
 
 def start_early(env: Mapping[str, str], cwd: Path) -> None:
-    """Start a runner now: it loads what it needs while we load what we need. Unused, it ends with us."""
+    """Start a runner now: it loads what it needs while we load what we need. Whoever starts it ends an unused one."""
     if any(folder == cwd for folder, _ in _EARLY):
         return
     with contextlib.suppress(OSError, SandboxError):  # whoever wants it will be told
@@ -202,8 +201,8 @@ def started(env: Mapping[str, str], cwd: Path) -> RunnerProcess:
     return RunnerProcess(env, cwd)
 
 
-@atexit.register
-def _end_unused() -> None:
+def end_unused() -> None:
+    """End the runner that was started early and that nothing needed. In time: an interpreter that ends can't fork."""
     while _EARLY:
         process = _EARLY.pop()[1]
         process.connection.close()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evalward import entry
 from evalward.cli import build_parser
 from evalward.edge import SOURCE
 from evalward.entry import EVENTS, MEASURING, runner_folder
@@ -94,7 +95,18 @@ def test_an_unused_runner__is_not_waited_for(tmp_path: Path, monkeypatch: pytest
     process.start_early({}, tmp_path)  # one is enough
     ((_, runner),) = process._EARLY
 
-    process._end_unused()
+    process.end_unused()
 
     assert runner._process.returncode == -signal.SIGKILL
     assert not process._EARLY
+
+
+def test_an_unused_runner__ends_before_our_interpreter_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From Python 3.12 on no process can be forked at its end, as it is for what else a runner's user may have left."""
+    ended: list[None] = []
+    monkeypatch.setattr(process, "end_unused", lambda: ended.append(None))
+    monkeypatch.setattr(entry, "begin", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["evalward", "--no-such-option"])
+    with pytest.raises(SystemExit):
+        entry.main()
+    assert ended == [None]
