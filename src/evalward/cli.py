@@ -189,7 +189,6 @@ def _selection(args: argparse.Namespace) -> Selection:
 
 
 def _run(world: World, args: argparse.Namespace) -> int:
-    _start_runner(world)
     from evalward.commands.run import RunOptions, run
 
     options = RunOptions(
@@ -204,7 +203,6 @@ def _run(world: World, args: argparse.Namespace) -> int:
 
 
 def _check(world: World, args: argparse.Namespace) -> int:
-    _start_runner(world)
     from evalward.commands.check import CheckOptions, check
 
     options = CheckOptions(
@@ -277,13 +275,6 @@ def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - it
     from evalward.action import run_action
 
     return run_action(world)
-
-
-def _start_runner(world: World) -> None:
-    """Two processes load at once what each needs."""
-    from evalward.keeper.process import start_early
-
-    start_early(world.env, world.cwd.absolute())
 
 
 # --- the edge -------------------------------------------------------------------------------------------------------
