@@ -17,6 +17,7 @@ from pathlib import Path
 
 from evalward.edge import FEWER_COLLECTIONS, SOURCE, harmless
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.launcher.users import as_user
 from evalward.sandbox.process.users import OwnUser, end_all_of, take_user
 
 PROGRAM = (
@@ -55,25 +56,18 @@ def own_user(folder: Path) -> OwnUser | None:
 
 
 def _can_work(user: int, folder: Path) -> bool:
-    """Try it, in a process that ends with the attempt."""
-    child = os.fork()
-    if child == 0:
-        works = False
-        try:
-            os.setgroups([])
-            os.setresgid(user, user, user)
-            os.setresuid(user, user, user)
-            paths = sysconfig.get_paths()
-            readable: list[str | Path] = [folder, SOURCE, paths["stdlib"], paths["purelib"], paths["platlib"]]
-            works = (
-                os.access(sys.executable, os.X_OK)
-                and os.access(tempfile.gettempdir(), os.W_OK | os.X_OK)
-                and all(os.access(place, os.R_OK | os.X_OK) for place in readable)
-            )
-        finally:
-            os._exit(0 if works else 1)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status) == 0
+    """Try it."""
+
+    def tried() -> bool:
+        paths = sysconfig.get_paths()
+        readable: list[str | Path] = [folder, SOURCE, paths["stdlib"], paths["purelib"], paths["platlib"]]
+        return (
+            os.access(sys.executable, os.X_OK)
+            and os.access(tempfile.gettempdir(), os.W_OK | os.X_OK)
+            and all(os.access(place, os.R_OK | os.X_OK) for place in readable)
+        )
+
+    return as_user(user, tried)
 
 
 def _wait_for(pid: int) -> None:

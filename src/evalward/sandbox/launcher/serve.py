@@ -18,6 +18,7 @@ from evalward.sandbox.launcher.kernel import remove_messages
 from evalward.sandbox.launcher.members import Members
 from evalward.sandbox.launcher.owners import hand_over
 from evalward.sandbox.launcher.plan import Plan, load_command
+from evalward.sandbox.launcher.users import as_user
 from evalward.sandbox.launcher.watch import LOOK_EVERY_S, Watch
 
 START, LISTEN, END, QUIT = b"S", b"L", b"E", b"Q"  # what we are asked over the control socket
@@ -89,17 +90,13 @@ class Launcher:
     @staticmethod
     def _remove_messages(user: int) -> None:
         """What was left for the next one with this id. As that user: not every root may remove it."""
-        child = os.fork()
-        if child == 0:
-            try:
-                os.setgroups([])
-                os.setresgid(user, user, user)
-                os.setresuid(user, user, user)
-                remove_messages(user)
-            finally:
-                os._exit(0)
+
+        def remove() -> bool:
+            remove_messages(user)
+            return True
+
         with contextlib.suppress(ChildProcessError):
-            os.waitpid(child, 0)
+            as_user(user, remove)
 
     def _once(self) -> bool:
         waiting = {connection.fileno(): process for process, connection in self._commands.items()}

@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-SOURCE = str(Path(__file__).resolve().parents[3])
+from evalward.edge import SOURCE
+
 PROGRAM = (
     "import os, sys; sys.path += sys.argv[-1].split(os.pathsep); "
     "from evalward.sandbox.launcher.program import main; main()"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import OWN_USERS
+from evalward.sandbox.launcher.users import as_user
 from evalward.sandbox.process.launching import launching
 
 FIRST, LAST = OWN_USERS[0], OWN_USERS[-1]
@@ -59,17 +60,13 @@ def take_user() -> OwnUser | None:
 
 def end_all_of(user: int) -> None:
     """End all processes of a user id that is ours, at once, so that none of them can fork away. Only for root."""
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setgroups([])
-            os.setresgid(user, user, user)
-            os.setresuid(user, user, user)
-            if os.getresuid() == (user, user, user) and user in OWN_USERS:
-                os.kill(-1, signal.SIGKILL)
-        finally:
-            os._exit(0)
-    os.waitpid(child, 0)
+
+    def end() -> bool:
+        if user in OWN_USERS:
+            os.kill(-1, signal.SIGKILL)
+        return True
+
+    as_user(user, end)
 
 
 def claims_folder() -> Path:
