@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalward.engine.store import safe_name
 from evalward.keeper.outputs import OutputFolder
-from evalward.records.problem import wrong
+from evalward.records.problem import unwritable, wrong
 from evalward.records.report import Report, Run
 from evalward.redaction import Redaction
 from evalward.writing import Folder
@@ -50,7 +50,7 @@ def _record_run(run: Run, output: OutputFolder, folder: Folder, redaction: Redac
     try:
         folder.write(name, text.encode())
     except OSError as error:
-        raise wrong(str(folder.path / name), f"can't be written: {error.strerror}", REMEDY) from error
+        raise unwritable(str(folder.path / name), error, REMEDY) from error
     return folder.path / name
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 from evalward.commands.record import record
 from evalward.engine.store import Store
 from evalward.keeper.outputs import OutputFolder
-from evalward.records.problem import InputError
+from evalward.records.problem import InputError, NoRoomError
 from evalward.records.report import Report
 from evalward.records.result import Trial
 from evalward.records.trace import Message, Text, Trace
@@ -155,3 +157,14 @@ def test_a_trial_that_has_gone_is_told(tmp_path: Path) -> None:
     (tmp_path / str(made.runs[0].cases[0].trace)).unlink()
     with pytest.raises(InputError, match="there is no such trial"):
         record(made, output(tmp_path), Folder(tmp_path / "rec"), Redaction({}))
+
+
+def test_a_full_disk_is_no_mistake_of_the_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made, folder = kept(tmp_path, "openai/m", ("a", "passed")), Folder(tmp_path / "rec")
+
+    def full(name: str, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(folder, "write", full)
+    with pytest.raises(NoRoomError, match="No space left on device"):
+        record(made, output(tmp_path), folder, Redaction({}))
