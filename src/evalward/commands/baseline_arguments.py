@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalward.commands.ci_arguments import add_baseline_commit
+from evalward.commands.ci_arguments import AddCommand, Commands, add_baseline_commit
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
-
-Handler = Callable[["World", argparse.Namespace], int]
-Commands = argparse._SubParsersAction  # the only name that argparse gives what add_subparsers returns
-AddCommand = Callable[["Commands[argparse.ArgumentParser]", str, str, Handler], argparse.ArgumentParser]
 
 
 def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand, config: Path, report: Path) -> None:

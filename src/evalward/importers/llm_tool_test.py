@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
 from evalward.importers.base import Imported, foreign_json
+from evalward.importers.moments import instant
 from evalward.opening import read_inside
 from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
 from evalward.records.json_text import NoJsonError
@@ -77,12 +78,8 @@ class _Metrics(Record):
 
 
 def _moment(value: str) -> str:
-    """The moment in UTC to the second; nanoseconds are cut."""
-    try:
-        moment = datetime.fromisoformat(re.sub(r"(\.\d{6})\d+", r"\1", value))
-        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError) as error:
-        raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
+    """The moment; the program writes its own without a zone, in UTC."""
+    return instant(value, UTC)
 
 
 class _Line(Record):

@@ -14,14 +14,15 @@ from pathlib import Path
 from evalward.engine.store import Store
 from evalward.git import run_git
 from evalward.records.problem import InputError, unwritable, wrong
+from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.redaction import NOTHING, Redaction
 from evalward.writing import Folder
 
 TRIALS, ARTIFACTS, GUIDANCE = "trials", "artifacts", "guidance"
 FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE)
 FILES = (
-    "report.json",
-    "report.md",
+    REPORT_FILE,
+    REPORT_MARKDOWN,
     "judgement.json",
     "comment.md",
     "junit.xml",

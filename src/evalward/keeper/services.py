@@ -244,24 +244,30 @@ class _OpenDoor:
 
 def _here(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:
     """What takes less time than going to another thread would."""
+    done = _closing(work)
 
     async def handler(asked: Incoming) -> bytes:
-        try:
-            return work(asked)
-        finally:
-            asked.close()
+        return done(asked)
 
     return handler
 
 
 def _in_thread(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:
+    done = _closing(work)
+
+    async def handler(asked: Incoming) -> bytes:
+        return await asyncio.to_thread(done, asked)
+
+    return handler
+
+
+def _closing(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], bytes]:
+    """The same; then the files that came with what was asked are closed, however it ended and by whom it is done."""
+
     def done(asked: Incoming) -> bytes:
         try:
             return work(asked)
         finally:
             asked.close()
 
-    async def handler(asked: Incoming) -> bytes:
-        return await asyncio.to_thread(done, asked)
-
-    return handler
+    return done

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 
 from evalward.records.result import Result
 
@@ -28,7 +29,7 @@ class Message:
 
     text: str
 
-    @property
+    @cached_property
     def form(self) -> str:
         """The message without numbers, paths and quoted names."""
         return _VARIABLE.sub("_", self.text.lower())

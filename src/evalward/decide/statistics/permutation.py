@@ -50,8 +50,8 @@ def permutation_tails(cases: Sequence[CaseValues]) -> Tails:
 
     Whole numbers are taken as they are. Others are rounded to steps, as fine as a table of 4,000 sums allows, or of up
     to 16,000 where the trials differ by less than five steps: that costs resolution, not validity, for it is the exact
-    test of the values so rounded. Cases without trials on one side
-    say nothing; where no case says anything both are 1. ValueError for a value that is no finite number.
+    test of the values so rounded. Cases without trials on one side say nothing; where no case says anything both are 1.
+    ValueError for a value that is no finite number.
     Source: Fisher 1935; stratified as in Good, Permutation, Parametric and Bootstrap Tests of Hypotheses.
     """
     units = _units([case for case in cases if case.comparable])
@@ -107,7 +107,8 @@ def _cells(span: float, spread: float) -> int:
 
 def _spread(cases: Sequence[Sequence[float]]) -> float:
     """The standard deviation within the cases; where all trials of each are the same, the rounding doesn't matter."""
-    squares = [(value - fmean(values)) ** 2 for values in cases for value in values]
+    centred = [(values, fmean(values)) for values in cases]
+    squares = [(value - mean) ** 2 for values, mean in centred for value in values]
     return math.sqrt(fmean(squares)) or math.inf
 
 

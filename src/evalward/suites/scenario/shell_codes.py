@@ -15,7 +15,9 @@ from typing import Any
 from evalward.suites.command.safety.parser import parse
 from evalward.suites.command.safety.syntax import (
     Block,
+    Branches,
     Function,
+    Loop,
     Node,
     ParseError,
     Pipeline,
@@ -24,6 +26,7 @@ from evalward.suites.command.safety.syntax import (
     Simple,
     Step,
     Substitution,
+    Text,
 )
 from evalward.suites.scenario.patterns import CommandPattern, Invocation, invocations
 
@@ -97,13 +100,9 @@ def simples(node: Any) -> Iterator[Simple]:
     elif isinstance(node, tuple):
         for item in node:
             yield from simples(item)
-    elif isinstance(node, Script | Step | Pipeline | Block | Function) or _is_compound(node):
+    elif isinstance(node, Script | Step | Pipeline | Block | Function | Loop | Branches):
         for field in fields(node):
             yield from simples(getattr(node, field.name))
-
-
-def _is_compound(node: Any) -> bool:
-    return is_dataclass(node) and type(node).__name__ in {"Loop", "Branches"}
 
 
 def substituted(node: Any) -> Iterator[Script]:
@@ -153,8 +152,8 @@ def _script_of_shell(simple: Simple) -> str | None:
 
 
 def _literal(parts: Sequence[Any]) -> str | None:
-    texts = [getattr(part, "text", None) if type(part).__name__ == "Text" else None for part in parts]
-    return None if None in texts else "".join(text or "" for text in texts)
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    return "".join(texts) if len(texts) == len(parts) else None
 
 
 # ------------------------------------------------------------------------------------------- the rules of the shell

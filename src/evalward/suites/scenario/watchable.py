@@ -39,15 +39,15 @@ def programs_to_watch(script: str, pattern: CommandPattern) -> list[str]:
     tree = parsed(script) if wanted else None
     if tree is None or _is_alone(tree) or _TELLING.search(script) or _refuses(tree):
         return []
-    names: list[str] = []
+    programs: list[str] = []
     for simple in _all_simples(tree):
         own = _own(simple, pattern)
         wanted -= own
         program = program_of(simple) or ""
         if own and (own > 1 or not _may_be_function(program)):
             return []
-        names += [program] * own
-    return list(dict.fromkeys(names)) if wanted == 0 else []
+        programs += [program] * own
+    return list(dict.fromkeys(programs)) if wanted == 0 else []
 
 
 def _is_alone(tree: Script) -> bool:
