@@ -244,7 +244,7 @@ async def test_a_launcher_that_was_killed_stays_an_error_that_may_hide_a_failure
     ended = Workspace.end_processes
 
     async def killed(self: Workspace) -> None:
-        launcher = self._built.client._process
+        launcher = self._built.client._launcher.process
         assert isinstance(launcher, subprocess.Popen)
         launcher.send_signal(signal.SIGKILL)
         launcher.wait()

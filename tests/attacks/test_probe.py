@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process import probe, users
-from evalward.sandbox.process.client import RefusedError
+from evalward.sandbox.launcher.plan import load_plan
+from evalward.sandbox.launcher.serve import read_line, say
+from evalward.sandbox.process import launching, probe, users
+from evalward.sandbox.process.client import Launcher, RefusedError
 from evalward.sandbox.process.probe import Layers, candidates, strongest
 from evalward.sandbox.process.users import take_user
 
 pytestmark = pytest.mark.cold
 
+PR_CAPBSET_DROP, CAP_SYS_ADMIN = 24, 21  # as in the kernel's headers
 TESTS = Path(__file__).resolve().parents[1]
 
 
@@ -137,7 +143,7 @@ class Machine:
         monkeypatch.setattr(probe, "candidates", lambda: iter([STRONG, WEAK]))
         self.failures, self.tried = list(failures), list[tuple[Layers, float]]()
 
-    def build(self, wanted: Layers, patience_s: float) -> str:
+    def build(self, wanted: Layers, patience_s: float, _: list[Launcher]) -> str:
         self.tried.append((wanted, patience_s))
         if wanted == STRONG and self.failures:
             raise self.failures.pop(0)
@@ -176,6 +182,70 @@ def test_what_the_machine_refuses_is_told(monkeypatch: pytest.MonkeyPatch, numbe
     assert "not to be" in found.isolation("open").note
 
 
+class Refusing:
+    """Starts launchers of which each refuses what needs a namespace, as a container's kernel does, and waits."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, waits: bool) -> None:
+        self.waits, self.started, self.asked = waits, list[threading.Thread](), list[bool]()
+        monkeypatch.setattr(launching, "_CHOSEN", [launching.Launching(self.start, privileged=False)])
+
+    def start(self, control: socket.socket) -> Refusing:
+        self.started.append(threading.Thread(target=self._serve, args=[control.dup()]))
+        self.started[-1].start()
+        return self
+
+    def _serve(self, control: socket.socket) -> None:
+        with control:
+            while line := read_line(control):
+                plan = load_plan(line)
+                self.asked.append(plan.namespaces)
+                if not plan.namespaces:
+                    say(control, ok=True)
+                    continue
+                say(control, error="not to be", number=errno.EPERM, waits=self.waits)
+                if not self.waits:
+                    return
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.started[-1].join(timeout)
+        return 0
+
+    def kill(self) -> None:
+        raise AssertionError("it ends when its socket closes")
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_launcher_that_refuses_and_waits_is_asked_again(monkeypatch: pytest.MonkeyPatch, *, waits: bool) -> None:
+    machine = Refusing(monkeypatch, waits=waits)
+    monkeypatch.setattr(probe, "candidates", lambda: iter([STRONG, STRONG, WEAK]))
+    assert strongest(probe._try)[0].landlock
+    assert machine.asked == [True, True, False]
+    assert len(machine.started) == (1 if waits else 3)
+    assert not any(thread.is_alive() for thread in machine.started)
+
+
+def test_root_without_the_right_to_make_namespaces_starts_one_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in GitHub's container: what the kernel refuses there leaves a launcher as it was."""
+    only_root()
+    started = list[subprocess.Popen[bytes]]()
+
+    def start(control: socket.socket) -> subprocess.Popen[bytes]:
+        words, libc = launching.launcher_words(control.fileno()), ctypes.CDLL(None)
+        drop = partial(libc.prctl, PR_CAPBSET_DROP, CAP_SYS_ADMIN)
+        started.append(subprocess.Popen(words, env={}, pass_fds=[control.fileno()], preexec_fn=drop))  # noqa: PLW1509 - one thread
+        return started[-1]
+
+    monkeypatch.setattr(launching, "_CHOSEN", [launching.Launching(start, privileged=True)])
+    assert not strongest(probe._try)[0].namespaces
+    assert len(started) == 1
+
+
+def test_a_launcher_that_nothing_could_be_built_with_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Refusing(monkeypatch, waits=True)
+    assert not probe.works(STRONG)
+    assert (len(machine.started), machine.started[0].is_alive()) == (1, False)
+
+
 def test_collecting_tests_asks_nothing_of_the_machine(tmp_path: Path) -> None:
     """Two workers that find different walls at collection end a whole test run."""
     (tmp_path / "no_probe.py").write_text(
@@ -197,8 +267,6 @@ def test_collecting_tests_asks_nothing_of_the_machine(tmp_path: Path) -> None:
 
 
 def test_a_launcher_that_stops_is_not_taken_for_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    from evalward.sandbox.process import launching
-
     def stopped(control: object) -> launching.LauncherProcess:
         process = subprocess.Popen(["sleep", "600"])
         process.send_signal(signal.SIGSTOP)

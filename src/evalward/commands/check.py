@@ -62,26 +62,27 @@ def check(world: World, options: CheckOptions) -> int:
         order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume)
         report = measured(runner, order, services)
         history = history_of(runner, loaded.config.history, world)
-    output = services.output
-    output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-    judgement = judge_report(report, baseline, policy, history)
-    context = Context(
-        head_sha=report.provenance.commit,
-        base_sha=baseline.provenance.commit if baseline else None,
-        report_path=str(options.output / REPORT_FILE),
-        command=reproduce(options),
-        accept="" if options.selection.partial else accept(options),
-        unprotected=baseline is None,
-    )
-    world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
-    if services.unwritten is not None:
-        raise services.unwritten
-    output.write(JUDGEMENT_FILE, dump_judgement(judgement))
-    output.write(COMMENT_FILE, fit(judgement, context))
-    output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
-    output.write(BADGE_FILE, badge(judgement.verdict))
-    world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
-    return judgement.verdict.exit_code
+        runner.dismiss()
+        output = services.output
+        output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
+        judgement = judge_report(report, baseline, policy, history)
+        context = Context(
+            head_sha=report.provenance.commit,
+            base_sha=baseline.provenance.commit if baseline else None,
+            report_path=str(options.output / REPORT_FILE),
+            command=reproduce(options),
+            accept="" if options.selection.partial else accept(options),
+            unprotected=baseline is None,
+        )
+        world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
+        if services.unwritten is not None:
+            raise services.unwritten
+        output.write(JUDGEMENT_FILE, dump_judgement(judgement))
+        output.write(COMMENT_FILE, fit(judgement, context))
+        output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
+        output.write(BADGE_FILE, badge(judgement.verdict))
+        world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
+        return judgement.verdict.exit_code
 
 
 def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:

@@ -20,6 +20,7 @@ from evalward.keeper.session import Runner, opened_runner
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
+from evalward.render.templates import load_ahead
 from evalward.wire import messages as m
 
 
@@ -91,6 +92,7 @@ def services_of(
 
 def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Report:
     """Have the runner measure; the report without secrets, which is also in the output folder. Raises `InputError`."""
+    load_ahead()
     runner.measure(order, services.handlers())
     if services.report is None:
         raise RuntimeError("the runner measured and reported nothing")

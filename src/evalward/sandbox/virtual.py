@@ -27,7 +27,7 @@ from typing import Any, cast
 from evalward.records.base import clean_text
 from evalward.sandbox.base import Execution, FileType, SandboxError
 from evalward.sandbox.launcher.plan import Command
-from evalward.sandbox.process.client import LauncherClient
+from evalward.sandbox.process.client import Launcher, LauncherClient
 from evalward.sandbox.process.probe import Layers, strongest, yard
 
 HOME = "/home/eval"
@@ -114,6 +114,11 @@ class _Workers:
                 return
         connection.socket.close()
 
+    def start(self) -> None:
+        """Start the process, unless it runs. Raises `SandboxError`."""
+        with self._lock:
+            self._running()
+
     def _running(self) -> socket.socket:
         if self._started is None:
             self._started = _start()
@@ -161,11 +166,11 @@ def _start() -> _Started:
     return started
 
 
-def _start_behind(walls: Layers, patience_s: float) -> _Started:
+def _start_behind(walls: Layers, patience_s: float, spares: list[Launcher]) -> _Started:
     with contextlib.ExitStack() as held:
         library = os.path.realpath(sysconfig.get_path("stdlib"))  # of which modules may be loaded later
         plan = replace(held.enter_context(yard(walls)), worker=True, readable=[library])
-        client = LauncherClient(plan, patience_s)
+        client = LauncherClient(plan, patience_s, spares)
         held.callback(client.close)
         control, theirs = socket.socketpair()
         held.callback(control.close)
@@ -183,6 +188,16 @@ def _start_behind(walls: Layers, patience_s: float) -> _Started:
 
 _WORKERS = _Workers()
 atexit.register(_WORKERS.stop)
+
+
+def start_early() -> None:
+    """Start the interpreters' process while we load something else. Who needs a shell and gets none learns why."""
+
+    def start() -> None:
+        with contextlib.suppress(SandboxError):
+            _WORKERS.start()
+
+    threading.Thread(target=start, daemon=True).start()
 
 
 class VirtualShell:

@@ -233,7 +233,7 @@ def behind_the_walls() -> list[int]:
     """The ids of all processes that belong to the interpreter's sandbox."""
     started = virtual._WORKERS._started
     assert started is not None
-    process = started.client._process
+    process = started.client._launcher.process
     assert isinstance(process, subprocess.Popen)
     parents = {}
     for status in Path("/proc").glob("[0-9]*/status"):
@@ -310,7 +310,7 @@ async def test_a_killed_fork_server_is_started_again() -> None:
     VirtualShell({}, 60)
     started = virtual._WORKERS._started
     assert started is not None
-    started.client._process.kill()
+    started.client._launcher.process.kill()
     ended = select.poll()
     ended.register(started.control, 0)
     assert ended.poll(20_000)

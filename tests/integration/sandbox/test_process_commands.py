@@ -334,7 +334,7 @@ async def test_a_closed_workspace_says_so() -> None:
 
 async def test_a_launcher_that_was_killed_is_an_error_of_the_sandbox() -> None:
     async with opened() as place:
-        place._built.client._process.kill()
+        place._built.client._launcher.process.kill()
         with pytest.raises(SandboxError, match="killed"):
             await bash(place, "sleep 1")
 

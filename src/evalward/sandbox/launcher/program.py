@@ -17,31 +17,34 @@ from evalward.sandbox.launcher.serve import Launcher, read_line, say
 
 
 def main() -> None:
-    """The arguments: number of the control socket, whose first line is the plan; perhaps a user; our modules' folders.
+    """The arguments: number of the control socket, whose lines are plans; perhaps a user; our modules' folders.
 
     The user is who asks, and has fewer rights than we: what is asked can't lead to more.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)  # a command that had it could ask for anything
-    line = read_line(control)
-    if not line:
-        return
-    plan = load_plan(line)
+    while (line := read_line(control)) and _waits_after(control, load_plan(line)):
+        pass
+
+
+def _waits_after(control: socket.socket, plan: Plan) -> bool:
+    """Build and serve. Whether it was refused before anything was changed: then there may be another plan."""
     if len(sys.argv) > 3:
         if plan.user not in OWN_USERS:
             say(control, error="commands need a user id of their own here", number=errno.EPERM)
-            return
+            return False
         plan = replace(plan, owner=int(sys.argv[2]), bubblewrap=None)
     if plan.bubblewrap is not None:
         _wrap(control, plan)
-        return
+        return False
     if plan.worker:
         import evalward.sandbox.worker  # noqa: PLC0415, F401 - now: behind the walls its files may be out of reach
     try:
         _prepare(plan)
     except OSError as error:
-        say(control, error=str(error.strerror or error), number=error.errno)
-        return
+        unchanged = os.geteuid() == 0  # one call was refused; others than root have entered a user namespace by then
+        say(control, error=str(error.strerror or error), number=error.errno, waits=unchanged)
+        return unchanged
     group = cgroups.make(plan.memory_bytes, plan.processes) if plan.memory_bytes or plan.processes else None
     try:
         if plan.namespaces:
@@ -52,6 +55,7 @@ def main() -> None:
         if group is not None:
             group.end()
             group.remove()
+    return False
 
 
 def _wrap(control: socket.socket, plan: Plan) -> None:

@@ -8,12 +8,13 @@ import socket
 import subprocess
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.descend import Found, Link
 from evalward.sandbox.launcher.plan import Plan
 from evalward.sandbox.launcher.serve import END, GIVE, LISTEN, OPEN, START, TAKE, read_line, receive
-from evalward.sandbox.process.launching import launching
+from evalward.sandbox.process.launching import LauncherProcess, launching
 
 PATIENCE_S = 30.0  # for what takes the launcher milliseconds, on a machine that has none left
 LAST_BREATH_S = 5.0  # a machine that is busy takes its time to tell of an end
@@ -21,33 +22,67 @@ _MOST = 1 << 12
 _MOST_PATH = 1 << 17  # a path that the kernel takes has 4096 bytes, and JSON may need six for each
 
 
-class RefusedError(SandboxError):
-    """The machine doesn't let us build this sandbox. `number`: the `errno` that it gave."""
+@dataclass(frozen=True)
+class Launcher:
+    """A launcher's process and our end of the socket over which it is asked."""
 
-    def __init__(self, message: str, number: int | None) -> None:
+    control: socket.socket
+    process: LauncherProcess
+
+    @classmethod
+    def start(cls) -> Launcher:
+        """Start one. It waits for a plan. Raises `SandboxError`."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                return cls(ours, launching().start(theirs))
+        except OSError as error:
+            ours.close()
+            raise SandboxError(f"the sandbox's launcher could not be started: {error}") from error
+
+    def close(self, patience_s: float = PATIENCE_S) -> None:
+        """It ends everything, then itself. When this returns nothing of its sandbox runs any more."""
+        self.control.close()
+        try:
+            self.process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()  # with a process namespace all in it end too
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1)
+
+
+class RefusedError(SandboxError):
+    """The machine doesn't let us build this sandbox. `number`: the `errno` that it gave.
+
+    `waits`: the launcher is as it was before it was asked, and takes another plan.
+    """
+
+    def __init__(self, message: str, number: int | None, *, waits: bool = False) -> None:
         super().__init__(message)
-        self.number = number
+        self.number, self.waits = number, waits
 
 
 class LauncherClient:
     """One launcher and everything in its sandbox."""
 
-    def __init__(self, plan: Plan, patience_s: float = PATIENCE_S) -> None:
-        """Start it and wait until its sandbox stands. Raises `SandboxError`, `RefusedError` where it is not to be."""
+    def __init__(self, plan: Plan, patience_s: float = PATIENCE_S, spares: list[Launcher] | None = None) -> None:
+        """Start it and wait until its sandbox stands. Raises `SandboxError`, `RefusedError` where it is not to be.
+
+        `spares`: where a launcher is taken from, and left when it refuses and waits for another plan. To start one
+        takes longer than to ask it.
+        """
         self._lock = threading.Lock()  # requests that wait for an answer are made in threads
-        self._control, theirs = socket.socketpair()
+        self._launcher = spares.pop() if spares else Launcher.start()
+        self._control = self._launcher.control
         self._patience_s = patience_s
         self._control.settimeout(patience_s)
-        try:
-            with theirs:
-                self._process = launching().start(theirs)
-        except OSError as error:
-            self._control.close()
-            raise SandboxError(f"the sandbox's launcher could not be started: {error}") from error
         try:
             self._control.sendall(plan.dump())
             self._confirmed(read_line(self._control))
         except BaseException as error:
+            if spares is not None and isinstance(error, RefusedError) and error.waits:
+                spares.append(self._launcher)
+                raise
             self.close()
             if isinstance(error, OSError):
                 raise SandboxError(f"the sandbox's launcher gave no answer: {error}") from error
@@ -98,7 +133,7 @@ class LauncherClient:
     def lost(self) -> bool:
         """True when the launcher has ended although nobody closed it: an operator killed it, or the system did."""
         try:
-            self._process.wait(LAST_BREATH_S)  # its sockets close a moment before it can be seen to have ended
+            self._launcher.process.wait(LAST_BREATH_S)  # its sockets close a moment before it can be seen to have ended
         except subprocess.TimeoutExpired:
             return False
         return True
@@ -121,13 +156,7 @@ class LauncherClient:
     def close(self) -> None:
         """End everything. When this returns nothing of the sandbox runs any more."""
         with self._lock:
-            self._control.close()  # the launcher ends everything, then itself
-        try:
-            self._process.wait(self._patience_s)
-        except subprocess.TimeoutExpired:
-            self._process.kill()  # with a process namespace all in it end too
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(1)
+            self._launcher.close(self._patience_s)
 
     @staticmethod
     def _confirmed(line: bytes) -> None:
@@ -135,4 +164,5 @@ class LauncherClient:
             raise SandboxError("the sandbox's launcher ended unexpectedly")
         answer = json.loads(line)
         if "error" in answer:
-            raise RefusedError(f"the sandbox could not be built: {answer['error']}", answer.get("number"))
+            why, waits = f"the sandbox could not be built: {answer['error']}", answer.get("waits", False)
+            raise RefusedError(why, answer.get("number"), waits=waits)

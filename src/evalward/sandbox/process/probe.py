@@ -16,7 +16,7 @@ from typing import TypeVar
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher import bubblewrap, landlock, seccomp
 from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.process.client import PATIENCE_S, LauncherClient, RefusedError
+from evalward.sandbox.process.client import PATIENCE_S, Launcher, LauncherClient, RefusedError
 from evalward.sandbox.process.isolation import Isolation
 from evalward.sandbox.process.launching import can_change_users
 from evalward.sandbox.process.settings import Network
@@ -28,6 +28,8 @@ _PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EINTR, errno.EBUSY, errno.EMFILE, 
 _PERHAPS_PASSING = {errno.ENOSPC, errno.EUSERS}  # too many namespaces just now, or none allowed at all
 
 _Built = TypeVar("_Built")
+Build = Callable[["Layers", float, list[Launcher]], _Built]
+"""Builds something behind these walls, with this patience in seconds, by a launcher that waits if there is one."""
 
 
 @dataclass(frozen=True)
@@ -90,29 +92,41 @@ def layers() -> Layers:
     return found
 
 
-def strongest(build: Callable[[Layers, float], _Built]) -> tuple[Layers, _Built]:
+def strongest(build: Build[_Built]) -> tuple[Layers, _Built]:
     """The strongest walls with which something can be built, and what was built.
 
     What the machine refuses is told in `note`. An attempt that failed for any other reason says nothing about the
     machine: it is repeated with more patience. Raises `SandboxError` when that doesn't help.
     """
     refused: list[str] = []
-    for wanted in (*candidates(), Layers()):
-        try:
-            built = attempt(build, wanted)
-        except RefusedError as error:
-            refused.append(f"no {', '.join(wanted._means('none')) or 'launcher'}: {error}")
-            continue
-        return replace(wanted, note="; ".join(refused[:1])), built
+    with _spares() as spares:
+        for wanted in (*candidates(), Layers()):
+            try:
+                built = attempt(build, wanted, spares)
+            except RefusedError as error:
+                refused.append(f"no {', '.join(wanted._means('none')) or 'launcher'}: {error}")
+                continue
+            return replace(wanted, note="; ".join(refused[:1])), built
     raise SandboxError(f"no sandbox can be built here at all: {refused[-1]}")
 
 
-def attempt(build: Callable[[Layers, float], _Built], wanted: Layers) -> _Built:
+@contextmanager
+def _spares() -> Iterator[list[Launcher]]:
+    """Launchers that refused and wait; those that are left are ended."""
+    spares: list[Launcher] = []
+    try:
+        yield spares
+    finally:
+        for launcher in spares:
+            launcher.close()
+
+
+def attempt(build: Build[_Built], wanted: Layers, spares: list[Launcher]) -> _Built:
     """Build, and again where a failure may pass. Raises `RefusedError` when the machine doesn't allow it."""
     for number in range(ATTEMPTS):
         last = number == ATTEMPTS - 1
         try:
-            return build(wanted, PATIENCE_S * (number + 1))
+            return build(wanted, PATIENCE_S * (number + 1), spares)
         except RefusedError as error:
             if last and error.number in _PASSING:
                 raise SandboxError(
@@ -150,16 +164,17 @@ def candidates() -> Iterator[Layers]:
 
 def works(wanted: Layers) -> bool:
     """Can such a sandbox be built? Raises `SandboxError` when that can't be said."""
-    try:
-        attempt(_try, wanted)
-    except RefusedError:
-        return False
+    with _spares() as spares:
+        try:
+            attempt(_try, wanted, spares)
+        except RefusedError:
+            return False
     return True
 
 
-def _try(wanted: Layers, patience_s: float) -> None:
+def _try(wanted: Layers, patience_s: float, spares: list[Launcher]) -> None:
     with yard(wanted) as plan:
-        LauncherClient(plan, patience_s).close()
+        LauncherClient(plan, patience_s, spares).close()
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalward.config import LoadedConfig, Suite
+from evalward.config import BashSuite, LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -36,6 +36,10 @@ class BashKind:
 
     def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
         """Cases, prompt and tool of a suite."""
+        if isinstance(spec, BashSuite) and spec.sandbox == "virtual":
+            from evalward.sandbox.virtual import start_early  # noqa: PLC0415
+
+            start_early()
         from evalward.suites.bash.trial import prepare  # noqa: PLC0415 - who judges runs nothing
 
         return prepare(spec, config)
