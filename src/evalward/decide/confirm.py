@@ -16,11 +16,12 @@ from evalward.records.policy import Confirm, Policy, Rule
 
 @dataclass(frozen=True)
 class Retry:
-    """The fresh trials of one run: how many of which case."""
+    """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side."""
 
     suite: str
     target: str
     trials: Mapping[str, int]
+    beside: bool = False
 
     @property
     def name(self) -> str:

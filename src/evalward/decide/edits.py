@@ -69,7 +69,10 @@ def _shown(value: object) -> str:
 
 
 def _confirm(confirm: Confirm | None) -> str:
-    return f"trials {confirm.trials}, at_most {confirm.at_most:g}" if confirm else "off"
+    if confirm is None:
+        return "off"
+    base = f"base {confirm.base_trials} trials" if confirm.base == "auto" else "base off"
+    return f"trials {confirm.trials}, at_most {confirm.at_most:g}, {base}"
 
 
 def _runs(baseline: Baseline | None) -> dict[str, BaselineRun]:

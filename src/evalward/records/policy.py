@@ -18,6 +18,10 @@ def _as_written(value: Any) -> Any:
 
 
 Off = Annotated[Literal["off"], BeforeValidator(_as_written, json_schema_input_type=Literal["off"] | Literal[False])]
+OnOrOff = Annotated[
+    Literal["auto", "off"],
+    BeforeValidator(_as_written, json_schema_input_type=Literal["auto", "off"] | Literal[False]),
+]
 _Test = Annotated[
     Literal["exact", "off"],
     BeforeValidator(_as_written, json_schema_input_type=Literal["exact", "off"] | Literal[False]),
@@ -76,6 +80,11 @@ class Confirm(StrictRecord):
     """The confirm stage: cases of random targets that failed are tried again before a drop is believed."""
 
     trials: int = Field(default=4, ge=1, le=20, description="Fresh trials of each case that failed")
+    base: OnOrOff = Field(
+        default="auto",
+        description="auto: where a drop stays in doubt or would fail the check, measure the base commit beside the head",
+    )
+    base_trials: int = Field(default=8, ge=2, le=20, description="Trials of each case in doubt then, on either side")
     at_most: float = Field(
         default=1.0,
         gt=0,

@@ -50,13 +50,28 @@ class Subject(Record):
         return dict(self.__pydantic_extra__)
 
 
+class Beside(Record):
+    """Fresh trials of the cases in doubt on both sides, in one session and in turns: what differs is the pull request.
+
+    `base` are those of the base commit's prompt, tool description and guidance, `head` those of the head's, each case
+    as often on either side. They are in no metric. `commit` is the base commit; `note` says why there are none, or
+    not all of them.
+    """
+
+    commit: str | None = None
+    base: list[Result] = []
+    head: list[Result] = []
+    note: str | None = None
+
+
 class Run(Record):
     """One suite evaluated with one target.
 
     `planned` is the number of trials that completeness is judged against. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
-    `confirm_note` says why there are none, or not all of them.
+    `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
+    a doubt was left.
     """
 
     suite: str
@@ -74,6 +89,7 @@ class Run(Record):
     cases: list[Result] = []
     confirmation: list[Result] = []
     confirm_note: str | None = None
+    beside: Beside | None = None
 
     @property
     def name(self) -> str:

@@ -251,11 +251,12 @@ class FoundTrial(Record):
 
 
 class Again(Record):
-    """Fresh trials of one run: how many of which case."""
+    """Fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side."""
 
     suite: str
     target: str
     trials: dict[str, Count]
+    beside: bool = False
 
 
 class Agains(Record):
