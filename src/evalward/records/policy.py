@@ -82,7 +82,7 @@ class Confirm(StrictRecord):
     trials: int = Field(default=4, ge=1, le=20, description="Fresh trials of each case that failed")
     base: OnOrOff = Field(
         default="auto",
-        description="auto: where a drop stays in doubt or would fail the check, measure the base commit beside the head",
+        description="auto: where a drop is in doubt, or would fail the check, measure the base commit beside the head",
     )
     base_trials: int = Field(default=8, ge=2, le=20, description="Trials of each case in doubt then, on either side")
     at_most: float = Field(
