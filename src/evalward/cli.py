@@ -18,6 +18,7 @@ from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
+from evalward.commands.safety_arguments import add_safety
 from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_guidance(commands, _command, _selection_options)
     _add_validate(commands)
     add_judge(commands, DEFAULT_CONFIG)
+    add_safety(commands)
     _add_publish(commands)
     add_accept(commands, _command)
     add_release(commands, _command)

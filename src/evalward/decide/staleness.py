@@ -17,7 +17,14 @@ from evalward.records.report import Report, Run
 FEW_TRIALS = 5
 """With fewer baseline trials of a random target a small drop can never be told from chance."""
 
-VERSION_PARTS = {"bashkit": "bashkit", "model": "the model", "model_version": "the model's version", "host": "the host"}
+VERSION_PARTS = {
+    "bashkit": "bashkit",
+    "safety": "the safety validator",
+    "shellcheck": "shellcheck",
+    "model": "the model",
+    "model_version": "the model's version",
+    "host": "the host",
+}
 """Parts of a subject that change under a repository rather than in it, in people's words."""
 
 

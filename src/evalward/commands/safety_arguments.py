@@ -1,0 +1,43 @@
+"""The command line of `evalward safety`; apart from the command itself, so that `--help` loads nothing for it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalward.commands.world import World
+
+LEVELS = ("strict", "moderate", "permissive")
+MOST_INPUT = 16 << 20  # bytes of standard input
+
+
+def add_safety(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command `safety`."""
+    summary = "rate how dangerous shell commands are, without running them"
+    parser = commands.add_parser("safety", help=summary, description=summary[0].upper() + summary[1:] + ".")
+    handler: Callable[[World, argparse.Namespace], int] = _safety
+    parser.set_defaults(handler=handler)
+    parser.add_argument("command", nargs="*", metavar="COMMAND", help="default: each line of standard input")
+    parser.add_argument("--level", choices=LEVELS, help="exit with 1 when a command is riskier than this level allows")
+    parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
+
+
+def _safety(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.safety import SafetyOptions, safety  # noqa: PLC0415
+
+    return safety(world, SafetyOptions(args.command or _lines(), args.level, args.format))
+
+
+def _lines() -> Sequence[str]:
+    """The lines of standard input that aren't blank. Raises `InputError` for more than fit, and where it is closed."""
+    from evalward.records.problem import wrong  # noqa: PLC0415
+
+    if sys.stdin is None:
+        raise wrong("standard input", "is closed", "Give the commands as arguments, or one a line.")
+    content = sys.stdin.buffer.read(MOST_INPUT + 1)
+    if len(content) > MOST_INPUT:
+        raise wrong("standard input", f"is longer than {MOST_INPUT >> 20} MiB", "Split it.")
+    return [line for line in content.decode("utf-8", "surrogateescape").split("\n") if line.strip()]
