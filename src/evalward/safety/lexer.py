@@ -2,8 +2,8 @@
 
 A lexer of our own, because the word is where evasion happens and where a grammar with error recovery guesses:
 of the 443 valid constructs in ``tests/data/shell-syntax.json`` tree-sitter-bash 0.25 rejects 38 and silently
-loses the words of others, for instance everything after ``1>&2``. shfmt 3.14.1 rejects 9: here-documents without an end,
-which bash runs, ``! !`` and ``a[1]``; and it is a process per command, 7 ms where this takes 0.05. This one agrees
+loses the words of others, for instance everything after ``1>&2``. shfmt 3.14.1 rejects 9 (here-documents without an
+end, which bash runs; ``! !``; ``a[1]``), and it is a process per command: 7 ms where this takes 0.05. This one agrees
 with bash on all of them.
 """
 
