@@ -34,7 +34,11 @@ def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand,
         "--report", type=Path, action="append", metavar="R.json", help=f"several are pooled; default: {report}"
     )
     how = action.add_mutually_exclusive_group()
-    how.add_argument("--replace", action="store_true", help="the report's trials instead of the baseline's (default)")
+    how.add_argument(
+        "--replace",
+        action="store_true",
+        help="the report's trials instead of the baseline's: the default, and with this also where a drop is in doubt",
+    )
     how.add_argument("--pool", action="store_true", help="the report's trials beside the baseline's")
     action.add_argument("--accept", metavar="REASON", help="take a drop on purpose; the reason is written down")
     action.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
@@ -53,6 +57,7 @@ def _update(world: World, args: argparse.Namespace) -> int:
     options = UpdateOptions(
         also=tuple(also),
         pool=args.pool,
+        replace=args.replace,
         policy=update_policy(args.config, args.baseline, args.profile),
         accept=args.accept,
         dry_run=args.dry_run,

@@ -6,12 +6,14 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from evalward.decide.compare import Measure
 from evalward.decide.pooling import (
     MOST_TRIALS,
     Measured,
+    changed_parts,
     combine,
     pooled_run,
     report_digest,
@@ -32,6 +34,10 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
 from evalward.records.result import OtherDetails, Result, Status
+from evalward.records.verdict import Outcome, Verdict
+
+RunName = tuple[str, str]
+"""Suite and target."""
 
 UPDATE_HINT = "Make it with `evalward baseline update`."
 MOST_ACCEPTED = 20
@@ -51,11 +57,13 @@ class Update:
 
     `baseline` is the previous one, the very object, when there is no news. `report` is what was measured, as one: what
     a verdict is to be asked for; `None` when all of it is in the baseline already. `notes` are what people should know.
+    `spared` names the runs of the previous baseline that stayed as they were instead of being replaced.
     """
 
     baseline: Baseline
     report: Report | None
     notes: Sequence[str] = ()
+    spared: Sequence[str] = ()
 
 
 def make_baseline(report: Report, file: str, previous: Baseline | None, measures: Mapping[str, Measure]) -> Baseline:
@@ -74,15 +82,17 @@ def update_baseline(
     *,
     pool: bool = False,
     policy: Policy = NO_POLICY,
+    spare: Mapping[RunName, str] = MappingProxyType({}),
 ) -> Update:
     """The baseline of one or several reports.
 
     With `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
     `MOST_TRIALS` per case at most; otherwise they replace them. Skipped trials go where `policy` waives their case, or
-    `previous` doesn't know it. Raises `InputError` for reports that can't be a baseline.
+    `previous` doesn't know it. `spare` names runs that nothing may replace, each with the reason: their trials are
+    added where they can be, else the run stays as it was. Raises `InputError` for reports that can't be a baseline.
     """
     whole, notes = _whole(measured, previous, measures, policy)
-    fed = previous.provenance.reports if previous and pool else []
+    fed = previous.provenance.reports if previous and (pool or spare) else []
     new, known = _unknown(whole, fed)
     if previous and not new:
         return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
@@ -90,12 +100,20 @@ def update_baseline(
     report = combine(new)
     old = {run_key(run): run for run in previous.runs} if previous else {}
     runs: list[BaselineRun] = []
+    spared: list[str] = []
     for run in report.runs:
-        cases, told = pooled_run(run, old.get(run_key(run))) if pool else (None, [])
-        runs.append(_make_run(run, old.get(run_key(run)), cases, measures))
+        before, why = old.get(run_key(run)), spare.get((run.suite, run.target))
+        cases, told = pooled_run(run, before) if pool or why else (None, [])
+        if before is not None and why and (cases is None or _older_cases(report, run, previous, before)):
+            runs.append(before)
+            spared.append(run.name)
+            notes.append(f"{run.name}: stays as it was: {why}, and {_not_poolable(run, before)}")
+            continue
+        runs.append(_make_run(run, before, cases, measures))
         notes += told
+        notes += [f"{run.name}: pooled, not replaced: {why}"] if why and cases is not None and not pool else []
     runs.sort(key=lambda run: (run.suite, run.target))
-    source = _source(report, previous if pool else None)
+    source = _source(report, previous if pool or spare else None)
     provenance = BaselineProvenance(
         created_at=source.created_at,
         commit=source.commit,
@@ -104,7 +122,35 @@ def update_baseline(
         accepted=previous.provenance.accepted if previous else [],
     )
     made = Baseline(provenance=provenance, runs=runs)
-    return Update(previous if previous and _content(made) == _content(previous) else made, report, notes)
+    kept = previous if previous and _content(made) == _content(previous) else made
+    return Update(kept, report, notes, spared)
+
+
+def _older_cases(report: Report, run: Run, previous: Baseline | None, before: BaselineRun) -> bool:
+    """The report was made earlier than the baseline, and has other cases: the newer ones stay."""
+    older = previous is not None and previous.provenance.created_at > report.created_at
+    return older and {r.id: r.definition for r in run.cases} != {case.id: case.definition for case in before.cases}
+
+
+def _not_poolable(run: Run, before: BaselineRun) -> str:
+    if run.subject.hash != before.subject.hash:
+        return f"its trials can't be pooled, because its subject changed ({changed_parts(before, run)})"
+    if not run.random:
+        return "more trials of a target that always does the same say nothing"
+    return "its cases are not the same"
+
+
+def doubted(verdict: Verdict) -> dict[RunName, str]:
+    """The runs that look worse by a drop which chance could explain: a doubt must not become the new normal by itself.
+
+    What could not be compared (a redefined case, a prompt that only a replay saw) is no such doubt: nothing of the old
+    measurement speaks about it any more.
+    """
+    return {
+        (reason.suite, reason.target): "it looks worse, and chance can't be excluded"
+        for reason in verdict.reasons
+        if reason.outcome is Outcome.INCONCLUSIVE and reason.stage == "drop" and reason.suite and reason.target
+    }
 
 
 def _source(report: Report, pooled: Baseline | None) -> BaselineProvenance:

@@ -43,7 +43,7 @@ class Settings:
     report: str | None = None
     publish: str | None = None
     baseline_to: BaselineTo = "push"
-    baseline_mode: BaselineMode = "replace"
+    baseline_mode: BaselineMode = "pool"
     baseline_branch: str = "evalward/baseline"
     artifact: str = "evalward"
     dry_run: bool = False
