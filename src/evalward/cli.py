@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
+FAILED = "only what failed last time, by the report in DIR"
 FORMATS = ("terminal", "markdown", "junit", "json")
 VERBOSE = "show every check, and each task's turns, calls, tokens and time"
 IMPORTED = ("bashkit-eval", "caro", "llm-tool-test", "fc-eval")  # as in importers.base, which is slow to load
@@ -110,6 +111,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
 
@@ -118,6 +120,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     _judging_options(parser)
 
@@ -200,6 +203,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         resume=args.resume,
         record=args.record,
         verbose=args.verbose,
+        failed=args.failed,
     )
     return run(world, options)
 
@@ -215,6 +219,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         profile=args.profile,
         fail_on=args.fail_on,
         resume=args.resume,
+        failed=args.failed,
     )
     return check(world, options)
 

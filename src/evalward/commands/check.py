@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 
+from evalward.commands.failed import failed_in, only_failed, spelled_out
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
 from evalward.commands.stored_history import history_of
@@ -29,12 +30,13 @@ COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
 JUNIT_FILE = "junit.xml"
 BADGE_FILE = "badge.json"
+DEFAULT_OUTPUT = Path("evalward-out")  # as the command line's
 FILES = (JUDGEMENT_FILE, COMMENT_FILE, JUNIT_FILE, BADGE_FILE)
 
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` was asked for. `baseline` overrides the config's."""
+    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time."""
 
     config: Path
     output: Path
@@ -43,6 +45,7 @@ class CheckOptions:
     profile: str | None = None
     fail_on: FailOn | None = None
     resume: bool = False
+    failed: bool = False
 
 
 def check(world: World, options: CheckOptions) -> int:
@@ -50,6 +53,9 @@ def check(world: World, options: CheckOptions) -> int:
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
         world = world.hiding(loaded.config.providers.key_names)
+        if options.failed:
+            chosen = only_failed(runner, options.output, options.selection, resume=options.resume)
+            options = replace(options, selection=chosen)
         policy = policy_of(loaded, options.profile, options.fail_on)
         baseline = find_baseline(runner, loaded, options)
         services = services_of(
@@ -82,6 +88,8 @@ def check(world: World, options: CheckOptions) -> int:
         output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
         output.write(BADGE_FILE, badge(judgement.verdict))
         world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
+        if failed_in(report):
+            world.say(f"What failed, again: {_command(options, '--failed')}")
         return judgement.verdict.exit_code
 
 
@@ -103,13 +111,24 @@ def find_baseline(runner: Runner, loaded: LoadedConfig, options: CheckOptions) -
 
 
 def reproduce(options: CheckOptions) -> str:
-    """The command that does the same again."""
-    words = ["evalward", "check", "--config", str(options.config)]
-    for name, values in (("--suite", options.selection.suites), ("--target", options.selection.targets)):
+    """The command that does the same again.
+
+    Where no patterns say which cases were run because they had failed, it runs again what of them failed this time.
+    """
+    spelled = spelled_out(options.selection)
+    if spelled is None:
+        return _command(options, "--failed")
+    return _command(replace(options, selection=spelled))
+
+
+def _command(options: CheckOptions, *more: str) -> str:
+    words = ["evalward", "check", "--config", str(options.config), *more]
+    selection = options.selection
+    for name, values in (("--suite", selection.suites), ("--target", selection.targets), ("--case", selection.cases)):
         for value in values:
             words += [name, value]
-    for value in options.selection.cases:
-        words += ["--case", value]
+    if more and options.output != DEFAULT_OUTPUT:
+        words += ["--output", str(options.output)]
     named = {
         "--trials": options.selection.trials,
         "--baseline": options.baseline,

@@ -58,6 +58,7 @@ def chosen_of(selection: Selection) -> m.Chosen:
         targets=list(selection.targets),
         cases=list(selection.cases),
         trials=selection.trials,
+        only=None if selection.only is None else list(selection.only),
     )
 
 

@@ -27,7 +27,6 @@ from evalward.records.comparison import (
 from evalward.records.evidence import Confirmation
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON, CategorySummary, Measurement
-from evalward.records.patterns import chosen
 from evalward.records.report import Partial, Report, Run
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
@@ -40,7 +39,7 @@ NOTHING = Measurement(metrics={}, categories={})
 def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Comparison:
     """All runs of both sides: first the report's in its order, then those that only the baseline has.
 
-    With a partial report, only the part of the baseline that its selection covers is looked at.
+    With a partial report, only the part of either side that its selection covers is looked at.
     """
     now = {_key(run) for run in report.runs}
     runs = [_compare_run(run, base, report.partial, measures) for run, base in find_runs(report, baseline)]
@@ -54,14 +53,17 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
         interrupted=report.interrupted,
         warnings=report.warnings,
         guidance=report.guidance,
-        runs=runs + [_missing_run(run) for run in gone],
+        runs=runs + [_missing_run(run, report.partial) for run in gone],
     )
 
 
 def find_runs(report: Report, baseline: Baseline | None) -> list[tuple[Run, BaselineRun | None]]:
-    """The report's runs, each with the baseline's run of equal suite, target and kind."""
+    """The report's runs, each with the baseline's run of equal suite, target and kind.
+
+    Runs outside of a partial report's selection are left out.
+    """
     before = {_key(run): run for run in baseline.runs} if baseline else {}
-    return [(run, before.get(_key(run))) for run in report.runs]
+    return [(run, before.get(_key(run))) for run in report.runs if _chosen(report.partial, run)]
 
 
 def _key(run: Run | BaselineRun) -> tuple[str, str, str]:
@@ -69,10 +71,19 @@ def _key(run: Run | BaselineRun) -> tuple[str, str, str]:
     return run.suite, run.target, run.kind
 
 
-def _covers(partial: Partial | None, run: BaselineRun) -> bool:
+def _chosen(partial: Partial | None, run: Run) -> bool:
+    """True for a run that the selection covers; where cases were chosen, of what has none nothing was to be run."""
     if partial is None:
         return True
-    return chosen(run.suite, partial.suites) and chosen(run.target, partial.targets)
+    there = run.planned > 0 or bool(run.cases) or run.not_measured is not None
+    return partial.covers(run.suite, run.target) and (there or not partial.by_case)
+
+
+def _covers(partial: Partial | None, run: BaselineRun) -> bool:
+    """True for a run of the baseline of which the selection covers a case."""
+    return partial is None or (
+        partial.covers(run.suite, run.target) and (bool(_cases_of(run, partial)) or not partial.by_case)
+    )
 
 
 @dataclass(frozen=True)
@@ -98,12 +109,17 @@ class Sides:
 
 def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sides:
     """The cases of a run on both sides, as far as the selection of a partial report covers them."""
-    wanted = partial.cases if partial else []
     return Sides(
-        before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
+        before={case.id: case for case in _cases_of(base, partial)} if base else {},
         now=_by_case(run.cases),
         fresh=_by_case(_fresh(run)),
     )
+
+
+def _cases_of(base: BaselineRun, partial: Partial | None) -> list[BaselineCase]:
+    if partial is None:
+        return base.cases
+    return [case for case in base.cases if partial.covers_case(base.suite, base.target, case.id)]
 
 
 def _fresh(run: Run) -> list[Result]:
@@ -134,6 +150,7 @@ def _compare_run(
         errors=_errors(run),
         judge_errors=sum(_unjudged(result) for result in run.cases),
         planned=run.planned,
+        whole=run.whole if partial is not None and partial.by_case else None,
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
         replayed=len(replayed),
@@ -324,8 +341,9 @@ def _note(results: Sequence[Result], shown: Result | None) -> str | None:
     return shown.message or (None if listed and shown.reason == "checks_failed" else shown.reason)
 
 
-def _missing_run(run: BaselineRun) -> RunComparison:
-    cases = [_case_change(case.id, case, ()) for case in sorted(run.cases, key=lambda case: case.id)]
+def _missing_run(run: BaselineRun, partial: Partial | None) -> RunComparison:
+    known = sorted(_cases_of(run, partial), key=lambda case: case.id)
+    cases = [_case_change(case.id, case, ()) for case in known]
     metrics = [
         MetricChange(id=name, before=metric, now=None, whole=None, delta=None, better=metric.better)
         for name, metric in run.metrics.items()

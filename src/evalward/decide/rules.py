@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.drops import Applied, Drop, decide_drops
+from evalward.decide.parts import SILENT, Said, limits_of_part
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import counts, shown_apart
 from evalward.decide.statistics.intervals import wilson
@@ -12,11 +13,9 @@ from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.evidence import Interval
 from evalward.records.metric import EPSILON, Metric
 from evalward.records.policy import Confirm, Rule
-from evalward.records.verdict import RuleOutcome, RuleStatus, Stage
+from evalward.records.verdict import RuleOutcome, RuleStatus
 
-Said = tuple[RuleStatus, Stage, str]
-SILENT: Said = ("ok", "limit", "")
-_ORDER: tuple[RuleStatus, ...] = ("fail", "inconclusive", "not_available", "warn", "ok")
+_ORDER: tuple[RuleStatus, ...] = ("fail", "inconclusive", "not_available", "warn", "not_judged", "ok")
 
 
 def apply_rules(
@@ -58,11 +57,11 @@ def rules_of_run(
 def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
     rule, change = applied.rule, applied.change
     interval = interval_of(change.whole, applied.run.planned)
-    said: list[Said] = [
-        _limit(rule, change.whole, interval),
-        (drop.status, "drop", drop.message) if drop.message else SILENT,
-        _goal(rule, change.whole),
-    ]
+    dropped: Said = (drop.status, "drop", drop.message) if drop.message else SILENT
+    limit, goal = _limit(rule, change.whole, interval), _goal(rule, change.whole)
+    if applied.run.whole is not None:
+        limit, goal = limits_of_part(applied.run, rule, change.whole, (limit, goal))
+    said = [limit, dropped, goal]
     status, stage, _ = min(said, key=lambda item: _ORDER.index(item[0]))
     return RuleOutcome(
         rule=rule,

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from evalward.decide.rules import apply_rules, judged
 from evalward.decide.samples import Samples
+from evalward.decide.uncompared import beside_compared
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
@@ -38,7 +39,7 @@ def judge(
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
-        headline=reasons[0].message if reasons else _all_well(comparison, rules),
+        headline=reasons[0].message if reasons else _all_well(comparison, rules) + beside_compared(comparison),
         reasons=reasons,
         rules=rules,
         warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],

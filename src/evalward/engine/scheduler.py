@@ -141,6 +141,7 @@ def _run_record(
         trials=planned.trials,
         random=planned.target.random,
         planned=len(results),
+        whole=planned.whole if planned.whole > len(planned.cases) else None,
         subject=subject,
         metrics={} if not_measured else measurement.metrics,
         categories={} if not_measured else measurement.categories,

@@ -183,6 +183,7 @@ class RunComparison(Record):
     is pass^k, that all of them do; over the cases of the report that have k valid trials.
 
     `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
+    `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
     """
 
     suite: str
@@ -196,6 +197,7 @@ class RunComparison(Record):
     errors: int
     judge_errors: int = 0
     planned: int
+    whole: int | None = None
     replay: bool = False
     skipped: int = 0
     replayed: int = 0
@@ -219,6 +221,13 @@ class RunComparison(Record):
     def name(self) -> str:
         """`suite × target`."""
         return f"{self.suite} × {self.target}"
+
+    @property
+    def part(self) -> str:
+        """How much of the suite was chosen, as in `1 of 12 cases was run`; empty where all of it was."""
+        if self.whole is None:
+            return ""
+        return f"{self.total:,} of {self.whole:,} cases {'was' if self.total == 1 else 'were'} run"
 
     def of(self, *changes: CaseChangeKind) -> list[CaseChange]:
         """The cases with one of these changes, in order of id."""

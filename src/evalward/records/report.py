@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -10,6 +11,7 @@ from evalward.records.base import Count, Record
 from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
+from evalward.records.patterns import chosen
 from evalward.records.result import Details, OtherDetails, Result
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
@@ -67,7 +69,8 @@ class Beside(Record):
 class Run(Record):
     """One suite evaluated with one target.
 
-    `planned` is the number of trials that completeness is judged against. `random` says whether equal input can
+    `planned` is the number of trials that completeness is judged against. `whole` is the number of cases that the suite
+    has for this target, where a selection left some of them out. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
     `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
@@ -80,6 +83,7 @@ class Run(Record):
     trials: Count
     random: bool = False
     planned: Count = 0
+    whole: Count | None = None
     subject: Subject
     metrics: dict[str, Metric] = {}
     categories: dict[str, CategorySummary] = {}
@@ -97,12 +101,45 @@ class Run(Record):
         return f"{self.suite} × {self.target}"
 
 
+class ChosenCases(Record):
+    """Cases of one suite and target, by their ids."""
+
+    suite: str
+    target: str
+    cases: list[str]
+
+
 class Partial(Record):
-    """The selection by which a run was restricted: it is compared in that part only."""
+    """The selection by which a run was restricted: it is compared in that part only.
+
+    `suites`, `targets` and `cases` are patterns, of which none means all. `only` holds cases by their ids, run by run:
+    of these, what the patterns leave.
+    """
 
     suites: list[str] = []
     targets: list[str] = []
     cases: list[str] = []
+    only: list[ChosenCases] | None = None
+
+    @property
+    def by_case(self) -> bool:
+        """True when cases were chosen, so that of a suite there may be a part."""
+        return bool(self.cases) or self.only is not None
+
+    def covers(self, suite: str, target: str) -> bool:
+        """True for the runs of which at least some cases may have been chosen."""
+        within = self.only is None or (suite, target) in self._by_run
+        return within and chosen(suite, self.suites) and chosen(target, self.targets)
+
+    def covers_case(self, suite: str, target: str, case: str) -> bool:
+        """True for the cases that were chosen."""
+        if not (self.covers(suite, target) and chosen(case, self.cases)):
+            return False
+        return self.only is None or case in self._by_run[suite, target]
+
+    @cached_property
+    def _by_run(self) -> dict[tuple[str, str], frozenset[str]]:
+        return {(each.suite, each.target): frozenset(each.cases) for each in self.only or ()}
 
 
 class Report(Record):

@@ -49,7 +49,7 @@ class Reason(Record):
     remedy: str = ""
 
 
-RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available"]
+RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available", "not_judged"]
 
 
 class RuleOutcome(Record):
@@ -58,6 +58,7 @@ class RuleOutcome(Record):
     `value` is over all cases (limits), `before`, `now` and `delta` over the comparable ones (drops). `message` is what
     fails, warns or can't be told, empty when all is well; `explanation` is the decision about the drop in a sentence,
     and `evidence` what it rests on, where the rule has one and the target is random. `interval` is that of `value`.
+    `not_judged`: the rule has limits that hold for all cases of the suite, and only some were run.
     """
 
     rule: Rule

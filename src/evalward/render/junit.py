@@ -92,7 +92,7 @@ def _rule(rule: RuleOutcome, verdict: Verdict) -> Test:
     name = f"{rule.rule.metric} of {rule.suite} × {rule.target}: {_limits(rule.rule)}"
     if rule.status in {"ok", "warn"}:
         return Test(name, message=rule.message)
-    if rule.status == "not_available":
+    if rule.status in {"not_available", "not_judged"}:
         return Test(name, "skipped", message=rule.message)
     outcome = Outcome.FAIL if rule.status == "fail" else Outcome.INCONCLUSIVE
     return Test(name, _state(outcome, verdict), rule.stage, rule.message)

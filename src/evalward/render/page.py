@@ -217,10 +217,10 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
     badge = _run_badge(run, rules, judgement.verdict.reasons)
     categories = category_rows(run.categories)
     if caps.detail != "full":
-        rows, info = [row for row in rows if row.badge.word not in {"ok", "info"}], []
+        rows, info = [row for row in rows if row.badge.word not in {"ok", "info", "part only"}], []
         categories = [category for category in categories if category.fell]
     measured = run.not_measured is None and not run.missing
-    fine = badge.word in {"ok", "info", "new"} and not _allowances(run)
+    fine = badge.word in {"ok", "info", "new", "part only"} and not _allowances(run)
     return RunView(
         suite=run.suite,
         target=run.target,
@@ -284,6 +284,8 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
             if run.comparable
             else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
         )
+    if run.whole is not None:
+        notes.append(f"A part of the suite: {run.part}.")
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
@@ -358,10 +360,12 @@ def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:
     """What rules say that is neither fine nor told as a reason or warning."""
     told = {verdict.headline, *verdict.warnings, *(reason.message for reason in verdict.reasons)}
     blamed = {(reason.suite, reason.target, reason.metric) for reason in verdict.reasons}
-    return [
+    part = [rule.rule.metric for rule in rules if rule.status == "not_judged"]
+    limits = f"Floors, ceilings and goals hold for the whole suite and are not judged here ({', '.join(part)})."
+    return ([limits] if part else []) + [
         rule.message
         for rule in rules
-        if rule.status not in {"ok", "fail"}
+        if rule.status not in {"ok", "fail", "not_judged"}
         and rule.message not in told
         and (rule.suite, rule.target, rule.rule.metric) not in blamed
     ]

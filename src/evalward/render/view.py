@@ -37,6 +37,7 @@ OUTCOMES: dict[Outcome, Badge] = {
 UNCOMPARED_PASS = Badge("⚠️", "passed, but nothing was compared", "yellow", "!")
 UNPROTECTED_PASS = Badge("⚠️", "passed, by its own policy", "yellow", "!")
 STATUSES: dict[RuleStatus, Badge] = {
+    "not_judged": Badge("–", "part only", "dim", "–"),
     "ok": Badge("✅", "ok", "green", "✓"),
     "not_available": Badge("❔", "not available", "yellow", "?"),
     "warn": Badge("⚠️", "warn", "yellow", "!"),

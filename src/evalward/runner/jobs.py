@@ -126,7 +126,7 @@ def _judged_by(session: Session, order: m.MeasureOrder) -> LoadedConfig:
 
 
 def _plan(session: Session, loaded: LoadedConfig, chosen: m.Chosen) -> Plan:
-    selection = Selection(chosen.suites, chosen.targets, chosen.cases, chosen.trials)
+    selection = Selection(chosen.suites, chosen.targets, chosen.cases, chosen.trials, chosen.only)
     return prepare(loaded, selection, session.outside.env, session.keeper)
 
 

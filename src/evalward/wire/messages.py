@@ -12,6 +12,7 @@ from evalward.config.model import Config
 from evalward.records.base import Count, Record
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import Problem
+from evalward.records.report import ChosenCases
 from evalward.records.result import Result, Trial
 from evalward.records.trace import Message, Turn
 from evalward.targets.agents.base import Limit
@@ -89,12 +90,16 @@ class ReadOrder(Record):
 
 
 class Chosen(Record):
-    """What of the configuration is run: patterns; empty means all. `trials` overrides the suites' own number."""
+    """What of the configuration is run: patterns; empty means all. `trials` overrides the suites' own number.
+
+    `only`: of what the patterns leave, these cases of these runs, by their ids.
+    """
 
     suites: list[str] = []
     targets: list[str] = []
     cases: list[str] = []
     trials: int | None = None
+    only: list[ChosenCases] | None = None
 
 
 class MeasureOrder(Record):
