@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from evalward.decide.passing import all_well
 from evalward.decide.rules import apply_rules, judged
 from evalward.decide.samples import Samples
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
@@ -38,7 +39,7 @@ def judge(
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
-        headline=reasons[0].message if reasons else _all_well(comparison, rules),
+        headline=reasons[0].message if reasons else all_well(comparison, rules),
         reasons=reasons,
         rules=rules,
         warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
@@ -327,28 +328,6 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
-
-
-def _all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> str:
-    if comparison.baseline is None:
-        return "only floors and ceilings could speak: there is no baseline yet"
-    cases = [case for run in comparison.runs for case in run.cases]
-    counted = {
-        "broke": sum(case.change == "broken" and not case.excused for case in cases),
-        "got worse": sum(case.change == "worse" for case in cases),
-        "got fixed": sum(case.change == "fixed" for case in cases),
-        "failed by chance": sum(case.excused for case in cases),
-    }
-    said = [f"{_cases(number)} {verb}" for verb, number in counted.items() if number]
-    if counted["broke"] or counted["got worse"]:
-        return f"{' and '.join(said)}, within what the policy allows"
-    ruled = {(rule.suite, rule.target, rule.rule.metric) for rule in rules}
-    sank = any(
-        change.moved == "worse" and (run.suite, run.target, change.id) in ruled
-        for run in comparison.runs
-        for change in run.metrics
-    )
-    return ", ".join(["nothing got worse" + (" by more than the policy allows" if sank else ""), *said])
 
 
 def _cases(count: int) -> str:

@@ -17,7 +17,15 @@ from evalward.records.comparison import (
 )
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
-from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.entries import (
+    blamed,
+    change_counts,
+    changed_cases,
+    excused,
+    new_failures,
+    still_failing,
+    wrong_answers,
+)
 from evalward.render.escape import one_line
 from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
@@ -80,7 +88,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         marker=context.marker,
         title=context.title,
         badge=_outcome(judgement, context),
-        headline=verdict.headline,
+        headline=_headline(judgement),
         facts=_facts(comparison, verdict, context),
         alerts=[
             *_alerts(comparison, context),
@@ -95,6 +103,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         several=several,
         unsafe=unsafe,
         broken=broken,
+        new=new_failures(comparison, caps, several=several),
+        still=still_failing(comparison, caps, several=several),
         excused=changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=excused),
         wrong=wrong,
         fixed=changed_cases(
@@ -102,6 +112,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         ),
         others=changed_cases(comparison, others, caps.changes, caps, several=several),
         other_counts=change_counts(comparison, others),
+        compared=comparison.baseline is not None,
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
         fell=sum(category.fell for run in runs for category in run.categories),
@@ -129,6 +140,15 @@ def _outcome(judgement: Judgement, context: Context) -> Badge:
     if judgement.verdict.outcome is Outcome.PASS and context.unprotected:
         return UNPROTECTED_PASS
     return OUTCOMES[judgement.verdict.outcome]
+
+
+def _headline(judgement: Judgement) -> str:
+    """The verdict's, with how many new cases fail: that of a pass says it already."""
+    comparison, headline = judgement.comparison, judgement.verdict.headline
+    count = sum(len(run.new_failures) for run in comparison.runs)
+    if not count or comparison.baseline is None or judgement.verdict.outcome is Outcome.PASS:
+        return headline
+    return f"{headline.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
 
 
 def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
@@ -180,7 +200,7 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
             "its own policy."
         )
     if comparison.baseline is None:
-        alerts.append("There is no baseline: nothing was compared, and only floors and ceilings could speak.")
+        alerts.append("There is no baseline, so nothing was compared: only floors and ceilings were checked.")
     if comparison.interrupted:
         alerts.append(f"The run was interrupted: {comparison.interrupted}")
     if comparison.partial:

@@ -49,14 +49,14 @@ def test_nothing_worse_passes() -> None:
     ("now", "before", "headline"),
     [
         (hundred(), hundred(failed=2), "nothing got worse, 2 cases got fixed"),
-        (hundred(failed=1), hundred(), "1 case broke, within what the policy allows"),
+        (hundred(failed=1), hundred(), "nothing got worse by more than the policy allows: 1 of 100 cases broke"),
         (
             [*hundred(failed=1)[:99], result("c099")],
             [*hundred()[:99], result("c099", "failed")],
-            "1 case broke and 1 case got fixed, within what the policy allows",
+            "nothing got worse by more than the policy allows: 1 of 100 cases broke and 1 got fixed",
         ),
         ([result("a", "failed", score=1, most=4)], [result("a", "failed", score=2, most=4)],
-         "1 case got worse, within what the policy allows"),
+         "nothing got worse by more than the policy allows: 1 of 1 case got worse"),
         ([result("a", turns=3)], [result("a", turns=2)], "nothing got worse by more than the policy allows"),
     ],
 )  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_first_run_passes_and_says_that_nothing_was_compared() -> None:
     verdict = verdict_of(report(run(hundred(failed=5))), None, FLOOR, DROP)
     assert (verdict.outcome, verdict.headline) == (
         Outcome.PASS,
-        "only floors and ceilings could speak: there is no baseline yet",
+        "there is no baseline yet; every floor and ceiling holds; 5 of 100 cases fail",
     )
 
 
