@@ -292,7 +292,7 @@ def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterab
 
 def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "Nothing is known about this run; it is no pass."]
+        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
     if run.missing:
         return ["The baseline has this run; this pull request does not."]
     notes: list[str] = []
@@ -307,7 +307,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither way.")
+            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither as passed nor as failed.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -323,10 +323,10 @@ def _confirm_notes(run: RunComparison) -> list[str]:
     if confirmation is None:
         return []
     if confirmation.unusable is not None:
-        return [f"The confirm stage is no evidence: {confirmation.unusable}. The planned trials alone decide."]
+        return [f"The fresh tries don't count: {confirmation.unusable}. The planned trials alone decide."]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"Confirmed: {cases} tried again; {confirmation.passed} of {tries} passed. Only these decide about drops."]
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed."]
 
 
 def _allowances(run: RunComparison) -> list[str]:
