@@ -221,8 +221,8 @@ def _certain(applied: Applied, question: Question) -> str:
         return ""
     size, most = _apart(applied, lost)
     return (
-        f"{applied.rule.metric} {_verb(lost)} {size} by cases that give the same twice, more than the {most} allowed: "
-        "that is no chance"
+        f"{applied.rule.metric} {_verb(lost)} {size} in cases that always give the same result, more than the {most} "
+        "allowed: chance has no part in it"
     )
 
 
@@ -257,11 +257,15 @@ def _size(applied: Applied, evidence: Evidence) -> str:
     if not evidence.confirmed or _spread(applied, evidence):
         return _too_much(applied.rule, applied.change, delta)
     if delta * lost <= 0:  # what others won may be chance: no fresh trial confirmed it
-        in_all = "is unchanged in all" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]} in all"
+        in_all = (
+            "is unchanged over all cases"
+            if delta == 0
+            else f"{_verb(delta)} {_apart(applied, delta)[0]} over all cases, which may be chance"
+        )
         size, most = _apart(applied, lost)
         return (
-            f"{applied.rule.metric} {in_all}, no more than chance does, but {_verb(lost)} {size} by the cases that "
-            f"failed, confirmed by fresh tries, more than the {most} allowed"
+            f"{applied.rule.metric} {in_all}, but {_verb(lost)} {size} in the cases that failed, "
+            f"confirmed by fresh tries, more than the {most} allowed"
         )
     return f"{_confirmed(applied, evidence)}, more than the {_allowed(applied, evidence)} allowed"
 

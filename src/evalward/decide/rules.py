@@ -105,7 +105,7 @@ def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> Said:
         return SILENT
     if whole is None or whole.value is None:
         why = whole.reason if whole else "the run doesn't have it"
-        return "fail", "limit", f"{rule.metric} is not available ({why}), so it can't keep to its {_limit_name(rule)}"
+        return "fail", "limit", f"{rule.metric} is not available ({why}), so its {_limit_name(rule)} can't be checked"
     lenient = interval if rule.floor_test == "upper" else None
     highest, lowest = (lenient.high, lenient.low) if lenient else (whole.value, whole.value)
     if rule.floor is not None and highest < rule.floor - EPSILON:

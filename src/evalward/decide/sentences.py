@@ -52,6 +52,11 @@ def chance(p: float) -> str:
     return f"chance would do that once in {_round(1 / p)} runs"
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 case`, `5,000 cases`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def number_word(count: int) -> str:
     """Small numbers as words, as at the beginning of a sentence."""
     return _SMALL[count] if count < len(_SMALL) else f"{count:,}"

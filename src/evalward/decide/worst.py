@@ -153,16 +153,17 @@ def with_worst_case(verdict: Verdict, worst: Verdict, found: WorstCase) -> Verdi
     """The verdict with what it would be in the worst case: where that is worse, it is `inconclusive` at least."""
     if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
         return verdict
-    count = f"{found.trials} trial{'' if found.trials == 1 else 's'} broke"
+    one = found.trials == 1
+    count, had = f"{found.trials} trial{'' if one else 's'} ended in an error", f"had {'it' if one else 'they'} failed"
     if _severity(worst.outcome) >= _severity(verdict.outcome):
-        told = f"{count}, and no outage explains it; counted as failures the verdict would be the same"
+        told = f"{count} that no outage explains; {had}, the verdict would be the same"
         return verdict.model_copy(update={"warnings": [*verdict.warnings, told]})
     suite, target = found.runs[0] if len(found.runs) == 1 else (None, None)
     reason = Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=f"{count}; counted as failures the verdict would be {worst.outcome}: {worst.headline}",
-        remedy="Look at why they broke, and run it again: what breaks its own trial may have been failing.",
+        message=f"{count}; {had}, the verdict would be {worst.outcome}: {worst.headline}",
+        remedy="Look at why, and run it again: a trial that ended in an error may have been about to fail.",
         suite=suite,
         target=target,
         cases=list(found.cases),

@@ -18,6 +18,9 @@ from evalward.records.trend import FlakyCase
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
 """Parts of a subject that a model reads and a replay can't see, in people's words."""
 
+DOES_NOTHING = "nop"
+"""The target that does nothing."""
+
 Standing = Literal["regressed", "repeated", "not_repeated", "unreliable"]
 """What a broken case of a random target is, on closer look: see `CaseChange`."""
 
@@ -130,6 +133,11 @@ class CaseChange(Record):
         """True for a broken case that is not held against the change."""
         return self.standing in {"not_repeated", "unreliable"}
 
+    @property
+    def fails(self) -> bool:
+        """True when half of its valid trials or fewer pass now."""
+        return self.now is not None and not self.now.passes
+
 
 class MetricChange(Record):
     """One metric on both sides.
@@ -232,6 +240,17 @@ class RunComparison(Record):
     def of(self, *changes: CaseChangeKind) -> list[CaseChange]:
         """The cases with one of these changes, in order of id."""
         return [case for case in self.cases if case.change in changes]
+
+    @property
+    def new_failures(self) -> list[CaseChange]:
+        """The failing cases that the baseline doesn't have. A target that does nothing fails by design."""
+        return [case for case in self.of("added") if case.fails and self.target != DOES_NOTHING]
+
+    @property
+    def still_failing(self) -> list[CaseChange]:
+        """The cases that fail now and failed in the baseline, too."""
+        known = self.of("same", "better", "worse")
+        return [case for case in known if case.fails and self.target != DOES_NOTHING]
 
 
 class Comparison(Record):

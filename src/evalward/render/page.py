@@ -17,7 +17,15 @@ from evalward.records.comparison import (
 )
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
-from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.entries import (
+    blamed,
+    change_counts,
+    changed_cases,
+    excused,
+    new_failures,
+    still_failing,
+    wrong_answers,
+)
 from evalward.render.escape import one_line
 from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
@@ -80,7 +88,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         marker=context.marker,
         title=context.title,
         badge=_outcome(judgement, context),
-        headline=verdict.headline,
+        headline=_headline(judgement),
         facts=_facts(comparison, verdict, context),
         alerts=[
             *_alerts(comparison, context),
@@ -95,6 +103,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         several=several,
         unsafe=unsafe,
         broken=broken,
+        new=new_failures(comparison, caps, several=several),
+        still=still_failing(comparison, caps, several=several),
         excused=changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=excused),
         wrong=wrong,
         fixed=changed_cases(
@@ -102,6 +112,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         ),
         others=changed_cases(comparison, others, caps.changes, caps, several=several),
         other_counts=change_counts(comparison, others),
+        compared=comparison.baseline is not None,
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
         fell=sum(category.fell for run in runs for category in run.categories),
@@ -129,6 +140,15 @@ def _outcome(judgement: Judgement, context: Context) -> Badge:
     if judgement.verdict.outcome is Outcome.PASS and context.unprotected:
         return UNPROTECTED_PASS
     return OUTCOMES[judgement.verdict.outcome]
+
+
+def _headline(judgement: Judgement) -> str:
+    """The verdict's, with how many new cases fail: that of a pass says it already."""
+    comparison, headline = judgement.comparison, judgement.verdict.headline
+    count = sum(len(run.new_failures) for run in comparison.runs)
+    if not count or comparison.baseline is None or judgement.verdict.outcome is Outcome.PASS:
+        return headline
+    return f"{headline.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
 
 
 def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
@@ -180,7 +200,7 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
             "its own policy."
         )
     if comparison.baseline is None:
-        alerts.append("There is no baseline: nothing was compared, and only floors and ceilings could speak.")
+        alerts.append("There is no baseline, so nothing was compared: only floors and ceilings were checked.")
     if comparison.interrupted:
         alerts.append(f"The run was interrupted: {comparison.interrupted}")
     if comparison.partial:
@@ -272,7 +292,7 @@ def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterab
 
 def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "Nothing is known about this run; it is no pass."]
+        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
     if run.missing:
         return ["The baseline has this run; this pull request does not."]
     notes: list[str] = []
@@ -289,7 +309,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither way.")
+            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither as passed nor as failed.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -305,10 +325,10 @@ def _confirm_notes(run: RunComparison) -> list[str]:
     if confirmation is None:
         return []
     if confirmation.unusable is not None:
-        return [f"The confirm stage is no evidence: {confirmation.unusable}. The planned trials alone decide."]
+        return [f"The fresh tries don't count: {confirmation.unusable}. The planned trials alone decide."]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"Confirmed: {cases} tried again; {confirmation.passed} of {tries} passed. Only these decide about drops."]
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed."]
 
 
 def _allowances(run: RunComparison) -> list[str]:

@@ -200,9 +200,16 @@ def _badge(badge: Badge) -> str:
 def _cases(screen: Screen, page: Page) -> None:
     _listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
+    new = "New and failing" if page.compared else "Failing"
+    _listed(screen, new, page.new, lambda case: _broken(screen, case))
     _listed(screen, "Failed, but not held against this change", page.excused, lambda case: _excused(screen, case))
     _listed(screen, "Other wrong answers", page.wrong, lambda case: _answer(screen, case, "–"))
     _listed(screen, "Fixed", page.fixed, lambda case: screen.say(_case(case), 2, "✓", "green"))
+    if page.still:
+        names = ", ".join(one_line(name, _NAME) for name in page.still.shown)
+        more = f" and {page.still.more} more" if page.still.more else ""
+        screen.heading(f"Still failing: {page.still.total}, as before")
+        screen.say(f"{names}{more}", 2)
     _listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
 
 
@@ -235,7 +242,7 @@ def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
 def _case(case: CaseEntry) -> str:
     where = f"{case.category}, {case.run}" if case.run else case.category
     note = "".join(f"; {text}" for text in (case.certainty, case.note) if text)
-    before, now = (side.replace("–", "nothing") for side in (case.before, case.now))
+    before, now = case.before.replace("–", "new"), case.now.replace("–", "nothing")
     return f"{case.id} ({where}): {before} → {now}{note}"
 
 

@@ -274,7 +274,11 @@ class ReasonLine:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page of a judgement says, in the order in which it is said. `trends` is Markdown already."""
+    """Everything that the page of a judgement says, in the order in which it is said.
+
+    `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
+    `compared`: there is a baseline. `trends` is Markdown already.
+    """
 
     detail: Detail
     marker: str
@@ -292,11 +296,14 @@ class Page:
     several: bool
     unsafe: Some[CaseEntry]
     broken: Some[CaseEntry]
+    new: Some[CaseEntry]
+    still: Some[str]
     excused: Some[CaseEntry]
     wrong: Some[CaseEntry]
     fixed: Some[CaseEntry]
     others: Some[CaseEntry]
     other_counts: str
+    compared: bool
     subject: list[RunView]
     categories: list[RunView]
     fell: int

@@ -69,7 +69,8 @@ def test_unsteady_case__excuses_no_other_case_of_the_replay() -> None:
     found = decided(replayed(steady(10, **lost("c1", "c2")), "c9"), before)
     assert found.outcome is Outcome.FAIL
     assert found.headline == (
-        "pass_rate fell 20 points by cases that give the same twice, more than the 2 points allowed: that is no chance"
+        "pass_rate fell 20 points in cases that always give the same result, more than the 2 points allowed: "
+        "chance has no part in it"
     )
 
 
@@ -100,7 +101,7 @@ def test_headline__doesnt_say_that_a_metric_fell_which_rose() -> None:
     before = known(steady(37, "PPPPP", c34="FFFFF", c35="FFFFF", c36="FFFFF"))
     found = decided(measured(steady(37, c0="F", c1="F"), {"c0": "FFFF", "c1": "FFFF"}), before)
     assert found.headline.startswith(
-        "pass_rate rose 2.7 points in all, no more than chance does, but fell 5.41 points by the cases that failed, "
+        "pass_rate rose 2.7 points over all cases, which may be chance, but fell 5.41 points in the cases that failed, "
         "confirmed by fresh tries, more than the 2 points allowed: two of 37 cases that always passed now fail"
     )
 

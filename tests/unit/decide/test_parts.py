@@ -58,7 +58,7 @@ def test_a_drop_of_the_part_fails() -> None:
 
 def test_a_pass_says_what_it_did_not_compare() -> None:
     verdict = verdict_of(part_of("a"), BEFORE, Rule(metric="pass_rate", floor=0.8, max_drop=0.02))
-    assert verdict.headline == "nothing got worse; not compared: 3 cases that were not chosen"
+    assert verdict.headline == "nothing got worse; not compared: 3 cases not chosen"
 
 
 def test_new_cases_and_runs_are_not_compared() -> None:
@@ -66,7 +66,7 @@ def test_new_cases_and_runs_are_not_compared() -> None:
         run(passes("a", "b", "c", "d", "e")), run(passes("a", "z"), suite="other"), run(passes("a"), suite="x")
     )
     headline = verdict_of(now, BEFORE).headline
-    assert headline == f"nothing got worse; not compared: x × {TARGET} (new), 1 case that is new"
+    assert headline == f"nothing got worse; not compared: x × {TARGET} (new), 1 new case"
 
 
 # --- cases by their ids, run by run ---------------------------------------------------------------------------------

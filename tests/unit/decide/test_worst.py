@@ -37,7 +37,7 @@ def verdict_of(now: Run, *rules: Rule, before: Run | None = None, **policy: Any)
 def test_an_agents_error_is_no_silent_pass() -> None:
     verdict = verdict_of(run(twenty(broken(begun=True, reason="overload"))), FLOOR)
     assert (verdict.outcome, verdict.exit_code) == (Outcome.INCONCLUSIVE, 0)
-    assert verdict.headline.startswith("1 trial broke; counted as failures the verdict would be fail: ")
+    assert verdict.headline.startswith("1 trial ended in an error; had it failed, the verdict would be fail: ")
     assert "95 % (19 of 20), below its floor of 96 %" in verdict.headline
     assert (verdict.reasons[0].stage, verdict.reasons[0].cases) == ("validity", ["c19"])
     blocking = verdict_of(run(twenty(broken(begun=True))), FLOOR, fail_on="inconclusive")
@@ -63,7 +63,7 @@ def test_where_it_makes_no_difference_it_is_told() -> None:
     verdict = verdict_of(run(twenty(broken())), Rule(metric="pass_rate", floor=0.9))
     assert verdict.outcome is Outcome.PASS
     assert verdict.warnings == [
-        "1 trial broke, and no outage explains it; counted as failures the verdict would be the same"
+        "1 trial ended in an error that no outage explains; had it failed, the verdict would be the same"
     ]
 
 

@@ -170,7 +170,7 @@ def test_first_run__says_that_nothing_was_compared() -> None:
     text = comment(judgements.first_run(), judgements.context(unprotected=True))
 
     assert "> Unprotected: the base commit has no configuration that could judge" in text
-    assert "> There is no baseline: nothing was compared" in text
+    assert "> There is no baseline, so nothing was compared" in text
     assert "no baseline" in text
 
 
