@@ -179,7 +179,7 @@ def test_check__what_failed_last_time_is_run_again(tmp_path: Path) -> None:
     assert (first.code, "there is no earlier report" in first.err) == (2, True)
     whole = evalward("check", "--suite", "bash-tools", "--target", "replay:agent")
     assert whole.err.strip().endswith(
-        "What failed, again: evalward check --config evalward.yml --failed --suite bash-tools --target replay:agent"
+        "Run again what failed: evalward check --config evalward.yml --failed --suite bash-tools --target replay:agent"
     )
     again = evalward("check", "--failed")
     ((suite, target, cases),) = measured()

@@ -161,6 +161,7 @@ SCENES = {
     "convicted": (1, "failed", "three of 37 cases that passed 11 of 15 times now fail in 12 of 12 fresh tries"),
     "thin": (0, "inconclusive", "this baseline (1 trial per case) can't convict a drop of fewer than five cases"),
     "outage": (3, "could not be judged", "7 of 37 trials ended in an error (18.92 %)"),
+    "upgrade": (1, "failed", "cost per case $0.0020 → $0.0060 (+200 %) · time per case unknown"),
 }
 
 

@@ -89,7 +89,7 @@ def check(world: World, options: CheckOptions) -> int:
         output.write(BADGE_FILE, badge(judgement.verdict))
         world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
         if failed_in(report):
-            world.say(f"What failed, again: {_command(options, '--failed')}")
+            world.say(f"Run again what failed: {_command(options, '--failed')}")
         return judgement.verdict.exit_code
 
 

@@ -308,7 +308,7 @@ def _no_verdict(headline: str, problems: Sequence[Problem]) -> Verdict:
 def _changed(judgement: Judgement) -> bool:
     """Something is worth a look: a case or a metric with a direction moved."""
     return any(
-        run.added or run.missing or run.subject or any(case.change != "same" for case in run.cases)
+        run.added or run.missing or run.replaced or run.subject or any(case.change != "same" for case in run.cases)
         for run in judgement.comparison.runs
     )
 

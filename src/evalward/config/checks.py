@@ -14,8 +14,9 @@ from fnmatch import fnmatchcase
 from evalward.config.judge_checks import check_judge, judge_paths
 from evalward.config.model import PROMPT_MARK
 from evalward.config.provider_checks import check_providers
-from evalward.config.reading import get, items, suites, texts
+from evalward.config.reading import get, items, suites, target_ids, texts
 from evalward.config.safety_rules import wrong_rule
+from evalward.config.succession_checks import check_succession
 from evalward.config.target_checks import check_targets
 from evalward.config.words import KeyPath, Value, one_line, shown
 from evalward.config.yaml_positions import Mistake
@@ -30,6 +31,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _version(config)
     yield from _names(config)
     yield from check_targets(config)
+    yield from check_succession(config)
     yield from _shells(config)
     yield from _allowed(config)
     yield from _paths(config)
@@ -139,7 +141,7 @@ def _runs(config: Value) -> list[tuple[str, str]]:
     runs: list[tuple[str, str]] = []
     for path, suite in suites(config):
         name = get(suite, "name")
-        targets = [target for _, target in texts(get(suite, "targets"), *path)]
+        targets = [target for _, target in target_ids(suite, *path)]
         if not isinstance(name, str) or not targets:
             return []
         runs += [(name, target) for target in targets]

@@ -14,7 +14,7 @@ from evalward.config.judge import JudgeConfig
 from evalward.config.providers import Providers
 from evalward.config.scenario import ScenarioSuite
 from evalward.config.speedup import SpeedupSuite
-from evalward.config.targets import KNOWN_TARGETS, SomeTargets
+from evalward.config.targets import KNOWN_TARGETS, SomeTargets, ids_of
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
 from evalward.records.policy import Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
@@ -34,7 +34,10 @@ class BashSuite(StrictRecord):
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["bash"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="JSONL files with the tasks; patterns such as evals/bash/*.jsonl")
-    targets: SomeTargets = Field(description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    listed: SomeTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    replaces: Name | None = Field(
+        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+    )
     system: Text | None = Field(default=None, description="File with the system prompt")
     tool: Text | None = Field(default=None, description="File with the tool's description")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
@@ -49,6 +52,11 @@ class BashSuite(StrictRecord):
         description="With sandbox: process, the program whose last argument is each script; else bash -c",
     )
 
+    @property
+    def targets(self) -> list[str]:
+        """The targets' ids."""
+        return ids_of(self.listed)
+
 
 class CommandSuite(StrictRecord):
     """Requests in plain language that a target answers with one shell command, which is judged and never executed."""
@@ -58,7 +66,10 @@ class CommandSuite(StrictRecord):
     cases: SomeTexts = Field(
         description="YAML, JSONL, TOML or JSON files with the cases; patterns such as evals/*.yaml"
     )
-    targets: SomeTargets = Field(description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    listed: SomeTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    replaces: Name | None = Field(
+        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+    )
     system: Text | None = Field(
         default=None, description="File with the system prompt; with {prompt} in it, template of the whole request"
     )
@@ -78,6 +89,11 @@ class CommandSuite(StrictRecord):
         default=None, description="The portability rules: ours, or caro's text search; the format has a default"
     )
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
+
+    @property
+    def targets(self) -> list[str]:
+        """The targets' ids."""
+        return ids_of(self.listed)
 
 
 Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite | SpeedupSuite, Field(discriminator="kind")]

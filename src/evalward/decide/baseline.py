@@ -20,6 +20,7 @@ from evalward.decide.pooling import (
     run_key,
     without_skipped,
 )
+from evalward.decide.succession import align
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -98,7 +99,7 @@ def update_baseline(
         return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
     notes += [f"{one.file}: left out, its trials are counted already" for one in known]
     report = combine(new)
-    old = {run_key(run): run for run in previous.runs} if previous else {}
+    old = {run_key(run): run for run in align(report, previous).runs()}
     runs: list[BaselineRun] = []
     spared: list[str] = []
     for run in report.runs:

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
+from evalward.decide.percase import per_case
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
+from evalward.decide.succession import Pair, align, sort_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial
 from evalward.records.comparison import (
     CaseChange,
@@ -31,6 +33,7 @@ from evalward.records.report import Partial, Report, Run
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.scenario_line import scenario_lines
+from evalward.records.succession import Replacement
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -41,34 +44,28 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
 
     With a partial report, only the part of either side that its selection covers is looked at.
     """
-    now = {_key(run) for run in report.runs}
-    runs = [_compare_run(run, base, report.partial, measures) for run, base in find_runs(report, baseline)]
-    known = baseline.runs if baseline else []
-    gone = [run for run in known if _key(run) not in now and _covers(report.partial, run)]
+    aligned = align(report, baseline)
+    chosen = [pair for pair in aligned.pairs if _chosen(report.partial, pair.run)]
+    gone = [run for run in aligned.gone if _covers(report.partial, run)]
     return Comparison(
         baseline=baseline.schema_ if baseline else None,
         baseline_commit=baseline.provenance.commit if baseline else None,
         baseline_created_at=baseline.provenance.created_at if baseline else None,
         partial=report.partial is not None,
         interrupted=report.interrupted,
-        warnings=report.warnings,
+        warnings=[*report.warnings, *aligned.notes],
         guidance=report.guidance,
-        runs=runs + [_missing_run(run, report.partial) for run in gone],
+        runs=[_compare_run(pair, report.partial, measures) for pair in chosen]
+        + [_missing_run(run, report.partial) for run in gone],
     )
 
 
 def find_runs(report: Report, baseline: Baseline | None) -> list[tuple[Run, BaselineRun | None]]:
-    """The report's runs, each with the baseline's run of equal suite, target and kind.
+    """The report's runs, each with the baseline's run of equal suite, target and kind, or the one that it replaces.
 
-    Runs outside of a partial report's selection are left out.
+    That one's cases have the ids that they have now. Runs outside of a partial report's selection are left out.
     """
-    before = {_key(run): run for run in baseline.runs} if baseline else {}
-    return [(run, before.get(_key(run))) for run in report.runs if _chosen(report.partial, run)]
-
-
-def _key(run: Run | BaselineRun) -> tuple[str, str, str]:
-    """What makes runs of the two sides the same run. A suite that changes its kind is another suite."""
-    return run.suite, run.target, run.kind
+    return [(pair.run, pair.base) for pair in align(report, baseline).pairs if _chosen(report.partial, pair.run)]
 
 
 def _chosen(partial: Partial | None, run: Run) -> bool:
@@ -128,9 +125,8 @@ def _fresh(run: Run) -> list[Result]:
     return [result for result in run.confirmation if failed.get(result.id) == result.definition]
 
 
-def _compare_run(
-    run: Run, base: BaselineRun | None, partial: Partial | None, measures: Mapping[str, Measure]
-) -> RunComparison:
+def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Measure]) -> RunComparison:
+    run, base = pair.run, pair.base
     sides = sides_of(run, base, partial)
     comparable = sides.comparable
     measure = measures.get(run.kind, _no_measure)
@@ -157,15 +153,37 @@ def _compare_run(
         diverged=sum(not isinstance(d, CommandDetails) and d.diverged_at is not None for d in replayed),
         not_measured=run.not_measured,
         added=base is None,
+        replaced=_replacement(pair, sides),
         subject=subject_changes(base.subject, run.subject) if base else [],
         metrics=metric_changes(before if comparable else NOTHING, now, run.metrics),
         categories=category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
-        cases=_case_changes(sides) if base else _first_seen(sides),
+        cases=_with_old_names(_case_changes(sides), pair) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
         scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
+    )
+
+
+def _with_old_names(cases: Sequence[CaseChange], pair: Pair) -> list[CaseChange]:
+    return [
+        case.model_copy(update={"was": pair.renamed[case.id]}) if case.id in pair.renamed else case for case in cases
+    ]
+
+
+def _replacement(pair: Pair, sides: Sides) -> Replacement | None:
+    """Whom the run is compared with instead of itself, and what both come to over the comparable cases."""
+    if pair.old is None:
+        return None
+    ids = sides.comparable
+    return Replacement(
+        suite=pair.old.suite,
+        target=pair.old.target,
+        sort=sort_of(pair.old.target),
+        named=pair.named,
+        before=per_case([sides.before[case].results() for case in ids]),
+        now=per_case([sides.now[case] for case in ids]),
     )
 
 

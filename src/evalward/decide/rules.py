@@ -41,12 +41,18 @@ def judged(run: RunComparison) -> bool:
     return not run.missing and run.not_measured is None
 
 
+def holds_for(rule: Rule, run: RunComparison) -> bool:
+    """True for the rules of a run, and for those of the run that it replaced: what was protected stays so."""
+    old = run.replaced
+    return rule.holds_for(run.suite, run.target) or (old is not None and rule.holds_for(old.suite, old.target))
+
+
 def rules_of_run(
     run: RunComparison, rules: Sequence[Rule], defaults: Mapping[str, Sequence[Rule]]
 ) -> list[tuple[Applied, bool]]:
     """The rules that hold for a run, each with whether it is a default of the kind."""
     metrics = {change.id: change for change in run.metrics}
-    own = [rule for rule in rules if rule.metric in metrics and rule.holds_for(run.suite, run.target)]
+    own = [rule for rule in rules if rule.metric in metrics and holds_for(rule, run)]
     named = {rule.metric for rule in own}
     default = [rule for rule in defaults.get(run.kind, ()) if rule.metric in metrics and rule.metric not in named]
     return [(Applied(rule, run, metrics[rule.metric]), False) for rule in own] + [

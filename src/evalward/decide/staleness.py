@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from evalward.decide.pooling import run_key
 from evalward.decide.sentences import number_word
 from evalward.decide.statistics.power import fewest_broken_cases
+from evalward.decide.succession import align
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.comparison import Comparison
 from evalward.records.policy import Confirm
@@ -44,11 +45,12 @@ LIMITS = StaleLimits()
 def stale(baseline: Baseline, report: Report | None, now: str, limits: StaleLimits = LIMITS) -> list[str]:
     """What is stale about a baseline, in sentences. `now` is ISO 8601; a time that can't be read makes nothing old.
 
-    With a report: as far as its runs are concerned, and what it shows to have changed since. Age counts for random
-    targets only: what always does the same does not age.
+    With a report: as far as its runs and those that they replace are concerned, and what it shows to have changed
+    since. Age counts for random targets only: what always does the same does not age.
     """
-    now_by_key = {run_key(run): run for run in report.runs} if report else {}
-    runs = [run for run in baseline.runs if report is None or run_key(run) in now_by_key]
+    aligned = align(report, baseline) if report else None
+    now_by_key = {run_key(pair.run): pair.run for pair in aligned.pairs if pair.old is None} if aligned else {}
+    runs = [pair.base for pair in aligned.pairs if pair.base is not None] if aligned else baseline.runs
     told = _age(baseline, runs, now, limits)
     for run in runs:
         few = few_trials(run, limits.trials)

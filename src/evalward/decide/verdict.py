@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from evalward.decide.passing import all_well
 from evalward.decide.remedies import remedy
-from evalward.decide.rules import apply_rules, judged
+from evalward.decide.rules import apply_rules, holds_for, judged
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import shown_apart
 from evalward.decide.uncompared import beside_compared
@@ -148,7 +148,7 @@ def _missing(comparison: Comparison, policy: Policy) -> list[Reason]:
 
 def _missing_run(run: RunComparison) -> Reason:
     message = f"{run.name} is in the baseline and was not run"
-    remedy = "Run it, or waive the suite or target in the config, with a reason."
+    remedy = "Run it; say what takes its place, with `replaces:`; or waive it in the config, with a reason."
     return Reason(
         stage="missing", outcome=Outcome.FAIL, message=message, remedy=remedy, suite=run.suite, target=run.target
     )
@@ -187,11 +187,7 @@ def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome])
         return []
     fed = {id(outcome.rule) for outcome in rules}
     absent = [run for run in comparison.runs if not judged(run)]
-    idle = [
-        rule
-        for rule in policy.rules
-        if id(rule) not in fed and not any(rule.holds_for(run.suite, run.target) for run in absent)
-    ]
+    idle = [rule for rule in policy.rules if id(rule) not in fed and not any(holds_for(rule, run) for run in absent)]
     return [_unfed_rule(rule) for rule in idle]
 
 

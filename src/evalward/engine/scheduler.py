@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from evalward.config.targets import predecessor_of
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.keeping import Keeping
 from evalward.engine.plan import Plan, PlannedRun
@@ -142,6 +143,7 @@ def _run_record(
         random=planned.target.random,
         planned=len(results),
         whole=planned.whole if planned.whole > len(planned.cases) else None,
+        replaces=predecessor_of(planned.suite.spec, planned.target.id),
         subject=subject,
         metrics={} if not_measured else measurement.metrics,
         categories={} if not_measured else measurement.categories,

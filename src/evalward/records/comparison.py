@@ -12,6 +12,7 @@ from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding
 from evalward.records.result import CheckResult, Status
 from evalward.records.scenario_line import ScenarioLine
+from evalward.records.succession import Replacement
 from evalward.records.timing import TaskSpeed, Timings
 from evalward.records.trend import FlakyCase
 
@@ -99,6 +100,7 @@ class CaseChange(Record):
     `checks` are the failing ones of the first failed trial, with the command to look at. `place` is where the case is
     written now, `file:line`; `wrong` is the wrong answer of a `command` case, an unsafe one before any other; `allows`
     are the rules of the safety validator that it lets answers break and the baseline's case, if there is one, did not.
+    `was` is the id that the baseline knows it by, where that is another.
 
     For broken cases of random targets `fresh` are the trials of the confirm stage, `p` is the probability that chance
     alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
@@ -116,6 +118,7 @@ class CaseChange(Record):
     command: str | None = None
     stderr: str | None = None
     note: str | None = None
+    was: str | None = None
     skipped: bool = False
     unjudged: bool = False
     trace: str | None = None
@@ -192,6 +195,7 @@ class RunComparison(Record):
 
     `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
+    `replaced` is the baseline's run that it is compared with, where that one has another name.
     """
 
     suite: str
@@ -213,6 +217,7 @@ class RunComparison(Record):
     not_measured: str | None = None
     missing: bool = False
     added: bool = False
+    replaced: Replacement | None = None
     subject: list[SubjectChange] = []
     metrics: list[MetricChange] = []
     categories: list[CategoryChange] = []

@@ -13,6 +13,7 @@ from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.patterns import chosen
 from evalward.records.result import Details, OtherDetails, Result
+from evalward.records.succession import Predecessor
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
@@ -70,7 +71,8 @@ class Run(Record):
     """One suite evaluated with one target.
 
     `planned` is the number of trials that completeness is judged against. `whole` is the number of cases that the suite
-    has for this target, where a selection left some of them out. `random` says whether equal input can
+    has for this target, where a selection left some of them out. `replaces` is the run whose place it takes, as the
+    configuration says; whether it may, `decide.succession` knows. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
     `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
@@ -84,6 +86,7 @@ class Run(Record):
     random: bool = False
     planned: Count = 0
     whole: Count | None = None
+    replaces: Predecessor | None = None
     subject: Subject
     metrics: dict[str, Metric] = {}
     categories: dict[str, CategorySummary] = {}

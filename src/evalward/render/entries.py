@@ -83,7 +83,7 @@ def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
         change=case.change.replace("_", " "),
         before=str(case.before) if case.before else "–",
         now=str(case.now) if case.now else "–",
-        note=case.note or "",
+        note="; ".join(filter(None, [case.note, f"formerly {case.was}" if case.was else None])),
         certainty=certainty(case),
         checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
         more_checks=max(0, len(checks) - caps.checks),

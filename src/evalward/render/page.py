@@ -33,6 +33,7 @@ from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.scenario import matrices, scenario_table
+from evalward.render.succession import replaced_lines
 from evalward.render.trend import trend_section
 from evalward.render.view import (
     MISSING,
@@ -60,6 +61,7 @@ _T = TypeVar("_T")
 _SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
+_RENAMED = 10  # cases that a note names
 _ALLOWING = 5  # cases that a note names
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
@@ -126,6 +128,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
+        replaced=replaced_lines(comparison, min(caps.broken, _RENAMED))[: caps.runs],
         matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
     )
 
@@ -304,6 +307,11 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
             if run.comparable
             else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
         )
+    renamed = [case for case in run.cases if case.was is not None]
+    if renamed:
+        some = ", ".join(_renamed(case) for case in renamed[:_RENAMED])
+        more = f" and {len(renamed) - _RENAMED:,} more" if len(renamed) > _RENAMED else ""
+        notes.append(f"Renamed, with an equal definition: {some}{more}.")
     if run.whole is not None:
         notes.append(f"A part of the suite: {run.part}.")
     if run.errors:
@@ -317,6 +325,10 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
         notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
+
+
+def _renamed(case: CaseChange) -> str:
+    return f"{quoted(one_line(case.was or '', 40))} → {quoted(one_line(case.id, 40))}"
 
 
 def _confirm_notes(run: RunComparison) -> list[str]:

@@ -20,9 +20,11 @@ from evalward.render.view import (
     TERMINAL,
     Badge,
     CaseEntry,
+    Colour,
     FindingLine,
     Page,
     ReasonLine,
+    ReplacedLine,
     Row,
     RunView,
     ScenarioMatrix,
@@ -38,6 +40,8 @@ _BETWEEN_RUNS = 2
 _PADDED = 2  # tabulate makes a column so much wider than its head
 _NAME = 80  # characters of a metric with its run
 _CHECK = 100  # characters of a check
+RED: Colour = "red"
+GREEN: Colour = "green"
 _UNMOVED = {"±0", "–"}
 
 
@@ -46,6 +50,8 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
+    for line in page.replaced:
+        _replaced(screen, line)
     for view in page.guidance:
         say_guidance(screen, view)
     _cases(screen, page)
@@ -100,6 +106,16 @@ def _verdict(screen: Screen, page: Page) -> None:
     _more(screen, page.reasons)
     for alert in page.alerts:
         screen.say(alert, 2, "!", "yellow")
+
+
+def _replaced(screen: Screen, line: ReplacedLine) -> None:
+    """What took whose place, and what that did."""
+    screen.heading(line.title.replace("`", ""))
+    screen.say(" · ".join(line.facts), 2)
+    for word, cases, mark, colour in (("broke", line.broken, "✗", RED), ("got fixed", line.fixed, "✓", GREEN)):
+        if cases:
+            more = f" and {cases.more} more" if cases.more else ""
+            screen.say(f"{plural(cases.total, 'case')} {word}: {', '.join(cases.shown)}{more}", 2, mark, colour)
 
 
 def _remedy(screen: Screen, reason: ReasonLine) -> None:

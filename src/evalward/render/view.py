@@ -263,6 +263,16 @@ class ScenarioMatrix:
 
 
 @dataclass(frozen=True)
+class ReplacedLine:
+    """What took the place of what: `title` in a sentence, and below it facts, and the cases that broke or got fixed."""
+
+    title: str
+    facts: list[str]
+    broken: Some[str]
+    fixed: Some[str]
+
+
+@dataclass(frozen=True)
 class ReasonLine:
     """A reason beyond the headline, or what to do about the first."""
 
@@ -318,3 +328,4 @@ class Page:
     trends: str
     guidance: list[GuidanceView]
     matrices: list[ScenarioMatrix] = field(default_factory=list)
+    replaced: list[ReplacedLine] = field(default_factory=list)

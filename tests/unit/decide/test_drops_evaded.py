@@ -86,7 +86,7 @@ def test_fresh_trials_of_a_case_that_passed__are_no_evidence() -> None:
     assert decided(measured(steady(37), {"c6": "FFFF"}), FIVE).outcome is Outcome.PASS
 
 
-@pytest.mark.parametrize(("definition", "confirmed"), [("sha256:same", True), ("sha256:other", False)])
+@pytest.mark.parametrize(("definition", "confirmed"), [("sha256:c0", True), ("sha256:other", False)])
 def test_fresh_trials_of_another_definition__are_no_evidence(definition: str, confirmed: bool) -> None:
     now = measured(steady(37, c0="F"), {"c0": "PPPP"})
     other = [each.model_copy(update={"definition": definition}) for each in now.runs[0].confirmation]

@@ -24,6 +24,7 @@ EXAMPLES = {
     "unjudged": judgements.unjudged,
     "several": judgements.several,
     "all_fine": judgements.all_fine,
+    "upgraded": judgements.upgraded,
 }
 DETAILS: list[Detail] = ["full", "failures", "headline"]
 CALM = "calm"
