@@ -5,16 +5,18 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.base_files import head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.measuring import load, runner_of
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judge, judge_report
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.reporting import Work, new_report, report_of_step
@@ -23,6 +25,7 @@ from evalward.commands.surfaces import Page, Surfaces, annotated, wrong_inputs
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
+from evalward.decide.anchor import Anchor
 from evalward.decide.proposal import as_proposed
 from evalward.git import GitTree, repository_path
 from evalward.github.base import resolve_base
@@ -42,8 +45,9 @@ from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
+from evalward.records.release import ReleaseReport
 from evalward.records.report import REPORT_FILE, Report
-from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
+from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement, Verdict
 from evalward.redaction import Redaction
 from evalward.render.context import Context
 from evalward.render.escape import log_text, md_prose
@@ -185,7 +189,8 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     work = Work(job.surfaces, job.plan, head, sides, sides.applied(loaded), tree, spare_keyless=spare)
     report, digest = report_of_step(work, read) if job.settings.report is not None else new_report(work)
     history = _history(job, client, tree, sides, head)
-    judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
+    judge = partial(judge_report, history=history, anchor=_anchor(job, tree, sides))
+    judgement = judge(report, sides.judging.baseline, sides.judging.policy)
     if job.plan.proposed:
         judgement = as_proposed(
             judgement,
@@ -199,7 +204,18 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     job.surfaces.show(judgement, annotate_cases=True)
     page = job.surfaces.judged(judgement, report, context, digest)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
-    return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
+    return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict, judge), page)
+
+
+def _anchor(job: Job, tree: GitTree, sides: Sides) -> Anchor | None:
+    """What slow losses are measured against, as the base says. A change that is only proposed is warned of them."""
+    plan, judging = job.plan, sides.judging
+    path = repository_baseline(job.settings, tree, judging.baseline_path)
+    blocks = not plan.proposed and plan.pull_number is None
+    anchor, notes = find_anchor(tree, Anchoring(judging.policy, [path], plan.branch, blocks))
+    for note in notes:
+        job.tell(Annotation("notice", note, title="Evalward").command())
+    return anchor
 
 
 def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, head: HeadRunner) -> list[HistoryEntry]:
@@ -275,7 +291,7 @@ def _report_path(job: Job) -> str:
 
 @dataclass(frozen=True)
 class Measured:
-    """A judged report, its digest, the policy that judged it, and the verdict's exit code.
+    """A judged report, its digest, the policy that judged it, the verdict, and how it was judged.
 
     `job` is the one that measured: it knows every secret.
     """
@@ -284,7 +300,8 @@ class Measured:
     report: Report
     digest: str
     policy: Policy
-    exit_code: int
+    verdict: Verdict
+    judge: Judge
 
 
 Finish = Callable[[Measured, Page], Page]
@@ -316,12 +333,16 @@ def _released(job: Job, loaded: LoadedConfig, head: HeadRunner, measured: Measur
         profile=settings.profile,
         fail_on=settings.fail_on,
     )
-    found = job.redaction.record(judge_release(loaded, measured.report, options, head.read, job.runner.search_path))
+    found = job.redaction.record(_release(loaded, head, measured, options))
     text = leave_release(found, job.left, f"evalward release --config {settings.config}")
     code = found.exit_code
     verdict = found.worse.verdict
     outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
     return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=verdict.headline)
+
+
+def _release(loaded: LoadedConfig, head: HeadRunner, measured: Measured, options: ReleaseOptions) -> ReleaseReport:
+    return judge_release(loaded, measured.report, options, head.read, measured.judge)
 
 
 def _accepted(case: Case, measured: Measured, page: Page) -> Page:
@@ -353,6 +374,7 @@ def _updater(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> F
             mode=settings.baseline_mode,
             dry_run=settings.dry_run,
             run_url=job.runner.run_url,
+            judge=measured.judge,
         )
         return _updated(job, repository, update, measured, page)
 
@@ -361,7 +383,7 @@ def _updater(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> F
 
 def _updated(job: Job, repository: Repository, update: Update, measured: Measured, page: Page) -> Page:
     """The page with what became of the baseline. What fails the gate is not pushed; what is not judged goes nowhere."""
-    if measured.exit_code == EXIT_UNJUDGED:
+    if measured.verdict.exit_code == EXIT_UNJUDGED:
         return page
     try:
         told = update_baseline(repository, update)
@@ -370,5 +392,7 @@ def _updated(job: Job, repository: Repository, update: Update, measured: Measure
         text = f"{page.summary}\n{md_prose(str(error))}\n"
         return replace(page, summary=text, outputs=replace(page.outputs, exit_code=EXIT_FAILED))
     job.tell(log_text(told.line))
-    outputs = replace(page.outputs, exit_code=EXIT_OK, baseline_url=told.url or None)
+    leaked = any(reason.stage == "anchor" for reason in measured.verdict.reasons)  # merging a proposal mends no leak
+    code = measured.verdict.exit_code if leaked else EXIT_OK
+    outputs = replace(page.outputs, exit_code=code, baseline_url=told.url or None)
     return replace(page, summary=f"{page.summary}\n### Baseline\n\n{told.markdown}\n", outputs=outputs)

@@ -11,7 +11,8 @@ import pytest
 
 from evalward.commands.baseline_ci import new_baseline_text
 from evalward.commands.pipeline import dump_report
-from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, last_release, release
+from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, release
+from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
@@ -135,7 +136,8 @@ def test_release__the_worse_of_both_verdicts_counts(repo: Path) -> None:
     commit(repo, {"evalward.yml": config, RELEASE: baseline(70)}, "lower")
     seen = check(repo, 70)
     assert seen.code == 1
-    assert (seen.data["against_branch"]["verdict"]["outcome"]) == "pass"  # type: ignore[index]
+    branch = seen.data["against_branch"]["verdict"]  # type: ignore[index]
+    assert {reason["stage"] for reason in branch["reasons"]} == {"anchor"}
     assert (seen.data["against_tag"]["verdict"]["outcome"]) == "fail"  # type: ignore[index]
 
 

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from evalward.commands.pipeline import judge_report, measures
+from evalward.commands.pipeline import Judge, judge_report, measures
 from evalward.decide.baseline import NO_POLICY, RunName, doubted, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import Update as Made
 from evalward.decide.baseline import update_baseline as update_reports
@@ -107,7 +107,7 @@ def superseded(old: Baseline | None, report: Report) -> bool:
 class Update:
     """What is to become of a report: the baseline at `path` (from the repository's top) of `branch`.
 
-    `policy` decides what may be pushed; `pull_branch` is the branch of the pull request.
+    `policy` decides what may be pushed, and `judge` by it; `pull_branch` is the branch of the pull request.
     """
 
     report: Report
@@ -119,6 +119,7 @@ class Update:
     mode: UpdateMode = "pool"
     dry_run: bool = False
     run_url: str = ""
+    judge: Judge = judge_report
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ def _maker(update: Update, notes: list[str]) -> MakeText:
         old = read_baseline(old_text, update.path) if old_text is not None else None
         verdict = None
         if update.to == "push":
-            verdict = judge_report(update.report, old, update.policy).verdict
+            verdict = update.judge(update.report, old, update.policy).verdict
             if verdict.outcome in _BLOCKS:
                 raise BlockedError(verdict)
         spare = {**_newer(old, update.report), **(doubted(verdict) if verdict else {})}
@@ -213,7 +214,7 @@ def _measured(update: Update) -> str:
 
 
 def _body(update: Update, old: str | None, new: str) -> str:
-    verdict = judge_report(update.report, read_baseline(old, update.path) if old else None, update.policy).verdict
+    verdict = update.judge(update.report, read_baseline(old, update.path) if old else None, update.policy).verdict
     commit = md_code((update.report.provenance.commit or "unknown")[:12])
     lines = [
         f"What was measured at {commit} as the baseline of {md_code(update.branch)}. By the present one the verdict is "

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 
+from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.failed import failed_in, only_failed, spelled_out
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
+from evalward.decide.anchor import Anchor
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.selection import Selection
+from evalward.git import GitTree, repository_path
 from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
@@ -68,10 +72,11 @@ def check(world: World, options: CheckOptions) -> int:
         order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume)
         report = measured(runner, order, services)
         history = history_of(runner, loaded.config.history, world)
+        anchor = anchor_here(world, loaded, policy, options)
         runner.dismiss()
         output = services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-        judgement = judge_report(report, baseline, policy, history)
+        judgement = judge_report(report, baseline, policy, history, anchor)
         context = Context(
             head_sha=report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,
@@ -91,6 +96,18 @@ def check(world: World, options: CheckOptions) -> int:
         if failed_in(report):
             world.say(f"Run again what failed: {_command(options, '--failed')}")
         return judgement.verdict.exit_code
+
+
+def anchor_here(world: World, loaded: LoadedConfig, policy: Policy, options: CheckOptions) -> Anchor | None:
+    """What slow losses are measured against; here they are warnings."""
+    tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
+    names = [loaded.config.baseline_for(None, options.profile), loaded.config.baseline]
+    prefix = tree.prefix()
+    paths = [repository_path(prefix, [name]) for name in names] if prefix is not None else []
+    anchor, notes = find_anchor(tree, Anchoring(policy, paths))
+    for note in notes:
+        world.say(f"warning: {note}")
+    return anchor
 
 
 def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, to_confirm
 from evalward.decide.history import trend
@@ -23,6 +24,9 @@ from evalward.records.report import Report, Run
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
 from evalward.suites import Kind, kind_named, kinds
+
+Judge = Callable[[Report, Baseline | None, Policy], Judgement]
+"""Judges a report: `judge_report` with whatever else is known."""
 
 
 @dataclass(frozen=True)
@@ -79,14 +83,21 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
 
 
 def judge_report(
-    report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry] = ()
+    report: Report,
+    baseline: Baseline | None,
+    policy: Policy,
+    history: Sequence[HistoryEntry] = (),
+    anchor: Anchor | None = None,
 ) -> Judgement:
-    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing."""
+    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing by itself. Against an
+    `anchor` its last measurements speak beside the report.
+    """
     comparison, verdict = _decided(report, baseline, policy, history)
     worst = worst_case(report, baseline, measures(report))
     if worst is not None:
         verdict = with_worst_case(verdict, _decided(worst.report, baseline, policy, history)[1], worst)
-    return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+    judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+    return anchored(judgement, report, history, anchor, baseline) if anchor else judgement
 
 
 def _decided(

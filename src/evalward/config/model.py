@@ -17,7 +17,7 @@ from evalward.config.speedup import SpeedupSuite
 from evalward.config.targets import KNOWN_TARGETS, SomeTargets, ids_of
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
-from evalward.records.policy import Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
+from evalward.records.policy import Anchor, Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
 from evalward.records.problem import wrong
 
 PROMPT_MARK = "{prompt}"
@@ -117,7 +117,7 @@ class Program(StrictRecord):
 
 
 class HistoryPlace(StrictRecord):
-    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and draws trends, no more."""
+    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases, draws trends, and feeds the anchor."""
 
     folder: Text | None = Field(default=None, description="A folder of the repository")
     branch: Text | None = Field(default=None, description="A branch that holds nothing else, such as evalward-data")
@@ -177,6 +177,11 @@ class Config(StrictRecord):
         default="auto", description="Whether changed guidance of scenarios is held against the base's"
     )
     confirm: Confirm | Off = Field(default=Confirm(), description="The confirm stage of random targets, or off")
+    anchor: Anchor = Field(
+        default="auto",
+        description="What slow losses are measured against: auto (the last release's baseline, else the oldest of the "
+        "branch's history), the tag of a release, or off",
+    )
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
 
     def _confirm(self) -> Confirm | None:
@@ -216,6 +221,7 @@ class Config(StrictRecord):
             waive=self.waive,
             confirm=self._confirm(),
             fail_on=self.fail_on,
+            anchor=self.anchor,
         )
         active = self.active_profile(branch, profile)
         if active is None:
@@ -229,6 +235,7 @@ class Config(StrictRecord):
             confirm=self._confirm(),
             fail_on=own.fail_on or self.fail_on,
             profile=name,
+            anchor=self.anchor,
         )
 
 

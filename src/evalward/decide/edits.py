@@ -13,7 +13,7 @@ _WAYS = ("test", "alpha", "floor_test", "confirm")
 
 
 def policy_edits(old: Policy, new: Policy) -> list[str]:
-    """One line per rule, limit or waiver that differs, and for the confirm stage and `fail-on`."""
+    """One line per rule, limit or waiver that differs, and for the confirm stage, `fail-on` and the anchor."""
     before, now = _rules(old), _rules(new)
     lines = [f"{name}: {_pair(before.get(name), now.get(name))}" for name in _different(before, now)]
     limits = old.limits.model_dump(), new.limits.model_dump()
@@ -26,6 +26,8 @@ def policy_edits(old: Policy, new: Policy) -> list[str]:
         lines.append(f"confirm: {_confirm(old.confirm)} → {_confirm(new.confirm)}")
     if old.fail_on != new.fail_on:
         lines.append(f"fail-on: {old.fail_on} → {new.fail_on}")
+    if old.anchor != new.anchor:
+        lines.append(f"anchor: {old.anchor} → {new.anchor}")
     return lines
 
 

@@ -22,6 +22,12 @@ OnOrOff = Annotated[
     Literal["auto", "off"],
     BeforeValidator(_as_written, json_schema_input_type=Literal["auto", "off"] | Literal[False]),
 ]
+Anchor = Annotated[
+    str,
+    Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/+-]*$"),
+    BeforeValidator(_as_written, json_schema_input_type=str | Literal[False]),
+]
+"""`auto`, `off`, or a tag."""
 _Test = Annotated[
     Literal["exact", "off"],
     BeforeValidator(_as_written, json_schema_input_type=Literal["exact", "off"] | Literal[False]),
@@ -103,7 +109,8 @@ class Waiver(StrictRecord):
 
 class Policy(StrictRecord):
     """All that decides: rules, limits, waivers, the confirm stage, and what the exit code does with an inconclusive
-    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge.
+    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge. `anchor`: what slow
+    losses are measured against: `auto`, `off`, or a release's tag.
     """
 
     rules: list[Rule] = []
@@ -113,6 +120,7 @@ class Policy(StrictRecord):
     confirm: Confirm | None = Confirm()
     fail_on: FailOn = "regression"
     profile: str | None = None
+    anchor: str = "auto"
 
     def waiver(self, *names: str) -> Waiver | None:
         """The first waiver for one of these names."""

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from evalward.records.anchor import AnchorFinding
 from evalward.records.base import Record
 from evalward.records.comparison import Comparison
 from evalward.records.evidence import Evidence, Interval
@@ -31,8 +32,8 @@ EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_UNJUDGED = 0, 1, 2, 3
 OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
 """What a reason may say, the strongest first."""
 
-Stage = Literal["validity", "missing", "limit", "drop"]
-STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
+Stage = Literal["validity", "missing", "limit", "drop", "anchor"]
+STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop", "anchor")
 """In the order of judgement."""
 
 
@@ -104,10 +105,12 @@ class Verdict(Record):
 class Judgement(Record):
     """Comparison and verdict together: what `compare --format json` writes and every renderer reads.
 
-    `trends` are the metrics that the policy protects, over the last measurements that the history has.
+    `trends` are the metrics that the policy protects, over the last measurements that the history has; `anchors` what
+    was lost or kept since the anchor, for each run that could be held against one.
     """
 
     schema_: Literal["evalward.judgement/1"] = Field(default=JUDGEMENT_SCHEMA, alias="schema")
     comparison: Comparison
     verdict: Verdict
     trends: list[Trend] = []
+    anchors: list[AnchorFinding] = []
