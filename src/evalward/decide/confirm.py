@@ -66,8 +66,11 @@ def _lost(case: CaseChange) -> bool:
 
 
 def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retry:
-    """As many trials each as asked for, if that many are allowed; else as many as there are, evenly, in order of id."""
-    wanted = confirm.trials * len(failed)
-    allowed = max(len(failed), min(wanted, int(confirm.at_most * run.planned)))
-    each, more = divmod(allowed, len(failed))
-    return Retry(run.suite, run.target, {case.id: each + (index < more) for index, case in enumerate(failed)})
+    most = max(len(failed), int(confirm.at_most * run.planned))
+    return Retry(run.suite, run.target, evenly([case.id for case in failed], confirm.trials, most))
+
+
+def evenly(cases: Sequence[str], each: int, most: int) -> Mapping[str, int]:
+    """As many trials of each case as asked for, if `most` allows them; else as many as there are, in order."""
+    fewer, more = divmod(min(each * len(cases), most), len(cases))
+    return {case: fewer + (index < more) for index, case in enumerate(cases)}

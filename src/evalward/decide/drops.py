@@ -65,6 +65,12 @@ def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm 
     return [_decide(*each) for each in zip(applied, questions, found, strict=True)]
 
 
+def answerable(applied: Applied, samples: Samples) -> bool:
+    """True for a drop that is put to a test, and that trying the failed cases again tells all about."""
+    question = _question(applied, samples, None)
+    return question is not None and applied.rule.confirm and confirmable(question.sample, falls=question.falls)
+
+
 def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Question | None:
     """What is to be tested, `None` where nothing is: no drop rule, no numbers, no chance involved."""
     rule, change = applied.rule, applied.change
