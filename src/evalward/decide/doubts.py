@@ -1,7 +1,7 @@
 """Which doubts are settled by measuring the base beside the head, and with which trials.
 
-The cases are chosen by what the head's planned and fresh trials showed, and by nothing else. So what is measured then,
-of both sides in one session, is a fair sample: had the pull request changed nothing, its trials and the base's could be
+The cases are chosen by what planned, fresh and baseline's trials showed. So what is measured then, of both sides in
+one session, is a fair sample: had the pull request changed nothing, its trials and the base's could be
 swapped (see `evidence`). That holds also where the provider has changed since the baseline, or has a bad day.
 """
 
@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evalward.decide.beside import rate_of
 from evalward.decide.compare import Measure, compare
-from evalward.decide.confirm import Retry, evenly
+from evalward.decide.confirm import Retry, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
+from evalward.decide.evidence import beyond
 from evalward.decide.rules import judged, rules_of_run
 from evalward.decide.samples import Samples, gather
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, RunComparison
+from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Report
+
+SIDES = 2  # the trials of either side, in those that a confirm stage may have: what two sides need costs two
 
 
 def to_settle(
@@ -39,32 +44,48 @@ def to_settle(
     settled = {(run.suite, run.target) for run in report.runs if run.beside is not None}
     applied = [each for run in comparison.runs if judged(run) for each, _ in rules_of_run(run, policy.rules, defaults)]
     drops = decide_drops(applied, samples, confirm)
-    asking = {id(each.run) for each, drop in zip(applied, drops, strict=True) if _asks(each, drop, samples)}
+    asking: dict[int, list[Drop]] = {}
+    for each, drop in zip(applied, drops, strict=True):
+        if _asks(each, drop, samples):
+            asking.setdefault(id(each.run), []).append(drop)
     runs = [run for run in comparison.runs if id(run) in asking and (run.suite, run.target) not in settled]
-    return [retry for run in runs if (retry := _retry(run, confirm)) is not None]
+    return [retry for run in runs if (retry := _retry(run, confirm, asking[id(run)])) is not None]
 
 
 def _asks(applied: Applied, drop: Drop, samples: Samples) -> bool:
-    """True for a drop of a random target that isn't plainly none, and that failed cases tell all about."""
-    return applied.run.random and drop.status != "ok" and answerable(applied, samples)
+    """True for a drop of a random target that failed cases tell all about, if it is in doubt, would fail the check, or
+    is no drop only because other cases did better by chance.
+    """
+    if not (applied.run.random and answerable(applied, samples)):
+        return False
+    return drop.status != "ok" or (not drop.won and beyond(applied.rule, -_gone(applied.run)) is not None)
 
 
-def _retry(run: RunComparison, confirm: Confirm) -> Retry | None:
-    doubtful = [case.id for case in run.cases if _doubtful(case)]
+def _gone(run: RunComparison) -> float:
+    """The share of cases that the baseline passes, and that failed in every fresh trial again."""
+    gone = [case for case in run.cases if comparable(case) and case.before is not None and case.before.passes]
+    lost = [case for case in gone if case.now is not None and not case.now.passes]
+    return sum(case.fresh is not None and not case.fresh.passed for case in lost) / max(run.comparable, 1)
+
+
+def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retry | None:
+    """Cases that did worse than in the baseline: of those tried again, or, where all fell a little, of all."""
+    spread = any(drop.evidence is not None and drop.evidence.spread for drop in drops)
+    doubtful = [case for case in run.cases if _worse(case) and (spread or case.now is None or not case.now.passes)]
     if not doubtful:
         return None
-    return Retry(
-        run.suite, run.target, evenly(doubtful, confirm.base_trials, _most(run, doubtful, confirm)), beside=True
-    )
+    ids = [case.id for case in doubtful]
+    return Retry(run.suite, run.target, evenly(ids, confirm.base_trials, _most(run, ids, confirm)), beside=True)
 
 
 def _most(run: RunComparison, cases: Sequence[str], confirm: Confirm) -> int:
-    """The trials that one side may have: as many as the confirm stage, but two of each case at least."""
-    return max(2 * len(cases), int(confirm.at_most * run.planned))
+    """The trials that one side may have: twice as many as the confirm stage, and two of each case at least."""
+    return max(2 * len(cases), int(SIDES * confirm.at_most * run.planned))
 
 
-def _doubtful(case: CaseChange) -> bool:
-    """A comparable case that failed in its planned trials, and in a fresh one again, where it has any."""
-    comparable = case.before is not None and case.change in {"broken", "fixed", "worse", "better", "same"}
-    tallies = [tally for tally in (case.now, case.fresh) if tally is not None]
-    return comparable and case.now is not None and all(tally.passed < tally.trials for tally in tallies)
+def _worse(case: CaseChange) -> bool:
+    """A comparable case that passed less often, in planned and fresh trials together, than in the baseline."""
+    if not comparable(case) or case.before is None or case.now is None:
+        return False
+    seen = [tally for tally in (case.now, case.fresh) if tally is not None]
+    return rate_of(seen) < rate_of([case.before]) - EPSILON

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, better, confirmable, steady_delta, weigh
+from evalward.decide.evidence import Question, better, beyond, confirmable, steady_delta, weigh
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import (
     between,
@@ -21,6 +21,8 @@ from evalward.decide.sentences import (
     shown,
     shown_apart,
     shown_delta,
+    side_by_side,
+    some_of,
     what_failed,
 )
 from evalward.decide.staleness import FEW_TRIALS
@@ -34,7 +36,7 @@ from evalward.records.verdict import RuleStatus
 
 OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
-
+_BASE = "the base, measured beside it"
 REFERENCES = ("nop", "oracle")
 """Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
 
@@ -50,12 +52,16 @@ class Applied:
 
 @dataclass(frozen=True)
 class Drop:
-    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always."""
+    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always.
+
+    `won`: cases were lost, and others won more than chance does.
+    """
 
     status: RuleStatus = "ok"
     message: str = ""
     explanation: str = ""
     evidence: Evidence | None = None
+    won: bool = False
 
 
 def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm | None) -> list[Drop]:
@@ -158,8 +164,7 @@ def _literal(rule: Rule, change: MetricChange, run: RunComparison) -> Drop:
     Of times that were measured it is no proof: a speedup fell only where a case broke, or a benchmark is slower by its
     samples. Where none even looks slower, nothing has fallen, nor where what was measured is the measure itself.
     """
-    beyond = _beyond(rule, change.delta or 0.0)
-    if beyond is None:
+    if beyond(rule, change.delta or 0.0) is None:
         return Drop()
     text = _too_much(rule, change, change.delta or 0.0)
     unit = change.now.unit if change.now else "ratio"
@@ -183,15 +188,6 @@ def _no_slower(timings: Timings) -> str:
     return f"no benchmark is slower beyond chance ({', '.join(told)})"
 
 
-def _beyond(rule: Rule, delta: float) -> float | None:
-    """By how much a difference is worse than allowed, `None` when it isn't."""
-    if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
-        return -delta - rule.max_drop
-    if rule.max_rise is not None and delta > rule.max_rise + EPSILON:
-        return delta - rule.max_rise
-    return None
-
-
 def _too_much(rule: Rule, change: MetricChange, delta: float) -> str:
     unit = change.now.unit if change.now else "ratio"
     allowed = rule.max_drop if delta < 0 else rule.max_rise
@@ -204,15 +200,17 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     certain = _certain(applied, question)
     if certain:
         return Drop("fail", certain, certain, evidence)
-    spread = _spread(applied, evidence)
-    if _beyond(rule, evidence.delta or 0.0) is None and not spread:
+    lost = evidence.delta or 0.0
+    too_much = beyond(rule, lost) is not None or evidence.spread
+    if not too_much and beyond(rule, lost + evidence.open) is None:
         return Drop("ok", "", _fine(applied, question, evidence), evidence)
     if evidence.confirmed and better(question):
-        return Drop("ok", "", _won_more(applied, question, evidence), evidence)
+        return Drop("ok", "", _won_more(applied, question, evidence), evidence, won=True)
+    if not too_much:
+        return _left_open(applied, question, evidence)
     corrected = 1.0 if evidence.corrected is None else evidence.corrected
     convicted = corrected <= rule.alpha
-    failed = _failed_again(applied) if spread else what_failed(question.sample, evidence, question.run.confirmed)
-    parts = [failed, chance(corrected)]
+    parts = [_shown_by(applied, question, evidence), chance(corrected)]
     if not convicted:
         parts[-1] += ", so it is no proof"
     text = f"{_size(applied, evidence)}: {'; '.join(part for part in parts if part)}"
@@ -220,29 +218,41 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     return Drop("fail" if convicted else "inconclusive", text, text, evidence)
 
 
+def _left_open(applied: Applied, question: Question, evidence: Evidence) -> Drop:
+    """Fresh trials that broke, or were never made, are no proof that all is well."""
+    names = sorted(pair.id for pair in question.sample.pairs if pair.id in question.run.open)
+    cases = f"{names[0]} failed" if len(names) == 1 else f"{len(names)} cases failed ({some_of(names)})"
+    size, most = _apart(applied, (evidence.delta or 0.0) + evidence.open)
+    text = (
+        f"{applied.rule.metric} may have {_moved(evidence.open)} {size}, more than the {most} allowed: {cases} and "
+        "could not be tried again"
+    )
+    return Drop("inconclusive", text, text, evidence)
+
+
+def _moved(delta: float) -> str:
+    return "fallen" if delta < 0 else "risen"
+
+
+def _shown_by(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """Which trials show it."""
+    if evidence.beside:
+        return side_by_side(applied.run.beside, evidence.cases)
+    if evidence.spread:
+        return _failed_again(applied)
+    return what_failed(question.sample, evidence, question.run.confirmed)
+
+
 def _certain(applied: Applied, question: Question) -> str:
     """The sentence of a loss in cases that give the same twice: no chance in it, whatever others of the run do."""
     lost = steady_delta(question)
-    if _beyond(applied.rule, lost) is None:
+    if beyond(applied.rule, lost) is None:
         return ""
     size, most = _apart(applied, lost)
     return (
         f"{applied.rule.metric} {_verb(lost)} {size} by cases that give the same twice, more than the {most} allowed: "
         "that is no chance"
     )
-
-
-def _spread(applied: Applied, evidence: Evidence) -> bool:
-    """True for a drop over so many cases that those which happened to fail hold only a small part of it.
-
-    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
-    put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
-    """
-    planned, fresh, interval = applied.change.delta or 0.0, evidence.delta or 0.0, evidence.interval
-    if not evidence.confirmed or interval is None or planned * fresh <= 0 or _beyond(applied.rule, fresh) is not None:
-        return False
-    nearest = interval.high if planned < 0 else interval.low
-    return nearest * planned > 0 and _beyond(applied.rule, nearest) is not None
 
 
 def _failed_again(applied: Applied) -> str:
@@ -260,7 +270,10 @@ def _failed_cases(confirmation: Confirmation) -> str:
 def _size(applied: Applied, evidence: Evidence) -> str:
     """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones."""
     delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
-    if not evidence.confirmed or _spread(applied, evidence):
+    if evidence.beside:
+        size, most = _apart(applied, lost)
+        return f"{applied.rule.metric} {_verb(lost)} {size} against {_BASE}, more than the {most} allowed"
+    if not evidence.confirmed or evidence.spread:
         return _too_much(applied.rule, applied.change, delta)
     if delta * lost <= 0:  # what others won may be chance: no fresh trial confirmed it
         in_all = "is unchanged in all" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]} in all"
@@ -296,13 +309,26 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     """The sentence of a metric that is as it should be."""
     rule, unit, delta = applied.rule, question.sample.unit, applied.change.delta or 0.0
     left = evidence.delta or 0.0
+    if evidence.beside:
+        return _no_worse(applied, question, evidence)
     if evidence.confirmed and left * delta > 0 and left * (-1 if question.falls else 1) > EPSILON:
         return f"{_confirmed(applied, evidence)}, within the {_allowed(applied, evidence)} allowed"
-    if evidence.confirmed and _beyond(rule, delta) is not None:
+    if evidence.confirmed and beyond(rule, delta) is not None:
         return f"{rule.metric} {_verb(delta)} {shown_delta(abs(delta), unit)} at first: {_not_repeated(applied)}"
     what = "is unchanged" if delta == 0 else f"{_verb(delta)} {shown_delta(abs(delta), unit)}"
     margin = f" (95 %: {between(evidence.interval.low, evidence.interval.high, unit)})" if evidence.interval else ""
     return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
+
+
+def _no_worse(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """The sentence of a drop that the base, measured again, doesn't show, or not as large as that."""
+    delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
+    size = "is unchanged" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]}"
+    first, told = f"{applied.rule.metric} {size} against the baseline", side_by_side(applied.run.beside, evidence.cases)
+    if lost * (-1 if question.falls else 1) <= EPSILON:
+        return f"{first}, and is no worse than {_BASE}: {told}"
+    less, allowed = _apart(applied, lost)
+    return f"{first}; {less} against {_BASE}, within the {allowed} allowed: {told}"
 
 
 def _won_more(applied: Applied, question: Question, evidence: Evidence) -> str:

@@ -106,7 +106,8 @@ def test_cases__that_were_redefined_added_or_broke_are_no_evidence() -> None:
     found = decided(report(run(now, target="anthropic/model", random=True)), FIVE, limits={"max_error_rate": 0.5})
     assert (evidence_of(found).cases, evidence_of(found).p) == (36, 1.0)
     broke = decided(measured(steady(37, c1="E")), FIVE)
-    assert (evidence_of(broke).cases, broke.outcome) == (36, Outcome.PASS)
+    assert (evidence_of(broke).cases, broke.outcome) == (36, Outcome.INCONCLUSIVE)
+    assert broke.headline.startswith("bash-tools × anthropic/model: 1 of 37 known cases gave no result (c1)")
 
 
 # --- the confirm stage ------------------------------------------------------------------------------------------------
@@ -154,20 +155,28 @@ def test_confirmed__a_lost_case_stays_one_where_the_rest_rose_by_chance() -> Non
     assert found.outcome is Outcome.FAIL
 
 
-@pytest.mark.parametrize(
-    ("fresh", "why"),
-    [
-        ({"c1": "PPPP"}, "1 of 2 failed cases has no valid fresh trial"),
-        ({"c1": "PPPP", "c2": "EEEE"}, "1 of 2 failed cases has no valid fresh trial"),
-        ({"c1": "SSSS", "c2": "SSSS"}, "2 of 2 failed cases have no valid fresh trial"),
-    ],
-)
-def test_confirm_stage__that_lacks_a_failed_case_is_no_evidence(fresh: dict[str, str], why: str) -> None:
-    now = measured(broken(1, 2), fresh)
-    found = judge_report(now, FIVE, Policy(rules=[DROP]))
+@pytest.mark.parametrize("fresh", [{"c1": "PPPP"}, {"c1": "PPPP", "c2": "EEEE"}])
+def test_confirm_stage__a_case_without_a_valid_fresh_trial_costs_only_its_own_evidence(fresh: dict[str, str]) -> None:
+    found = decided(measured(broken(1, 2), fresh), FIVE)
+    evidence = evidence_of(found)
+    assert (evidence.confirmed, evidence.delta, evidence.open) == (True, 0.0, near(-1 / 37))
+    assert found.outcome is Outcome.INCONCLUSIVE  # it may be broken, for all that is known
+    assert outcome_of(found).message == (
+        "pass_rate may have fallen 2.7 points, more than the 2 points allowed: c2 failed and could not be tried again"
+    )
+
+
+def test_confirm_stage__one_case_that_times_out_saves_no_others() -> None:
+    found = decided(measured(broken(1, 2, 3), {"c1": "EEEE", "c2": "FFFF", "c3": "FFFF"}), FIVE)
+    assert (evidence_of(found).p, found.outcome) == (near(1 / 126**2), Outcome.FAIL)
+
+
+def test_confirm_stage__without_any_valid_fresh_trial_is_no_evidence() -> None:
+    found = judge_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
-    assert (confirmation.unusable, evidence_of(found.verdict).confirmed) == (why, False)
+    assert confirmation.unusable == "no failed case has a valid fresh trial"
+    assert evidence_of(found.verdict).confirmed is False
     assert evidence_of(found.verdict).p == near(1 / 36)  # the planned trials
 
 

@@ -16,10 +16,10 @@ def test_confirmed_drop() -> None:
     now, fresh = steady(37, c1="F", c2="F", c3="F"), {"c1": "FFFF", "c2": "FFFF", "c3": "FFPF"}
     found = decided(measured(now, fresh), FIVE)
     # Two cases at 5 of 5 against 0 of 4, one at 5 of 5 against 1 of 4: 1/126 · 1/126 · 4/84 = 1/333,396; the look at
-    # the fresh trials has four fifths of alpha, which makes it one in 270,000.
+    # the fresh trials has half of alpha, which makes it one in 170,000.
     assert found.headline == (
         "pass_rate fell 7.43 points, confirmed by fresh tries, more than the 2 points allowed: three of 37 cases that "
-        "always passed now fail in 11 of 12 fresh tries; chance would do that once in 270,000 runs"
+        "always passed now fail in 11 of 12 fresh tries; chance would do that once in 170,000 runs"
     )
 
 
@@ -35,7 +35,7 @@ def test_one_case() -> None:
     found = decided(measured(steady(37, c1="F"), {"c1": "FFFF"}), FIVE)
     assert found.headline == (
         "pass_rate fell 2.7 points, confirmed by fresh tries, more than the 2 points allowed: one of 37 cases that "
-        "always passed now fails in 4 of 4 fresh tries; chance would do that once in 100 runs"
+        "always passed now fails in 4 of 4 fresh tries; chance would do that once in 63 runs"
     )
 
 
