@@ -15,7 +15,7 @@ from evalward.decide.confirm import Retry, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
 from evalward.decide.evidence import beyond
 from evalward.decide.rules import judged, rules_of_run
-from evalward.decide.samples import Samples, gather
+from evalward.decide.samples import gather
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, RunComparison
 from evalward.records.metric import EPSILON
@@ -42,22 +42,24 @@ def to_settle(
         return []
     comparison, samples = compare(report, baseline, measures), gather(report, baseline, measures)
     settled = {(run.suite, run.target) for run in report.runs if run.beside is not None}
-    applied = [each for run in comparison.runs if judged(run) for each, _ in rules_of_run(run, policy.rules, defaults)]
+    applied = [
+        each
+        for run in comparison.runs
+        if judged(run) and run.random and (run.suite, run.target) not in settled
+        for each, _ in rules_of_run(run, policy.rules, defaults)
+        if answerable(each, samples)
+    ]
     drops = decide_drops(applied, samples, confirm)
     asking: dict[int, list[Drop]] = {}
     for each, drop in zip(applied, drops, strict=True):
-        if _asks(each, drop, samples):
+        if _asks(each, drop):
             asking.setdefault(id(each.run), []).append(drop)
-    runs = [run for run in comparison.runs if id(run) in asking and (run.suite, run.target) not in settled]
+    runs = [run for run in comparison.runs if id(run) in asking]
     return [retry for run in runs if (retry := _retry(run, confirm, asking[id(run)])) is not None]
 
 
-def _asks(applied: Applied, drop: Drop, samples: Samples) -> bool:
-    """True for a drop of a random target that failed cases tell all about, if it is in doubt, would fail the check, or
-    is no drop only because other cases did better by chance.
-    """
-    if not (applied.run.random and answerable(applied, samples)):
-        return False
+def _asks(applied: Applied, drop: Drop) -> bool:
+    """True for a drop that is in doubt, would fail the check, or is none only because others did better by chance."""
     return drop.status != "ok" or (not drop.won and beyond(applied.rule, -_gone(applied.run)) is not None)
 
 

@@ -1,9 +1,9 @@
 """Whether a metric got worse by more than its rule allows, and not by chance: three answers, each with its sentence.
 
 Deterministic targets and rules with `test: off` are decided by the bare difference. Everything else needs evidence. The
-p-values of one verdict are corrected by Holm's method in two families: the outcomes of its runs (however many metrics
-say it of the same cases, one question each), which is what the check is for, and all other metrics that the policy lets
-decide, which share half of `alpha`.
+p-values of one verdict are corrected by Holm's method all together, so that a check in which nothing changed fails by a
+drop with the probability alpha at most: the outcomes of its runs, which are what the check is for, have two thirds of
+alpha, all other metrics that the policy lets decide the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalward.decide.evidence import Question, better, beyond, confirmable, steady_delta, weigh
-from evalward.decide.samples import Samples
+from evalward.decide.samples import Pair, Sample, Samples
 from evalward.decide.sentences import (
     between,
     chance,
@@ -26,7 +26,7 @@ from evalward.decide.sentences import (
     what_failed,
 )
 from evalward.decide.staleness import FEW_TRIALS
-from evalward.decide.statistics.multiple import holm
+from evalward.decide.statistics.multiple import weighted_holm
 from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Confirmation, Evidence
 from evalward.records.metric import EPSILON
@@ -34,7 +34,7 @@ from evalward.records.policy import Confirm, Rule
 from evalward.records.timing import Timings
 from evalward.records.verdict import RuleStatus
 
-OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
+OTHERS = 1 / 3  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
 _BASE = "the base, measured beside it"
 REFERENCES = ("nop", "oracle")
@@ -93,27 +93,28 @@ def _has_drop(rule: Rule) -> bool:
 
 
 def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
-    """Holm's correction, of the outcome questions among each other, and of all others among each other."""
-    keys = [_asks(question) if question is not None else None for question in questions]
+    """Holm's correction over all questions of the verdict, of which outcomes have twice as much of alpha as all others
+    together.
+    """
+    keys = [_asks(question) if question is not None and _tells(question.sample) else None for question in questions]
     least: dict[_Asks, float] = {}
     for key, evidence in zip(keys, found, strict=True):
         if key is not None and evidence is not None:
             least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
-    factors = {**_factors(least, outcome=True), **_factors(least, outcome=False)}
+    factors = _factors(least)
     return [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
 
 
 @dataclass(frozen=True)
 class _Asks:
-    """What a question is about. Outcome metrics of the same cases look at the same failures: they are one question.
+    """What a question is about. Outcome metrics that saw the same in the same cases are one question: their p is one.
 
-    `told`: whether these are the failures that the run's failed trials tell. An unsafe answer may be another's.
+    `shown`: which trials went how, of each case. A weighted score may say something else than a rate of passes.
     """
 
     run: int
     metric: str | None
-    cases: frozenset[str] = frozenset()
-    told: bool = True
+    shown: tuple[object, ...] = ()
 
     @property
     def outcome(self) -> bool:
@@ -121,26 +122,47 @@ class _Asks:
 
 
 def _asks(question: Question) -> _Asks:
-    sample, told = question.sample, confirmable(question.sample, falls=question.falls)
-    if not (sample.counted or told):
+    sample = question.sample
+    if not (sample.counted or confirmable(sample, falls=question.falls)):
         return _Asks(id(question.run), sample.metric)
-    return _Asks(id(question.run), None, frozenset(pair.id for pair in sample.pairs), told)
+    return _Asks(id(question.run), None, (sample.counted, question.falls, *map(_shown, sample.pairs)))
 
 
-def _factors(least: Mapping[_Asks, float], *, outcome: bool) -> dict[_Asks, tuple[float, int]]:
+def _tells(sample: Sample) -> bool:
+    """False for a share that is the same in every trial of a case, whichever: however dealt out, it shows nothing.
+
+    What can't be found needs no part of alpha (Tarone 1990).
+    """
+    return sample.unit != "ratio" or not all(_constant(pair) for pair in sample.pairs)
+
+
+def _constant(pair: Pair) -> bool:
+    values = {side.value for side in (pair.before, pair.now, pair.fresh, pair.again, pair.aside) if side}
+    return values in ({0.0}, {1.0})
+
+
+def _shown(pair: Pair) -> tuple[object, ...]:
+    sides = (pair.before, pair.now, pair.fresh, pair.again, pair.aside)
+    return pair.id, *((side.numerator, side.denominator, side.value) if side else None for side in sides)
+
+
+def _factors(least: Mapping[_Asks, float]) -> dict[_Asks, tuple[float, int]]:
     """By how much each question's p grows, and how many questions there are."""
-    ours = {key: p for key, p in least.items() if key.outcome is outcome}
-    grown = holm(list(ours.values()))
-    share = 1.0 if outcome else OTHERS
+    if not least:
+        return {}
+    outcomes = sum(key.outcome for key in least)
+    shares = {True: (1 - OTHERS) / max(outcomes, 1), False: OTHERS / max(len(least) - outcomes, 1)}
+    grown = weighted_holm(list(least.values()), [shares[key.outcome] for key in least])
     return {
-        key: (corrected / p / share if p else 1.0, len(ours))
-        for (key, p), corrected in zip(ours.items(), grown, strict=True)
+        key: (corrected / p if p else 1.0, len(least)) for (key, p), corrected in zip(least.items(), grown, strict=True)
     }
 
 
 def _with(key: _Asks | None, evidence: Evidence | None, factors: Mapping[_Asks, tuple[float, int]]) -> Evidence | None:
-    if key is None or evidence is None or evidence.p is None:
+    if evidence is None or evidence.p is None:
         return evidence
+    if key is None:
+        return evidence.model_copy(update={"corrected": evidence.p, "tests": len(factors)})
     factor, tests = factors[key]
     return evidence.model_copy(update={"corrected": min(1.0, evidence.p / evidence.share * factor), "tests": tests})
 

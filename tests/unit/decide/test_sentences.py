@@ -55,7 +55,7 @@ def test_nothing_happened() -> None:
 
 
 def test_other_metrics_have_no_cases_to_count() -> None:
-    rule = Rule(metric="total_input_tokens", max_rise=1, alpha=0.04)
+    rule = Rule(metric="total_input_tokens", max_rise=1, alpha=0.02)
     now, before = measured(steady(6)), known(steady(6))
     more = [
         case.model_copy(update={"usage": case.usage.model_copy(update={"input_tokens": 300})})
@@ -63,7 +63,7 @@ def test_other_metrics_have_no_cases_to_count() -> None:
     ]
     found = decided(now.model_copy(update={"runs": [now.runs[0].model_copy(update={"cases": more})]}), before, rule)
     assert outcome_of(found, rule.metric).message == (
-        "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 32 runs"
+        "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 64 runs"
     )
 
 
