@@ -324,7 +324,7 @@ def test_holm__metrics_beside_the_outcome_share_a_third_of_alpha() -> None:
     tokens, turns = evidence_of(found, "total_input_tokens"), evidence_of(found, "total_turns")
     assert {each.tests for each in (tokens, turns, evidence_of(found))} == {3}
     assert tokens.corrected == near(6 * 2**-12)  # the least of three, and one sixth of alpha is its
-    assert turns.corrected == near(min(1.0, 5 * (turns.p or 0)))  # of the five sixths left it has one
+    assert turns.corrected == near(0.625)  # as much as the pass rate before it: 0.5 at four of the five sixths left
 
 
 def test_holm__the_outcomes_of_one_run_are_one_question() -> None:
