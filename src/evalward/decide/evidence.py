@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 
 from evalward.decide.portions import NONE, relative, residuals
 from evalward.decide.samples import Observed, Pair, RunSamples, Sample
-from evalward.decide.statistics.intervals import mean_difference, paired_rate_difference
+from evalward.decide.statistics.intervals import mean_difference, padded_difference, paired_rate_difference
 from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.decide.statistics.power import fewest_broken_cases, minimum_detectable_effect, within_case_variance
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
@@ -233,7 +233,12 @@ def _interval(sample: Sample, delta: float) -> records.Interval | None:
         found = paired_rate_difference([_counts(pair) for pair in sample.pairs])
         return records.Interval(low=found.low, high=found.high) if found else None
     spread = _contributions(sample, delta)
-    found = mean_difference(spread) if spread else None
+    if not spread:
+        return None
+    found = mean_difference(spread)
+    if sample.unit == "ratio":
+        fewest = min(min(pair.before.trials, pair.now.trials) for pair in sample.pairs)
+        found = padded_difference(spread, 1 / fewest)
     return records.Interval(low=found.low, high=found.high) if found and found.high > found.low else None
 
 
