@@ -9,15 +9,18 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from evalward.commands.pipeline import judge_report
 from evalward.decide.baseline import make_baseline
 from evalward.decide.compare import compare
-from evalward.decide.confirm import to_confirm
+from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.doubts import to_settle
+from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Policy, Rule
-from evalward.records.report import Report, Run
+from evalward.records.report import Beside, Report, Run
 from evalward.records.result import Result
-from evalward.records.verdict import Verdict
+from evalward.records.verdict import Judgement, Verdict
 from support.results import MEASURES, report, result, run
 
 STEADY, SHAKY = 0.99, (0.55, 0.75, 0.9)
@@ -45,7 +48,14 @@ class Nature:
 
 @dataclass(frozen=True)
 class World:
-    """What is simulated: how many cases, of which how many broken, and how many trials."""
+    """What is simulated: how many cases, of which how many broken, and how many trials.
+
+    `noise`: how the cases' chances of passing are spread: as the docs page says, "beta", which flips as often
+    as published runs do, or all the same number. `lower`: by how much each case passes less often now. `shock`:
+    the standard deviation of what a session adds to the log odds of all its trials; `drift`: what the provider has
+    added to them since the baseline. `by_error`: broken cases end in an error instead of failing. `astray`: so many
+    fresh trials of the head time out.
+    """
 
     cases: int = 37
     broken: int = 0
@@ -54,48 +64,114 @@ class World:
     rules: Sequence[Rule] = RULES
     confirm: Confirm | None = field(default_factory=Confirm)
     nature: Nature | None = None
+    noise: str | float = "docs"
+    lower: float = 0.0
+    shock: float = 0.0
+    drift: float = 0.0
+    by_error: bool = False
+    astray: int = 0
 
 
 @dataclass(frozen=True)
 class Decided:
-    """What came of it; `trials` are all that the candidate needed."""
+    """What came of it; `trials` are all that were needed, those of the base measured again included."""
 
-    verdict: Verdict
+    judgement: Judgement
     trials: int
 
+    @property
+    def verdict(self) -> Verdict:
+        """The decision."""
+        return self.judgement.verdict
 
-def rates(cases: int, broken: int = 0) -> list[float]:
+
+def rates(cases: int, broken: int = 0, noise: str | float = "docs", seed: int = 0) -> list[float]:
     """Each case's probability of passing: nearly always, but for one in three, which is shaky.
 
     The first so many of the steady ones are broken: they never pass.
     """
-    found = [STEADY if index % 3 else SHAKY[index // 3 % len(SHAKY)] for index in range(cases)]
-    lost = [index for index, rate in enumerate(found) if rate == STEADY][:broken]
+    found = _spread(cases, noise, seed)
+    lost = [index for index, rate in enumerate(found) if rate > 0.9][:broken]
     return [0.0 if index in lost else rate for index, rate in enumerate(found)]
+
+
+def _spread(cases: int, noise: str | float, seed: int) -> list[float]:
+    if noise == "docs":
+        return [STEADY if index % 3 else SHAKY[index // 3 % len(SHAKY)] for index in range(cases)]
+    if noise == "beta":
+        dice = random.Random(f"beta {seed}")
+        return [dice.betavariate(0.56, 0.14) for _ in range(cases)]
+    return [float(noise)] * cases
 
 
 def simulate(world: World, seed: int) -> Decided:
     """One decision. The same seed gives the same one."""
     chance = _Chance(random.Random(seed), random.Random(f"{NATURE} {seed}"), world.nature)
     past = replace(chance, nature=world.nature and replace(world.nature, more=1.0))
-    before, now = rates(world.cases), rates(world.cases, world.broken)
-    old = report(_run(_trials(past, before, world.baseline_trials), world.baseline_trials))
+    shocks = random.Random(f"shock {seed}")
+    before = rates(world.cases, 0, world.noise, seed)
+    now = [max(0.0, rate - world.lower) for rate in rates(world.cases, world.broken, world.noise, seed)]
+    then, today = shocks.gauss(0, world.shock), shocks.gauss(0, world.shock) + world.drift
+    old = report(_run(_trials(past, shifted(before, then), world.baseline_trials), world.baseline_trials))
     baseline = make_baseline(old, "old.json", None, MEASURES)
     policy = Policy(rules=list(world.rules), confirm=world.confirm)
-    planned = report(_run(_trials(chance, now, world.trials), world.trials))
-    retries = to_confirm(compare(planned, baseline, MEASURES), policy, {})
-    fresh = [
-        _trial(chance, int(case[1:]), now[int(case[1:])], world.trials + 1 + number)
-        for retry in retries
-        for case, count in retry.trials.items()
-        for number in range(count)
-    ]
-    final = _with(planned, fresh)
-    return Decided(judge_report(final, baseline, policy).verdict, world.cases * world.trials + len(fresh))
+    return _Check(world, chance, past, shifted(now, today), shifted(before, today)).decide(baseline, policy)
 
 
-def _with(planned: Report, fresh: list[Result]) -> Report:
-    runs = [each.model_copy(update={"confirmation": fresh}) for each in planned.runs]
+def shifted(rates: Sequence[float], logit: float) -> list[float]:
+    """The rates with so much added to their log odds; 0 and 1 stay."""
+    return [rate if rate in (0, 1) or not logit else 1 / (1 + (1 / rate - 1) * math.exp(-logit)) for rate in rates]
+
+
+@dataclass(frozen=True)
+class _Check:
+    """One check: what head and base would give today."""
+
+    world: World
+    chance: _Chance
+    past: _Chance
+    head: Sequence[float]
+    base: Sequence[float]
+
+    def decide(self, baseline: Baseline, policy: Policy) -> Decided:
+        """Planned trials, the confirm stage, the base beside the head, the verdict."""
+        world = self.world
+        planned = self._broken(_trials(self.chance, self.head, world.trials))
+        retries = to_confirm(compare(found := report(_run(planned, world.trials)), baseline, MEASURES), policy, {})
+        fresh = self._astray(self._broken(self._again(self.chance, self.head, retries)))
+        found = _with(found, confirmation=fresh)
+        both = to_settle(found, baseline, policy, {}, MEASURES)
+        if both:
+            base = self._again(self.past, self.base, both)
+            beside = Beside(commit="base", base=base, head=self._broken(self._again(self.chance, self.head, both)))
+            found = _with(found, beside=beside)
+        spent = len(planned) + len(fresh) + 2 * sum(retry.total for retry in both)
+        return Decided(judge_report(found, baseline, policy), spent)
+
+    def _again(self, chance: _Chance, rates: Sequence[float], retries: Sequence[Retry]) -> list[Result]:
+        return [
+            _trial(chance, int(case[1:]), rates[int(case[1:])], self.world.trials + 1 + number)
+            for retry in retries
+            for case, count in retry.trials.items()
+            for number in range(count)
+        ]
+
+    def _broken(self, results: list[Result]) -> list[Result]:
+        """The trials of broken cases as errors, where these break so."""
+        lost = {f"c{index}" for index, rate in enumerate(self.head) if not rate} if self.world.by_error else set()
+        return [_timed_out(result) if result.id in lost else result for result in results]
+
+    def _astray(self, results: list[Result]) -> list[Result]:
+        astray = self.world.astray
+        return [*map(_timed_out, results[:astray]), *results[astray:]]
+
+
+def _timed_out(trial: Result) -> Result:
+    return result(trial.id, "error", trial=trial.trial, reason="timeout")
+
+
+def _with(planned: Report, **more: Any) -> Report:
+    runs = [each.model_copy(update=more) for each in planned.runs]
     return planned.model_copy(update={"runs": runs})
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from evalward.decide.beside import Aside, Seen, asides, side_by_side
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
 from evalward.decide.percase import per_case
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
@@ -28,7 +29,7 @@ from evalward.records.comparison import (
 )
 from evalward.records.evidence import Confirmation
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.metric import EPSILON, CategorySummary, Measurement
+from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.report import Partial, Report, Run
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
@@ -85,11 +86,17 @@ def _covers(partial: Partial | None, run: BaselineRun) -> bool:
 
 @dataclass(frozen=True)
 class Sides:
-    """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage."""
+    """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage of those that failed.
+
+    Where every planned trial of a case broke, its first valid fresh one stands for them: `stand_ins` names such cases.
+    `aside` are the trials that were run beside those of the base, measured again.
+    """
 
     before: Mapping[str, BaselineCase]
     now: Mapping[str, Sequence[Result]]
     fresh: Mapping[str, Sequence[Result]]
+    stand_ins: Mapping[str, Result] = field(default_factory=dict)
+    aside: Mapping[str, Aside] = field(default_factory=dict)
 
     @cached_property
     def comparable(self) -> list[str]:
@@ -106,10 +113,18 @@ class Sides:
 
 def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sides:
     """The cases of a run on both sides, as far as the selection of a partial report covers them."""
+    now = _by_case(run.cases)
+    asked = {case: results[0].definition for case, results in now.items()}
+    again = _by_case(result for result in run.confirmation if asked.get(result.id) == result.definition)
+    broke = [case for case, results in now.items() if not any(result.valid for result in results)]
+    stand_ins = {case: valid[0] for case in broke if (valid := [r for r in again.get(case, ()) if r.valid])}
+    now |= {case: [*now[case], result] for case, result in stand_ins.items()}
     return Sides(
         before={case.id: case for case in _cases_of(base, partial)} if base else {},
-        now=_by_case(run.cases),
-        fresh=_by_case(_fresh(run)),
+        now=now,
+        fresh={case: _fresh(results, stand_ins.get(case)) for case, results in again.items() if _failed(now[case])},
+        stand_ins=stand_ins,
+        aside=asides(run, asked),
     )
 
 
@@ -119,10 +134,19 @@ def _cases_of(base: BaselineRun, partial: Partial | None) -> list[BaselineCase]:
     return [case for case in base.cases if partial.covers_case(base.suite, base.target, case.id)]
 
 
-def _fresh(run: Run) -> list[Result]:
-    """The trials of the confirm stage that ask what the planned ones of a failed case asked: no others are evidence."""
-    failed = {result.id: result.definition for result in run.cases if result.status is Status.FAILED}
-    return [result for result in run.confirmation if failed.get(result.id) == result.definition]
+def failing(results: Sequence[Result]) -> bool:
+    """True for a case that failed in most of its trials, or in half of them: what a confirm stage tries again."""
+    tally = Tally.of(results)
+    return tally is not None and not tally.passes
+
+
+def _failed(results: Sequence[Result]) -> bool:
+    return any(result.status is Status.FAILED for result in results)
+
+
+def _fresh(results: Sequence[Result], stand_in: Result | None) -> list[Result]:
+    """The trials of a failed case that no failure chose: that one is none which stands for a planned one."""
+    return [result for result in results if result is not stand_in]
 
 
 def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Measure]) -> RunComparison:
@@ -155,10 +179,12 @@ def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Mea
         added=base is None,
         replaced=_replacement(pair, sides),
         subject=subject_changes(base.subject, run.subject) if base else [],
-        metrics=metric_changes(before if comparable else NOTHING, now, run.metrics),
+        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, measure)),
         categories=category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
         cases=_with_old_names(_case_changes(sides), pair) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
+        beside=side_by_side(run, _seen(sides)),
+        **_again(run),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
@@ -187,6 +213,32 @@ def _replacement(pair: Pair, sides: Sides) -> Replacement | None:
     )
 
 
+def _whole(run: Run, sides: Sides, measure: Measure) -> Mapping[str, Metric]:
+    """The run's own metrics, over all its cases; measured anew where fresh trials stand for planned ones."""
+    if not sides.stand_ins:
+        return run.metrics
+    return {**run.metrics, **measure([*run.cases, *sides.stand_ins.values()]).metrics}
+
+
+def _seen(sides: Sides) -> list[Seen]:
+    """The comparable cases that were measured on both sides."""
+    found = []
+    for case in (case for case in sides.comparable if case in sides.aside):
+        before, *chosen_by = (
+            Tally.of(of) for of in (sides.before[case].trials, sides.now[case], sides.fresh.get(case, ()))
+        )
+        if before is not None:
+            found.append(Seen(case, before, [tally for tally in chosen_by if tally is not None], sides.aside[case]))
+    return found
+
+
+def _again(run: Run) -> dict[str, int]:
+    """How many trials were made beside the planned ones, and how many of them broke."""
+    made = [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
+    broke = sum(result.status is Status.ERROR and not _unjudged(result) for result in made)
+    return {"again": len(made), "again_errors": broke}
+
+
 def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
     """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
     if trials < 2:
@@ -205,20 +257,20 @@ def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
         cases=sorted(sides.fresh),
         trials=len(valid),
         passed=sum(result.status is Status.PASSED for result in valid),
+        stand_ins=sorted(sides.stand_ins),
         unusable=unusable(run, sides),
     )
 
 
 def unusable(run: Run, sides: Sides) -> str | None:
-    """Why the confirm stage of a run is no evidence: none was made, or a failed case has no valid fresh trial."""
+    """Why the confirm stage of a run is no evidence: none was made, or no failed case has a valid fresh trial."""
     if not run.confirmation:
         return run.confirm_note or "there was none"
-    failed = {case for case in sides.comparable if any(r.status is Status.FAILED for r in sides.now[case])}
-    missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
-    if missing:
-        why = f" ({run.confirm_note})" if run.confirm_note else ""
-        return f"{missing} of {len(failed)} failed cases {'has' if missing == 1 else 'have'} no valid fresh trial{why}"
-    return None
+    failed = [case for case in sides.comparable if _failed(sides.now[case])]
+    if not failed or any(result.valid for case in failed for result in sides.fresh.get(case, ())):
+        return None
+    why = f" ({run.confirm_note})" if run.confirm_note else ""
+    return f"no failed case has a valid fresh trial{why}"
 
 
 def _skipped(results: Sequence[Result]) -> int:

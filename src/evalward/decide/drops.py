@@ -1,9 +1,9 @@
 """Whether a metric got worse by more than its rule allows, and not by chance: three answers, each with its sentence.
 
 Deterministic targets and rules with `test: off` are decided by the bare difference. Everything else needs evidence. The
-p-values of one verdict are corrected by Holm's method in two families: the outcomes of its runs (however many metrics
-say it of the same cases, one question each), which is what the check is for, and all other metrics that the policy lets
-decide, which share half of `alpha`.
+p-values of one verdict are corrected by Holm's method all together, so that a check in which nothing changed fails by a
+drop with the probability alpha at most: the outcomes of its runs, which are what the check is for, have two thirds of
+alpha, all other metrics that the policy lets decide the rest.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, better, confirmable, steady_delta, weigh
-from evalward.decide.samples import Samples
+from evalward.decide.evidence import Question, better, beyond, confirmable, steady_delta, weigh
+from evalward.decide.samples import Pair, Sample, Samples
 from evalward.decide.sentences import (
     between,
     chance,
@@ -21,10 +21,12 @@ from evalward.decide.sentences import (
     shown,
     shown_apart,
     shown_delta,
+    side_by_side,
+    some_of,
     what_failed,
 )
 from evalward.decide.staleness import FEW_TRIALS
-from evalward.decide.statistics.multiple import holm
+from evalward.decide.statistics.multiple import weighted_holm
 from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Confirmation, Evidence
 from evalward.records.metric import EPSILON
@@ -32,9 +34,9 @@ from evalward.records.policy import Confirm, Rule
 from evalward.records.timing import Timings
 from evalward.records.verdict import RuleStatus
 
-OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
+OTHERS = 1 / 3  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
-
+_BASE = "the base, measured beside it"
 REFERENCES = ("nop", "oracle")
 """Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
 
@@ -50,12 +52,16 @@ class Applied:
 
 @dataclass(frozen=True)
 class Drop:
-    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always."""
+    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always.
+
+    `won`: cases were lost, and others won more than chance does.
+    """
 
     status: RuleStatus = "ok"
     message: str = ""
     explanation: str = ""
     evidence: Evidence | None = None
+    won: bool = False
 
 
 def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm | None) -> list[Drop]:
@@ -63,6 +69,12 @@ def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm 
     questions = [_question(each, samples, confirm) for each in applied]
     found = _corrected(questions, [weigh(question) if question else None for question in questions])
     return [_decide(*each) for each in zip(applied, questions, found, strict=True)]
+
+
+def answerable(applied: Applied, samples: Samples) -> bool:
+    """True for a drop that is put to a test, and that trying the failed cases again tells all about."""
+    question = _question(applied, samples, None)
+    return question is not None and applied.rule.confirm and confirmable(question.sample, falls=question.falls)
 
 
 def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Question | None:
@@ -81,27 +93,28 @@ def _has_drop(rule: Rule) -> bool:
 
 
 def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
-    """Holm's correction, of the outcome questions among each other, and of all others among each other."""
-    keys = [_asks(question) if question is not None else None for question in questions]
+    """Holm's correction over all questions of the verdict, of which outcomes have twice as much of alpha as all others
+    together.
+    """
+    keys = [_asks(question) if question is not None and _tells(question.sample) else None for question in questions]
     least: dict[_Asks, float] = {}
     for key, evidence in zip(keys, found, strict=True):
         if key is not None and evidence is not None:
             least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
-    factors = {**_factors(least, outcome=True), **_factors(least, outcome=False)}
+    factors = _factors(least)
     return [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
 
 
 @dataclass(frozen=True)
 class _Asks:
-    """What a question is about. Outcome metrics of the same cases look at the same failures: they are one question.
+    """What a question is about. Outcome metrics that saw the same in the same cases are one question: their p is one.
 
-    `told`: whether these are the failures that the run's failed trials tell. An unsafe answer may be another's.
+    `shown`: which trials went how, of each case. A weighted score may say something else than a rate of passes.
     """
 
     run: int
     metric: str | None
-    cases: frozenset[str] = frozenset()
-    told: bool = True
+    shown: tuple[object, ...] = ()
 
     @property
     def outcome(self) -> bool:
@@ -109,26 +122,47 @@ class _Asks:
 
 
 def _asks(question: Question) -> _Asks:
-    sample, told = question.sample, confirmable(question.sample, falls=question.falls)
-    if not (sample.counted or told):
+    sample = question.sample
+    if not (sample.counted or confirmable(sample, falls=question.falls)):
         return _Asks(id(question.run), sample.metric)
-    return _Asks(id(question.run), None, frozenset(pair.id for pair in sample.pairs), told)
+    return _Asks(id(question.run), None, (sample.counted, question.falls, *map(_shown, sample.pairs)))
 
 
-def _factors(least: Mapping[_Asks, float], *, outcome: bool) -> dict[_Asks, tuple[float, int]]:
+def _tells(sample: Sample) -> bool:
+    """False for a share that is the same in every trial of a case, whichever: however dealt out, it shows nothing.
+
+    What can't be found needs no part of alpha (Tarone 1990).
+    """
+    return sample.unit != "ratio" or not all(_constant(pair) for pair in sample.pairs)
+
+
+def _constant(pair: Pair) -> bool:
+    values = {side.value for side in (pair.before, pair.now, pair.fresh, pair.again, pair.aside) if side}
+    return values in ({0.0}, {1.0})
+
+
+def _shown(pair: Pair) -> tuple[object, ...]:
+    sides = (pair.before, pair.now, pair.fresh, pair.again, pair.aside)
+    return pair.id, *((side.numerator, side.denominator, side.value) if side else None for side in sides)
+
+
+def _factors(least: Mapping[_Asks, float]) -> dict[_Asks, tuple[float, int]]:
     """By how much each question's p grows, and how many questions there are."""
-    ours = {key: p for key, p in least.items() if key.outcome is outcome}
-    grown = holm(list(ours.values()))
-    share = 1.0 if outcome else OTHERS
+    if not least:
+        return {}
+    outcomes = sum(key.outcome for key in least)
+    shares = {True: (1 - OTHERS) / max(outcomes, 1), False: OTHERS / max(len(least) - outcomes, 1)}
+    grown = weighted_holm(list(least.values()), [shares[key.outcome] for key in least])
     return {
-        key: (corrected / p / share if p else 1.0, len(ours))
-        for (key, p), corrected in zip(ours.items(), grown, strict=True)
+        key: (corrected / p if p else 1.0, len(least)) for (key, p), corrected in zip(least.items(), grown, strict=True)
     }
 
 
 def _with(key: _Asks | None, evidence: Evidence | None, factors: Mapping[_Asks, tuple[float, int]]) -> Evidence | None:
-    if key is None or evidence is None or evidence.p is None:
+    if evidence is None or evidence.p is None:
         return evidence
+    if key is None:
+        return evidence.model_copy(update={"corrected": evidence.p, "tests": len(factors)})
     factor, tests = factors[key]
     return evidence.model_copy(update={"corrected": min(1.0, evidence.p / evidence.share * factor), "tests": tests})
 
@@ -152,8 +186,7 @@ def _literal(rule: Rule, change: MetricChange, run: RunComparison) -> Drop:
     Of times that were measured it is no proof: a speedup fell only where a case broke, or a benchmark is slower by its
     samples. Where none even looks slower, nothing has fallen, nor where what was measured is the measure itself.
     """
-    beyond = _beyond(rule, change.delta or 0.0)
-    if beyond is None:
+    if beyond(rule, change.delta or 0.0) is None:
         return Drop()
     text = _too_much(rule, change, change.delta or 0.0)
     unit = change.now.unit if change.now else "ratio"
@@ -177,15 +210,6 @@ def _no_slower(timings: Timings) -> str:
     return f"no benchmark is slower beyond chance ({', '.join(told)})"
 
 
-def _beyond(rule: Rule, delta: float) -> float | None:
-    """By how much a difference is worse than allowed, `None` when it isn't."""
-    if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
-        return -delta - rule.max_drop
-    if rule.max_rise is not None and delta > rule.max_rise + EPSILON:
-        return delta - rule.max_rise
-    return None
-
-
 def _too_much(rule: Rule, change: MetricChange, delta: float) -> str:
     unit = change.now.unit if change.now else "ratio"
     allowed = rule.max_drop if delta < 0 else rule.max_rise
@@ -198,15 +222,17 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     certain = _certain(applied, question)
     if certain:
         return Drop("fail", certain, certain, evidence)
-    spread = _spread(applied, evidence)
-    if _beyond(rule, evidence.delta or 0.0) is None and not spread:
+    lost = evidence.delta or 0.0
+    too_much = beyond(rule, lost) is not None or evidence.spread
+    if not too_much and beyond(rule, lost + evidence.open) is None:
         return Drop("ok", "", _fine(applied, question, evidence), evidence)
     if evidence.confirmed and better(question):
-        return Drop("ok", "", _won_more(applied, question, evidence), evidence)
+        return Drop("ok", "", _won_more(applied, question, evidence), evidence, won=True)
+    if not too_much:
+        return _left_open(applied, question, evidence)
     corrected = 1.0 if evidence.corrected is None else evidence.corrected
     convicted = corrected <= rule.alpha
-    failed = _failed_again(applied) if spread else what_failed(question.sample, evidence, question.run.confirmed)
-    parts = [failed, chance(corrected)]
+    parts = [_shown_by(applied, question, evidence), chance(corrected)]
     if not convicted:
         parts[-1] += ", so it is no proof"
     text = f"{_size(applied, evidence)}: {'; '.join(part for part in parts if part)}"
@@ -214,29 +240,41 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     return Drop("fail" if convicted else "inconclusive", text, text, evidence)
 
 
+def _left_open(applied: Applied, question: Question, evidence: Evidence) -> Drop:
+    """Fresh trials that broke, or were never made, are no proof that all is well."""
+    names = sorted(pair.id for pair in question.sample.pairs if pair.id in question.run.open)
+    cases = f"{names[0]} failed" if len(names) == 1 else f"{len(names)} cases failed ({some_of(names)})"
+    size, most = _apart(applied, (evidence.delta or 0.0) + evidence.open)
+    text = (
+        f"{applied.rule.metric} may have {_moved(evidence.open)} {size}, more than the {most} allowed: {cases} and "
+        "could not be tried again"
+    )
+    return Drop("inconclusive", text, text, evidence)
+
+
+def _moved(delta: float) -> str:
+    return "fallen" if delta < 0 else "risen"
+
+
+def _shown_by(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """Which trials show it."""
+    if evidence.beside:
+        return side_by_side(applied.run.beside, evidence.cases)
+    if evidence.spread:
+        return _failed_again(applied)
+    return what_failed(question.sample, evidence, question.run.confirmed)
+
+
 def _certain(applied: Applied, question: Question) -> str:
     """The sentence of a loss in cases that give the same twice: no chance in it, whatever others of the run do."""
     lost = steady_delta(question)
-    if _beyond(applied.rule, lost) is None:
+    if beyond(applied.rule, lost) is None:
         return ""
     size, most = _apart(applied, lost)
     return (
         f"{applied.rule.metric} {_verb(lost)} {size} in cases that always give the same result, more than the {most} "
         "allowed: chance has no part in it"
     )
-
-
-def _spread(applied: Applied, evidence: Evidence) -> bool:
-    """True for a drop over so many cases that those which happened to fail hold only a small part of it.
-
-    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
-    put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
-    """
-    planned, fresh, interval = applied.change.delta or 0.0, evidence.delta or 0.0, evidence.interval
-    if not evidence.confirmed or interval is None or planned * fresh <= 0 or _beyond(applied.rule, fresh) is not None:
-        return False
-    nearest = interval.high if planned < 0 else interval.low
-    return nearest * planned > 0 and _beyond(applied.rule, nearest) is not None
 
 
 def _failed_again(applied: Applied) -> str:
@@ -254,7 +292,10 @@ def _failed_cases(confirmation: Confirmation) -> str:
 def _size(applied: Applied, evidence: Evidence) -> str:
     """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones."""
     delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
-    if not evidence.confirmed or _spread(applied, evidence):
+    if evidence.beside:
+        size, most = _apart(applied, lost)
+        return f"{applied.rule.metric} {_verb(lost)} {size} against {_BASE}, more than the {most} allowed"
+    if not evidence.confirmed or evidence.spread:
         return _too_much(applied.rule, applied.change, delta)
     if delta * lost <= 0:  # what others won may be chance: no fresh trial confirmed it
         in_all = (
@@ -294,13 +335,26 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     """The sentence of a metric that is as it should be."""
     rule, unit, delta = applied.rule, question.sample.unit, applied.change.delta or 0.0
     left = evidence.delta or 0.0
+    if evidence.beside:
+        return _no_worse(applied, question, evidence)
     if evidence.confirmed and left * delta > 0 and left * (-1 if question.falls else 1) > EPSILON:
         return f"{_confirmed(applied, evidence)}, within the {_allowed(applied, evidence)} allowed"
-    if evidence.confirmed and _beyond(rule, delta) is not None:
+    if evidence.confirmed and beyond(rule, delta) is not None:
         return f"{rule.metric} {_verb(delta)} {shown_delta(abs(delta), unit)} at first: {_not_repeated(applied)}"
     what = "is unchanged" if delta == 0 else f"{_verb(delta)} {shown_delta(abs(delta), unit)}"
     margin = f" (95 %: {between(evidence.interval.low, evidence.interval.high, unit)})" if evidence.interval else ""
     return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
+
+
+def _no_worse(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """The sentence of a drop that the base, measured again, doesn't show, or not as large as that."""
+    delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
+    size = "is unchanged" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]}"
+    first, told = f"{applied.rule.metric} {size} against the baseline", side_by_side(applied.run.beside, evidence.cases)
+    if lost * (-1 if question.falls else 1) <= EPSILON:
+        return f"{first}, and is no worse than {_BASE}: {told}"
+    less, allowed = _apart(applied, lost)
+    return f"{first}; {less} against {_BASE}, within the {allowed} allowed: {told}"
 
 
 def _won_more(applied: Applied, question: Question, evidence: Evidence) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evalward.decide.samples import Observed, Pair, Sample
 from evalward.records.comparison import MetricChange
-from evalward.records.evidence import Evidence
+from evalward.records.evidence import Evidence, SideBySide
 from evalward.records.metric import Metric, Unit
 
 Shown = Callable[[float, Unit, int], str]
@@ -57,6 +57,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def some_of(ids: Sequence[str]) -> str:
+    """The first three, and that there are more."""
+    return ", ".join(ids[:3]) + (", …" if ids[3:] else "")
+
+
 def number_word(count: int) -> str:
     """Small numbers as words, as at the beginning of a sentence."""
     return _SMALL[count] if count < len(_SMALL) else f"{count:,}"
@@ -86,6 +91,15 @@ def what_failed(sample: Sample, evidence: Evidence, asked: frozenset[str]) -> st
     if len(sample.pairs) == 1:
         cases = f"the only case, which {always},"
     return f"{cases} now {'fails' if number == 1 else 'fail'} in {round(failed)} of {fresh} {tried}"
+
+
+def side_by_side(found: SideBySide | None, cases: int) -> str:
+    """`of 3 of 37 cases 8 of 24 trials passed here, 24 of 24 of the base, run side by side`."""
+    if found is None or not found.cases:
+        return ""
+    some = f"of {len(found.cases)} of {cases:,} cases" if cases > 1 else "of the only case"
+    here, there = (f"{found.head_passed} of {found.head_trials}", f"{found.base_passed} of {found.base_trials}")
+    return f"{some} {here} trials passed here and {there} of the base, run side by side"
 
 
 def _seen(pair: Pair, evidence: Evidence, asked: frozenset[str]) -> Observed | None:

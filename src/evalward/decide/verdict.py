@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from evalward.decide.broken import noticed, unmeasured
 from evalward.decide.passing import all_well
 from evalward.decide.remedies import remedy
 from evalward.decide.rules import apply_rules, holds_for, judged
@@ -31,12 +32,13 @@ def judge(
     trials of the runs in which chance plays a part. Of all others a bare difference is what it is.
     """
     rules = apply_rules(comparison, policy.rules, defaults, samples, policy.confirm)
+    invalid = _validity(comparison, policy)
     reasons = [
-        *_validity(comparison, policy),
+        *invalid,
         *_missing(comparison, policy),
         *_unfed(comparison, policy, rules),
         *_from_rules(rules, comparison, policy),
-        *_unmeasured(comparison, policy),
+        *_unmeasured(comparison, policy, invalid),
     ]
     reasons.sort(key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
     outcome = reasons[0].outcome if reasons else Outcome.PASS
@@ -266,9 +268,11 @@ def _from_rule(rule: RuleOutcome, run: RunComparison | None, policy: Policy, sev
 # --- what a pass may not hide ---------------------------------------------------------------------------------------
 
 
-def _unmeasured(comparison: Comparison, policy: Policy) -> list[Reason]:
+def _unmeasured(comparison: Comparison, policy: Policy, invalid: Sequence[Reason]) -> list[Reason]:
+    told = {(reason.suite, reason.target) for reason in invalid}
     reasons = [_not_measured(run) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
+        reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in told else []
         if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
             reasons.append(_incomparable(run))
         elif judged(run):
@@ -338,6 +342,7 @@ def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcom
     noted = [rule for rule in rules if rule.status in {"warn", "not_available"}]
     told = [f"{rule.suite} × {rule.target}: {rule.message}" for rule in noted]
     for run in comparison.runs:
+        told += noticed(run, comparison.baseline_created_at)
         if run.skipped:
             told.append(f"{run.name}: {run.skipped} of {run.planned} trials could not be run and count nowhere")
         redefined = run.of("redefined")

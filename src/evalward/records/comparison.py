@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from evalward.records.base import Record
-from evalward.records.evidence import Confirmation
+from evalward.records.evidence import Confirmation, SideBySide
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding
@@ -188,7 +188,9 @@ class SubjectChange(Record):
 class RunComparison(Record):
     """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have.
 
-    `errors` are all trials that broke, `judge_errors` those of them that the judge could not judge.
+    `errors` are all planned trials that broke, `judge_errors` those of them that the judge could not judge. `again` are
+    the trials made beside the planned ones (the confirm stage's, and those of both sides), `again_errors` how many of
+    these broke.
 
     With k > 1 trials `pass_at` is pass@k, the mean probability that one of k trials of a case passes, and `pass_all`
     is pass^k, that all of them do; over the cases of the report that have k valid trials.
@@ -208,6 +210,8 @@ class RunComparison(Record):
     total: int
     errors: int
     judge_errors: int = 0
+    again: int = 0
+    again_errors: int = 0
     planned: int
     whole: int | None = None
     replay: bool = False
@@ -223,6 +227,7 @@ class RunComparison(Record):
     categories: list[CategoryChange] = []
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
+    beside: SideBySide | None = None
     pass_at: float | None = None
     pass_all: float | None = None
     findings: list[Finding] = []

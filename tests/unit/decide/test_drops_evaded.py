@@ -138,14 +138,22 @@ def test_outcome_metrics_of_the_same_cases__are_one_question() -> None:
 
 def test_rates_over_some_of_the_cases__are_questions_of_their_own() -> None:
     names = ("csr", "safety_accuracy", "posix_compliance_rate")
-    found = judge_report(commands(1), commands_baseline(5), Policy(rules=[Rule(metric=m, max_drop=0.0) for m in names]))
+    found = judge_report(
+        commands(1, failed=3), commands_baseline(5), Policy(rules=[Rule(metric=m, max_drop=0.0) for m in names])
+    )
     tests = {rule.rule.metric: rule.evidence.tests for rule in found.verdict.rules if rule.evidence}
     assert tests == dict.fromkeys(names, 3)
 
 
-def commands(count: int) -> Report:
+def commands(count: int, failed: int = 0) -> Report:
     results = [
-        result(f"c{index}", category=category, trial=number, details=CommandDetails())
+        result(
+            f"c{index}",
+            "failed" if index < failed else "passed",
+            category=category,
+            trial=number,
+            details=CommandDetails(),
+        )
         for index, category in enumerate(("safety", "posix", "file") * 4)
         for number in range(1, count + 1)
     ]

@@ -120,14 +120,27 @@ def test_exit_codes(now: Run, outcome: Outcome, codes: tuple[int, int, int], fai
 # --- validity -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("errors", "outcome"), [(0, Outcome.PASS), (5, Outcome.PASS), (6, Outcome.ERROR)])
-def test_errors_within_the_limit_are_neither_missing_nor_failed(errors: int, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("errors", "outcome"), [(0, Outcome.PASS), (5, Outcome.INCONCLUSIVE), (6, Outcome.ERROR)])
+def test_errors_within_the_limit_are_neither_missing_nor_failed_nor_a_pass(errors: int, outcome: Outcome) -> None:
     verdict = verdict_of(report(run(hundred(errors=errors))), base(), FLOOR, Rule(metric="pass_rate", max_drop=0.0))
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
         assert verdict.exit_code == 3
         assert "6 of 100 trials ended in an error (6 %), more than the 5 % allowed" in verdict.headline
         assert one(verdict).cases == IDS[:6]
+    if outcome is Outcome.INCONCLUSIVE:
+        assert "5 of 100 known cases gave no result (" in verdict.headline
+        assert one(verdict).cases == IDS[:5]
+
+
+def test_errors_of_new_cases_leave_nothing_unknown_of_the_old_ones() -> None:
+    now = report(run([*hundred(), result("new", "error")]))
+    assert verdict_of(now, base(), FLOOR).outcome is Outcome.PASS
+
+
+def test_a_known_case_that_broke_can_be_waived() -> None:
+    waive = [Waiver(id=IDS[0], reason="its server is down")]
+    assert verdict_of(report(run(hundred(errors=1))), base(), FLOOR, waive=waive).outcome is Outcome.PASS
 
 
 def unjudged(count: int, errors: int = 0) -> list[Result]:
@@ -152,7 +165,7 @@ def test_judge_errors_have_a_limit_of_their_own(count: int, outcome: Outcome) ->
         assert "m could not judge: no answer" in one(verdict).remedy
 
 
-@pytest.mark.parametrize(("errors", "outcome"), [(5, Outcome.PASS), (6, Outcome.ERROR)])
+@pytest.mark.parametrize(("errors", "outcome"), [(0, Outcome.PASS), (5, Outcome.INCONCLUSIVE), (6, Outcome.ERROR)])
 def test_judge_errors_dont_use_up_the_limit_of_errors(errors: int, outcome: Outcome) -> None:
     assert verdict_of(report(run(unjudged(10, errors))), base(), FLOOR).outcome is outcome
 
@@ -165,11 +178,13 @@ def test_the_limit_of_judge_errors_is_the_policys() -> None:
 
 def test_the_limit_of_errors_is_the_policys() -> None:
     now = report(run(hundred(errors=10)))
-    assert verdict_of(now, base(), limits=Limits(max_error_rate=0.1, min_valid=0.9)).outcome is Outcome.PASS
+    assert verdict_of(now, base(), limits=Limits(max_error_rate=0.1, min_valid=0.9)).outcome is Outcome.INCONCLUSIVE
     assert verdict_of(now, base(), limits=Limits(max_error_rate=0.09, min_valid=0.9)).outcome is Outcome.ERROR
 
 
-@pytest.mark.parametrize(("min_valid", "outcome"), [(0.95, Outcome.ERROR), (0.9, Outcome.PASS), (0.91, Outcome.ERROR)])
+@pytest.mark.parametrize(
+    ("min_valid", "outcome"), [(0.95, Outcome.ERROR), (0.9, Outcome.INCONCLUSIVE), (0.91, Outcome.ERROR)]
+)
 def test_most_comparable_cases_need_a_valid_trial(min_valid: float, outcome: Outcome) -> None:
     limits = Limits(max_error_rate=1.0, min_valid=min_valid)
     verdict = verdict_of(report(run(hundred(errors=10))), base(), limits=limits)

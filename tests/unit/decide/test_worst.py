@@ -78,7 +78,11 @@ def test_a_drop_that_it_hides_is_seen() -> None:
     rule = Rule(metric="pass_rate", max_drop=0.02)
     verdict = verdict_of(run(twenty(broken())), rule, before=run(twenty()))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict_of(run(twenty(broken(reason="overload"))), rule, before=run(twenty())).outcome is Outcome.PASS
+    assert any("counted as failures the verdict would be fail" in reason.message for reason in verdict.reasons)
+    outage = verdict_of(run(twenty(broken(reason="overload"))), rule, before=run(twenty()))
+    assert [reason.message.partition(": ")[2] for reason in outage.reasons] == [
+        "1 of 20 known cases gave no result (c19): it broke"
+    ]
 
 
 def test_a_failure_weighs_what_its_case_weighs() -> None:
@@ -91,7 +95,7 @@ def test_a_failure_weighs_what_its_case_weighs() -> None:
 def test_what_it_used_is_not_made_unknown() -> None:
     rule = Rule(metric="total_output_tokens", max_rise=50)
     verdict = verdict_of(run(twenty(broken())), rule, before=run(twenty()))
-    assert verdict.outcome is Outcome.PASS
+    assert {reason.stage for reason in verdict.reasons} == {"validity"}
 
 
 def test_fresh_tries_that_broke_count_too() -> None:
