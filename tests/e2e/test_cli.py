@@ -191,6 +191,11 @@ def test_check__what_failed_last_time_is_run_again(tmp_path: Path) -> None:
     assert measured() == [(suite, target, [cases[0]])]
     assert evalward("check", "--failed", "--target", "oracle").code == 2
     assert evalward("check", "--failed", "--resume").code == 2
+    last = tmp_path / "example/evalward-out/report.json"
+    last.rename(tmp_path / "elsewhere.json")
+    last.symlink_to(tmp_path / "elsewhere.json")
+    linked = evalward("check", "--failed")
+    assert (linked.code, "report.json" in linked.err) == (2, True)
 
 
 def test_check__a_case_that_no_solution_can_run_is_missing(based: Path, evalward: Callable[..., Done]) -> None:

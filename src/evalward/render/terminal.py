@@ -110,7 +110,8 @@ def _verdict(screen: Screen, page: Page) -> None:
 
 def _replaced(screen: Screen, line: ReplacedLine) -> None:
     """What took whose place, and what that did."""
-    screen.heading(line.title.replace("`", ""))
+    screen.blank()
+    screen.say(line.title.replace("`", ""), mark="→", colour="dim")
     screen.say(" · ".join(line.facts), 2)
     for word, cases, mark, colour in (("broke", line.broken, "✗", RED), ("got fixed", line.fixed, "✓", GREEN)):
         if cases:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evalward.decide.baseline import update_baseline
+from evalward.decide.pooling import Measured
 from evalward.decide.samples import gather
 from evalward.decide.staleness import stale
 from evalward.decide.succession import align, form_of
@@ -269,6 +271,25 @@ def test_the_updated_baseline_has_the_new_name_and_the_new_trials() -> None:
     after = baseline(of(NEW, [result("a", "failed")], OLD), previous=before)
     assert [each.name for each in after.runs] == [f"bash-tools × {NEW}"]
     assert after.runs[0].metrics["pass_rate"] == Metric(value=0.0, numerator=0.0, denominator=1.0)
+
+
+def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> None:
+    before = baseline(run(passes("a", "b"), random=True))
+    now = [result("a"), result("b2", "failed", definition="sha256:b")]
+    renamed = run(now, suite="shell", random=True, replaces=Predecessor(suite="bash-tools"))
+    measured = [Measured(report(renamed), "report.json")]
+    pooled = update_baseline(measured, before, MEASURES, pool=True).baseline.runs
+    assert [(each.suite, [(c.id, len(c.trials)) for c in each.cases]) for each in pooled] == [
+        ("shell", [("a", 2), ("b2", 2)])
+    ]
+
+
+def test_another_models_trials_are_not_pooled() -> None:
+    before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
+    measured = [Measured(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
+    done = update_baseline(measured, before, MEASURES, pool=True)
+    assert [len(case.trials) for case in done.baseline.runs[0].cases] == [1]
+    assert "its subject changed (model)" in done.notes[0]
 
 
 def test_the_thin_baseline_of_a_predecessor_is_told_and_its_other_model_is_not() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from evalward.records.comparison import CaseChange
 from evalward.records.succession import PerCase, Replacement
+from evalward.render.junit import junit
 from evalward.render.markdown import comment
 from evalward.render.succession import replaced_lines
 from evalward.render.terminal import judgement_text
@@ -83,6 +84,11 @@ def test_broken_and_fixed_cases_are_named_as_far_as_there_is_room() -> None:
     excused = broken_case("by_chance").model_copy(update={"standing": "not_repeated"})
     (found,) = replaced_lines(comparison(run(replaced=old(), cases=[*cases, excused])), 3)
     assert (found.broken.shown, found.broken.total, found.fixed.total) == (["c00", "c01", "c02"], 12, 0)
+
+
+def test_a_limit_that_is_not_judged_is_a_skipped_test() -> None:
+    judgement = judgements.upgraded()
+    assert junit(judgement.comparison, judgement.verdict).count("is not_judged") == 3
 
 
 @pytest.mark.parametrize("show", ["comment", "terminal"])
