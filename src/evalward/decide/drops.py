@@ -9,9 +9,9 @@ alpha, all other metrics that the policy lets decide the rest.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from evalward.decide.evidence import Question, better, beyond, confirmable, steady_delta, weigh
+from evalward.decide.evidence import Question, better, beyond, confirmable, fewest, steady_delta, weigh
 from evalward.decide.samples import Pair, Sample, Samples
 from evalward.decide.sentences import (
     between,
@@ -36,6 +36,7 @@ from evalward.records.verdict import RuleStatus
 
 OTHERS = 1 / 3  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
+_NO_PROOF = ", so it is no proof"
 _BASE = "the base, measured beside it"
 REFERENCES = ("nop", "oracle")
 """Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
@@ -68,7 +69,15 @@ def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm 
     """The drops of all rules of a verdict, in their order."""
     questions = [_question(each, samples, confirm) for each in applied]
     found = _corrected(questions, [weigh(question) if question else None for question in questions])
-    return [_decide(*each) for each in zip(applied, questions, found, strict=True)]
+    drops = [_decide(*each) for each in zip(applied, questions, found, strict=True)]
+    proven = {id(each.run) for each, drop in zip(applied, drops, strict=True) if drop.status == "fail"}
+    return [_by_itself(drop) if id(each.run) in proven else drop for each, drop in zip(applied, drops, strict=True)]
+
+
+def _by_itself(drop: Drop) -> Drop:
+    """One metric's doubt beside another's proof: the same failures weigh more in the one than in the other."""
+    text = drop.message.replace(_NO_PROOF, ", which by itself is no proof; another metric of this run has it")
+    return replace(drop, message=text, explanation=text) if drop.status == "inconclusive" else drop
 
 
 def answerable(applied: Applied, samples: Samples) -> bool:
@@ -101,8 +110,14 @@ def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | 
     for key, evidence in zip(keys, found, strict=True):
         if key is not None and evidence is not None:
             least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
-    factors = _factors(least)
-    return [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
+    parts, factors = _parts(least), _factors(least)
+    corrected = [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
+    return [
+        evidence.model_copy(update={"fewest": fewest(question, parts.get(key, 1.0) if key else 1.0)})
+        if question is not None and evidence is not None
+        else evidence
+        for key, question, evidence in zip(keys, questions, corrected, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -146,13 +161,17 @@ def _shown(pair: Pair) -> tuple[object, ...]:
     return pair.id, *((side.numerator, side.denominator, side.value) if side else None for side in sides)
 
 
-def _factors(least: Mapping[_Asks, float]) -> dict[_Asks, tuple[float, int]]:
-    """By how much each question's p grows, and how many questions there are."""
-    if not least:
-        return {}
+def _parts(least: Mapping[_Asks, float]) -> dict[_Asks, float]:
+    """The part of alpha that each question has; all together have all of it."""
     outcomes = sum(key.outcome for key in least)
     shares = {True: (1 - OTHERS) / max(outcomes, 1), False: OTHERS / max(len(least) - outcomes, 1)}
-    grown = weighted_holm(list(least.values()), [shares[key.outcome] for key in least])
+    total = sum(shares[key.outcome] for key in least)
+    return {key: shares[key.outcome] / total for key in least}
+
+
+def _factors(least: Mapping[_Asks, float]) -> dict[_Asks, tuple[float, int]]:
+    """By how much each question's p grows, and how many questions there are."""
+    grown = weighted_holm(list(least.values()), list(_parts(least).values()))
     return {
         key: (corrected / p if p else 1.0, len(least)) for (key, p), corrected in zip(least.items(), grown, strict=True)
     }
@@ -234,8 +253,8 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     convicted = corrected <= rule.alpha
     parts = [_shown_by(applied, question, evidence), chance(corrected)]
     if not convicted:
-        parts[-1] += ", so it is no proof"
-    text = f"{_size(applied, evidence)}: {'; '.join(part for part in parts if part)}"
+        parts[-1] += _NO_PROOF
+    text = f"{_size(applied, evidence, convicted=convicted)}: {'; '.join(part for part in parts if part)}"
     text += "" if convicted else _thin(evidence)
     return Drop("fail" if convicted else "inconclusive", text, text, evidence)
 
@@ -289,8 +308,11 @@ def _failed_cases(confirmation: Confirmation) -> str:
     return "the failed case" if len(confirmation.cases) == 1 else f"the {len(confirmation.cases)} failed cases"
 
 
-def _size(applied: Applied, evidence: Evidence) -> str:
-    """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones."""
+def _size(applied: Applied, evidence: Evidence, *, convicted: bool) -> str:
+    """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones.
+
+    Only what is proven is called confirmed.
+    """
     delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
     if evidence.beside:
         size, most = _apart(applied, lost)
@@ -306,14 +328,18 @@ def _size(applied: Applied, evidence: Evidence) -> str:
         size, most = _apart(applied, lost)
         return (
             f"{applied.rule.metric} {in_all}, but {_verb(lost)} {size} in the cases that failed, "
-            f"confirmed by fresh tries, more than the {most} allowed"
+            f"{_by_tries(convicted)}, more than the {most} allowed"
         )
-    return f"{_confirmed(applied, evidence)}, more than the {_allowed(applied, evidence)} allowed"
+    return f"{_confirmed(applied, evidence, convicted)}, more than the {_allowed(applied, evidence)} allowed"
 
 
-def _confirmed(applied: Applied, evidence: Evidence) -> str:
+def _confirmed(applied: Applied, evidence: Evidence, convicted: bool) -> str:
     delta = evidence.delta or 0.0
-    return f"{applied.rule.metric} {_verb(delta)} {_apart(applied, delta)[0]}, confirmed by fresh tries"
+    return f"{applied.rule.metric} {_verb(delta)} {_apart(applied, delta)[0]}, {_by_tries(convicted)}"
+
+
+def _by_tries(convicted: bool) -> str:
+    return "confirmed by fresh tries" if convicted else "as far as fresh tries show"
 
 
 def _allowed(applied: Applied, evidence: Evidence) -> str:
@@ -338,7 +364,7 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     if evidence.beside:
         return _no_worse(applied, question, evidence)
     if evidence.confirmed and left * delta > 0 and left * (-1 if question.falls else 1) > EPSILON:
-        return f"{_confirmed(applied, evidence)}, within the {_allowed(applied, evidence)} allowed"
+        return f"{_confirmed(applied, evidence, convicted=False)}, within the {_allowed(applied, evidence)} allowed"
     if evidence.confirmed and beyond(rule, delta) is not None:
         return f"{rule.metric} {_verb(delta)} {shown_delta(abs(delta), unit)} at first: {_not_repeated(applied)}"
     what = "is unchanged" if delta == 0 else f"{_verb(delta)} {shown_delta(abs(delta), unit)}"
@@ -378,12 +404,13 @@ def _seen(evidence: Evidence, question: Question) -> str:
         return ""
     worse = "drop" if question.falls else "rise"
     size = shown_delta(evidence.detectable, question.sample.unit, 1)
-    return f"; a {worse} of {size} would have been seen four times out of five"
+    over = " over all cases" if question.sample.unit == "ratio" else ""
+    return f"; a {worse} of {size}{over} would have been seen at least four times out of five"
 
 
 def _thin(evidence: Evidence) -> str:
-    """What this baseline can't do, where it has few trials: then that may be why."""
-    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS else ""
+    """What this baseline can't do, where it has few trials: then that may be why. A base measured beside has enough."""
+    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS and not evidence.beside else ""
     return f"; {limit}" if limit else ""
 
 

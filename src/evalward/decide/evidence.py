@@ -27,7 +27,10 @@ from evalward.records.policy import Confirm, Rule
 
 SUPPORT = 0.2  # p of the fresh trials up to which they point the same way as the planned ones
 LOOK = 0.5  # the share of alpha that each of two looks has: at the fresh trials, and at the planned ones
-POWER = 0.8  # how often a change of the size "detectable" would be seen
+POWER = 0.8  # how often a change of the size "detectable" would be seen, at least
+BEYOND = (
+    1.75  # by how many effects of one test it has to go beyond what is allowed, so that all stages see it (simulated)
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,6 @@ def weigh(question: Question) -> records.Evidence:
         p=look.p,
         share=look.share,
         alpha=rule.alpha,
-        fewest=_fewest(question),
     )
 
 
@@ -133,7 +135,7 @@ def _confirmed(question: Question, asked: Sequence[Pair]) -> Look:
     if convicts or (told_all and fresh.p > SUPPORT) or beyond(rule, question.delta) is None:
         return fresh
     p = _p(sample, sample.pairs, falls=falls)
-    return replace(fresh, p=p, spread=True) if p <= LOOK * rule.alpha else fresh
+    return replace(fresh, p=p, spread=beyond(rule, fresh.delta) is None) if p <= LOOK * rule.alpha else fresh
 
 
 def _is_spread(question: Question, look: Look, interval: records.Interval | None) -> bool:
@@ -268,7 +270,17 @@ def _residuals(pairs: Sequence[Pair], side: int) -> list[float]:
 
 
 def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]:
-    """The smallest change that would be seen, and whether the noise behind it is assumed."""
+    """A drop over all cases that would be seen, and whether the noise behind it is assumed."""
+    found, assumed = _effect(sample, question)
+    if found is None:
+        return None, assumed
+    size = (question.rule.max_drop if question.falls else question.rule.max_rise or 0.0) or 0.0
+    size += BEYOND * found
+    return (None if sample.unit == "ratio" and size > 1 else size), assumed
+
+
+def _effect(sample: Sample, question: Question) -> tuple[float | None, bool]:
+    """The smallest change that one test of the planned trials, with all of alpha, would find."""
     n, alpha = len(sample.pairs), question.rule.alpha
     if sample.counted:
         variance = within_case_variance([_counts(pair) for pair in sample.pairs])
@@ -283,8 +295,9 @@ def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]
     return (normal_quantile(1 - alpha) + normal_quantile(POWER)) * stdev(spread) / math.sqrt(n), False
 
 
-def _fewest(question: Question) -> int | None:
-    """How many cases have to break before the exact test can be sure, with the trials that there are.
+def fewest(question: Question, part: float) -> int | None:
+    """How many cases have to break before the exact test can be sure, with the baseline and the trials that there are,
+    and with this part of alpha, which others' questions leave to it.
 
     Where nothing was lost, no confirm stage was called for: then its trials count, as it would be made.
     """
@@ -294,8 +307,9 @@ def _fewest(question: Question) -> int | None:
     planned = round(_mean_trials([pair.now for pair in sample.pairs]))
     lost = any(pair.failed and _mostly_good(pair.before, question.falls) for pair in sample.pairs)
     stage = question.rule.confirm and (bool(question.run.confirmed) or not lost)
-    tries = confirm.trials if confirm and stage and confirmable(sample, falls=question.falls) else planned
-    return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha)
+    again = confirm.trials if confirm and stage and confirmable(sample, falls=question.falls) else None
+    tries, share = (planned, 1.0) if again is None else (again, LOOK)
+    return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha * share * part)
 
 
 def _mostly_good(side: Observed, falls: bool) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from evalward.decide.evidence import LOOK
 from evalward.decide.pooling import run_key
 from evalward.decide.sentences import number_word
 from evalward.decide.statistics.power import fewest_broken_cases
@@ -17,6 +18,8 @@ from evalward.records.report import Report, Run
 
 FEW_TRIALS = 5
 """With fewer baseline trials of a random target a small drop can never be told from chance."""
+
+ALPHA = 0.05  # a rule's, by default
 
 VERSION_PARTS = {
     "bashkit": "bashkit",
@@ -79,13 +82,16 @@ def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> str | None:
 
 
 def _cannot(run: BaselineRun) -> str:
-    """What so few trials can't do, even where a confirm stage tries each failed case as often as it does by default."""
-    cases = fewest_broken_cases([case.tally.trials for case in run.cases if case.tally], Confirm().trials)
+    """What so few trials can't do where the base is not measured again, even where a confirm stage tries each failed
+    case as often as it does by default. More questions than one would ask for more still.
+    """
+    trials = [case.tally.trials for case in run.cases if case.tally]
+    cases = fewest_broken_cases(trials, Confirm().trials, ALPHA * LOOK)
     if cases is None:
-        return "it can't convict any drop"
+        return "by itself it can't convict any drop"
     if cases == 1:
-        return "it can't tell a small drop from chance"
-    return f"it can't convict a drop of fewer than {number_word(cases)} cases"
+        return "by itself it can't tell a small drop from chance"
+    return f"by itself it can't convict a drop of fewer than {number_word(cases)} cases"
 
 
 def age_days(created_at: str, now: str) -> int | None:

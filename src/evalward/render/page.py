@@ -15,6 +15,7 @@ from evalward.records.comparison import (
     RunComparison,
     SubjectChange,
 )
+from evalward.records.evidence import SideBySide
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Context
 from evalward.render.entries import (
@@ -333,14 +334,27 @@ def _renamed(case: CaseChange) -> str:
 
 def _confirm_notes(run: RunComparison) -> list[str]:
     """What the confirm stage tried again, and what came of it."""
-    confirmation = run.confirmation
-    if confirmation is None:
-        return []
+    confirmation, beside = run.confirmation, run.beside
+    both = [_both_sides(beside)] if beside is not None and beside.unusable is None else []
+    if confirmation is None or not (confirmation.cases or confirmation.unusable):
+        return both
     if confirmation.unusable is not None:
-        return [f"The fresh tries don't count: {confirmation.unusable}. The planned trials alone decide."]
+        rest = "" if both else " The planned trials alone decide."
+        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *both]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"{cases} tried again: {confirmation.passed} of {tries} passed."]
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *both]
+
+
+def _both_sides(beside: SideBySide) -> str:
+    """What came of the base, measured again, and of the head beside it."""
+    cases = plural(len(beside.cases), "case", "cases")
+    commit = f" ({beside.commit[:7]})" if beside.commit else ""
+    here, there = f"{beside.head_passed} of {beside.head_trials}", f"{beside.base_passed} of {beside.base_trials}"
+    return (
+        f"The base{commit} was measured again, side by side: of {cases} {here} trials passed here and {there} there. "
+        "Only these decide about drops of pass rates."
+    )
 
 
 def _allowances(run: RunComparison) -> list[str]:

@@ -7,11 +7,13 @@ numbers of `benchmarks/simulation.py`, of many more, stand in `docs/how-evalward
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from evalward.records.policy import Confirm, Rule
 from evalward.records.verdict import Outcome
+from support.outcomes import outcome_of
 from support.simulated import World, simulate
 
 ONE_RULE = (
@@ -74,3 +76,11 @@ def test_fresh_trials_of_one_case_that_time_out__save_nothing_that_broke(astray:
 def test_cases_that_break_by_erring__never_pass() -> None:
     world = World(cases=100, broken=5, by_error=True, rules=ONE_RULE)
     assert decide(world, 8)[Outcome.INCONCLUSIVE] == 8
+
+
+def test_drop_over_all_cases__of_the_size_that_is_told_is_seen_four_times_out_of_five() -> None:
+    world = World(noise="beta", rules=ONE_RULE)
+    quiet = outcome_of(simulate(world, 0).verdict).evidence
+    assert quiet is not None
+    assert quiet.detectable is not None
+    assert decide(replace(world, lower=quiet.detectable), 30)[Outcome.FAIL] >= 0.8 * 30

@@ -7,7 +7,7 @@ import pytest
 from evalward.decide.sentences import between, chance, number_word
 from evalward.records.metric import Unit
 from evalward.records.policy import Rule
-from support.outcomes import decided, known, measured, outcome_of, steady
+from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady
 
 FIVE = known(steady(37, "PPPPP", c9="FPPPP"))
 
@@ -46,6 +46,22 @@ def test_baseline_of_one_trial() -> None:
         "fails in 1 of 1 try; chance does that all the time, so it is no proof; this baseline (1 trial per case) "
         "can't convict a drop of fewer than five cases"
     )
+
+
+def test_one_metric_proves_it_and_the_next_cant__says_so() -> None:
+    now = measured(steady(37, c1="F", c2="F", c3="F"))
+    weak = [DROP, Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)]
+    found = {each.metric: each.message for each in decided(now, FIVE, *weak).reasons}
+    assert "no proof" not in found["pass_rate"]
+    assert ", which by itself is no proof; another metric of this run has it" in found["overall_rate"]
+
+
+def test_size_that_would_have_been_seen__is_beyond_what_is_allowed() -> None:
+    rule = DROP.model_copy(update={"max_drop": 0.3})
+    small, large = (evidence_of(decided(measured(steady(37)), FIVE, each)).detectable for each in (DROP, rule))
+    assert small is not None
+    assert large == pytest.approx(small + 0.28)
+    assert evidence_of(decided(measured(steady(5)), known(steady(5)), rule)).detectable is None  # more than everything
 
 
 def test_nothing_happened() -> None:
