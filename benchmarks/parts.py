@@ -18,6 +18,8 @@ from benchmarks.anchor import TITLE as ANCHOR
 from benchmarks.anchor import anchor
 from benchmarks.history import history
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.reruns import TITLE as RERUNS
+from benchmarks.reruns import reruns
 from benchmarks.simulation import TITLE, simulation
 from benchmarks.speedup import aggregated
 from benchmarks.statistics import measure_statistics
@@ -230,5 +232,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "statistics": ("The tests of the verdict for 1,000 cases, against 37", measure_statistics),
     "simulation": (TITLE, simulation),
     "anchor": (ANCHOR, anchor),
+    "reruns": (RERUNS, reruns),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.again import again_of, judge_again, of_others, remembered
 from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.base_files import head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
@@ -191,6 +192,9 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     history = _history(job, client, tree, sides, head)
     judge = partial(judge_report, history=history, anchor=_anchor(job, tree, sides))
     judgement = judge(report, sides.judging.baseline, sides.judging.policy)
+    pushed = of_others(history, report) if job.plan.kind == "push" else ()
+    again = again_of(job.surfaces, client, sides.judging.policy, sides.judging.baseline, pushed)
+    judgement, tried = judge_again(job.surfaces, judgement, report, sides.judging.baseline, again)
     if job.plan.proposed:
         judgement = as_proposed(
             judgement,
@@ -202,7 +206,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     context = _context(job, sides, edits)
     job.surfaces.show(judgement, annotate_cases=True)
-    page = job.surfaces.judged(judgement, report, context, digest)
+    page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
     return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict, judge), page)
 

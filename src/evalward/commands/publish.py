@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.faults import internal_error
 from evalward.commands.pipeline import judge_report
@@ -121,7 +122,9 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
     report, told = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
     side = _base(surfaces, client, pull)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
-    judgement = judge_report(report, side.baseline if side else None, policy)
+    baseline = side.baseline if side else None
+    judgement = judge_report(report, baseline, policy)
+    judgement, tried = judge_again(surfaces, judgement, report, baseline, again_of(surfaces, client, policy, baseline))
     if settings.fail_on:
         unjudged = side is None and not settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
@@ -145,7 +148,7 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
         marker=surfaces.marker.format(),
         notes=tuple(notes),
     )
-    page = surfaces.judged(judgement, report, context)
+    page = remembered(surfaces.judged(judgement, report, context), tried)
     return page if settings.fail_on else replace(page, outputs=replace(page.outputs, exit_code=EXIT_OK))
 
 

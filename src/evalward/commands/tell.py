@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
 from evalward.commands.edits import edits_of
 from evalward.commands.faults import internal_error
@@ -33,6 +34,7 @@ from evalward.github.sides import Side, Sides, base_side
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE, Report
+from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
 from evalward.render.context import Context
@@ -89,7 +91,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
     remote = client if settings.github_token else None
     tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
     side, notes = _side(surfaces, plan, tree)
-    judgement = _judgement(report, side, settings)
+    judgement, tried = _judgement(surfaces, client, report, side)
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_alone(side, plan), report, protected) if side else None
@@ -112,7 +114,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
         edits=edits.sentences if edits else (),
         edit_lines=edits.lines if edits else (),
     )
-    return surfaces.judged(judgement, report, context, digest_of(data))
+    return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
 
 
 def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | None, list[str]]:
@@ -129,11 +131,14 @@ def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | No
     return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
 
 
-def _judgement(report: Report, side: Side | None, settings: Settings) -> Judgement:
+def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: Side | None) -> tuple[Judgement, Try]:
+    settings = surfaces.settings
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
-    judgement = judge_report(report, side.baseline if side else None, policy)
+    baseline = side.baseline if side else None
+    again = again_of(surfaces, client, policy, baseline)
+    judgement, tried = judge_again(surfaces, judge_report(report, baseline, policy), report, baseline, again)
     unjudged = side is None and not settings.bootstrap
-    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
+    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on), tried
 
 
 def _protected(

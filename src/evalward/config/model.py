@@ -117,7 +117,7 @@ class Program(StrictRecord):
 
 
 class HistoryPlace(StrictRecord):
-    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases, draws trends, feeds the anchor."""
+    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and feeds trends and anchor."""
 
     folder: Text | None = Field(default=None, description="A folder of the repository")
     branch: Text | None = Field(default=None, description="A branch that holds nothing else, such as evalward-data")

@@ -237,7 +237,19 @@ def _findings(report: Report, sources: _Sources, rules: Sequence[RuleOutcome]) -
 
 
 def _look(run: Run, source: _Source, rules: Sequence[RuleOutcome]) -> _Looked | None:
-    """What there is to test; `None` where no rule says how many passes may be lost, or nothing can be compared.
+    """What there is to test; `None` where no rule says how many passes may be lost, or nothing can be compared."""
+    guard = allowance(run, rules)
+    if guard is None or run.not_measured is not None:
+        return None
+    allowed, alpha = guard
+    now = _of_results(run.cases)
+    recent = source.recent if run.random else ()  # what always does the same is no better known by doing it again
+    pairs = {case: _pair(source.before, case, [now, *recent]) for case in now if _same(source.before, now, case)}
+    return _Looked(run, source, pairs, allowed, SHARE * alpha) if pairs else None
+
+
+def allowance(run: Run, rules: Sequence[RuleOutcome]) -> tuple[float, float] | None:
+    """How much of a run's pass rate may be lost, and alpha; `None` where no rule says it.
 
     Where the policy says it, the kind's own rules don't.
     """
@@ -245,13 +257,7 @@ def _look(run: Run, source: _Source, rules: Sequence[RuleOutcome]) -> _Looked | 
     drops = [each for each in about if each.rule.metric in OUTCOME_METRICS and each.rule.max_drop is not None]
     guards = [each.rule for each in drops if not each.default] or [each.rule for each in drops]
     allowed = [rule.max_drop for rule in guards if rule.max_drop is not None]
-    if not allowed or run.not_measured is not None:
-        return None
-    now = _of_results(run.cases)
-    recent = source.recent if run.random else ()  # what always does the same is no better known by doing it again
-    pairs = {case: _pair(source.before, case, [now, *recent]) for case in now if _same(source.before, now, case)}
-    level = SHARE * min(rule.alpha for rule in guards)
-    return _Looked(run, source, pairs, min(allowed), level) if pairs else None
+    return (min(allowed), min(rule.alpha for rule in guards)) if allowed else None
 
 
 def _same(before: Counts, now: Counts, case: str) -> bool:

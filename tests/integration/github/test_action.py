@@ -349,7 +349,7 @@ def test_what_judges_the_change_is_shown_first(act: Act, baseline: str) -> None:
     lenient = CONFIG.replace("max_drop: 0.1}", "max_drop: 1.0}")
     accepted = baseline.replace('"status": "passed"', '"status": "failed"')
     seen = act({"evals/a.jsonl": cases("one"), "evalward.yml": lenient, ".evalward/baseline.json": accepted})
-    _, _, heading, _, first, *lines = seen.comment.splitlines()
+    _, _, _, heading, _, first, *lines = seen.comment.splitlines()
     assert (heading[:4], first) == ("### ", "> [!IMPORTANT]")
     block = lines[: lines.index("")]
     assert "by its own the verdict would be" in block[0]
