@@ -117,6 +117,9 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(keys=True)
     _selection_options(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    parser.add_argument(
+        "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
+    )
     _judging_options(parser)
 
 
@@ -213,6 +216,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         profile=args.profile,
         fail_on=args.fail_on,
         resume=args.resume,
+        base=args.base,
     )
     return check(world, options)
 

@@ -57,10 +57,12 @@ def measured_anew(report: Report) -> tuple[Report, list[str]]:
     """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
 
     A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of traces
-    are dropped, as nobody follows them.
+    are dropped, as nobody follows them. What it says of the base is dropped, too: only who judges knows which that is.
     """
     told: list[str] = []
-    runs = [_measured(run, told) for run in report.runs]
+    runs = [_measured(run.model_copy(update={"beside": None}), told) for run in report.runs]
+    if any(run.beside is not None for run in report.runs):
+        told.append("What it measured of the base is left out: a stranger's word on what the change is held against")
     if report.guidance:
         told.append("What it says of other guidance is left out: the trials behind it are not in the report")
     return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": []}), told

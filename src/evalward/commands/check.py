@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
+from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
 from evalward.commands.stored_history import history_of
@@ -34,7 +36,9 @@ FILES = (JUDGEMENT_FILE, COMMENT_FILE, JUNIT_FILE, BADGE_FILE)
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` was asked for. `baseline` overrides the config's."""
+    """What `check` was asked for. `baseline` overrides the config's; `base` is a commit to measure beside the files
+    here, where that is needed, in place of the one that the baseline is of.
+    """
 
     config: Path
     output: Path
@@ -43,6 +47,7 @@ class CheckOptions:
     profile: str | None = None
     fail_on: FailOn | None = None
     resume: bool = False
+    base: str | None = None
 
 
 def check(world: World, options: CheckOptions) -> int:
@@ -52,14 +57,16 @@ def check(world: World, options: CheckOptions) -> int:
         world = world.hiding(loaded.config.providers.key_names)
         policy = policy_of(loaded, options.profile, options.fail_on)
         baseline = find_baseline(runner, loaded, options)
+        base, side = base_of_baseline(loaded, baseline, options.base, world.env.get("PATH", os.defpath))
         services = services_of(
             world,
             loaded,
             options.output,
             clear=None if options.resume else (),
             retries=lambda report: retries_of(report, Judging(baseline, policy)),
+            base=base,
         )
-        order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume)
+        order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
         report = measured(runner, order, services)
         history = history_of(runner, loaded.config.history, world)
         runner.dismiss()
@@ -113,6 +120,7 @@ def reproduce(options: CheckOptions) -> str:
     named = {
         "--trials": options.selection.trials,
         "--baseline": options.baseline,
+        "--base": options.base,
         "--profile": options.profile,
         "--fail-on": options.fail_on,
     }

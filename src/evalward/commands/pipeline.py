@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
 from evalward.decide.samples import gather
 from evalward.decide.staleness import with_staleness
@@ -34,9 +35,13 @@ class Judging:
 
 
 def retries_of(report: Report, judging: Judging) -> list[Retry]:
-    """What is tried again before a drop is believed."""
-    comparison = compare(report, judging.baseline, measures(report))
-    return to_confirm(comparison, judging.policy, default_rules(report))
+    """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of both
+    sides.
+    """
+    known, defaults = measures(report), default_rules(report)
+    confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
+    again = [] if confirmed else to_confirm(compare(report, judging.baseline, known), judging.policy, defaults)
+    return again or to_settle(report, judging.baseline, judging.policy, defaults, known)
 
 
 def dump_report(report: Report) -> str:

@@ -21,7 +21,8 @@ from evalward.targets.base import Evaluated
 class PlannedRun:
     """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
 
-    `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage.
+    `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `apart`: it is
+    the base's; its trials are kept in a folder of their own, and take turns with those of the run before it.
     """
 
     kind: Kind
@@ -31,6 +32,7 @@ class PlannedRun:
     trials: int
     not_measured: str | None = None
     numbers: Mapping[str, Sequence[int]] | None = None
+    apart: bool = False
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""
