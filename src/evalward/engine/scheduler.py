@@ -136,7 +136,7 @@ def _asked(run: PlannedRun) -> list[Evaluated]:
 async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Run]:
     """All of them; a trial begins when its turn has come and there is room."""
     subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
-    jobs = [_jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
+    jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
     tasks = {id(job): asyncio.ensure_future(_do(job, state)) for job in in_turns(jobs)}
     await asyncio.gather(*tasks.values())
     return [
@@ -145,7 +145,8 @@ async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Ru
     ]
 
 
-def _jobs_of(run: PlannedRun, subject: Subject) -> list[Job]:
+def jobs_of(run: PlannedRun, subject: Subject) -> list[Job]:
+    """The trials of a run, case by case."""
     if run.not_measured is not None:
         return []
     return [Job(run, subject, case, n) for case in run.cases for n in run.numbers_of(case)]
