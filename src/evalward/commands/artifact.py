@@ -61,11 +61,11 @@ def measured_anew(report: Report) -> tuple[Report, list[str]]:
     """
     told: list[str] = []
     runs = [_measured(run.model_copy(update={"beside": None}), told) for run in report.runs]
-    if any(run.beside is not None for run in report.runs):
+    if report.base is not None or any(run.beside is not None for run in report.runs):
         told.append("What it measured of the base is left out: a stranger's word on what the change is held against")
     if report.guidance:
         told.append("What it says of other guidance is left out: the trials behind it are not in the report")
-    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": []}), told
+    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": [], "base": None}), told
 
 
 def artifact_bytes(folder: Path) -> bytes:

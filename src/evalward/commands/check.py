@@ -58,6 +58,7 @@ def check(world: World, options: CheckOptions) -> int:
         policy = policy_of(loaded, options.profile, options.fail_on)
         baseline = find_baseline(runner, loaded, options)
         base, side = base_of_baseline(loaded, baseline, options.base, world.env.get("PATH", os.defpath))
+        side = side.model_copy(update={"suites": policy.with_base})
         services = services_of(
             world,
             loaded,

@@ -14,6 +14,7 @@ from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
+from evalward.decide.with_base import judged_against, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison
@@ -39,9 +40,10 @@ def retries_of(report: Report, judging: Judging) -> list[Retry]:
     sides.
     """
     known, defaults = measures(report), default_rules(report)
+    baseline = judged_against(report, judging.baseline, judging.policy.with_base, known)
     confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
-    again = [] if confirmed else to_confirm(compare(report, judging.baseline, known), judging.policy, defaults)
-    return again or to_settle(report, judging.baseline, judging.policy, defaults, known)
+    again = [] if confirmed else to_confirm(compare(report, baseline, known), judging.policy, defaults)
+    return again or to_settle(report, baseline, judging.policy, defaults, known)
 
 
 def dump_report(report: Report) -> str:
@@ -86,11 +88,17 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
 def judge_report(
     report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry] = ()
 ) -> Judgement:
-    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing."""
+    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing.
+
+    Suites that the policy compares with the base are compared with what the report has of it, whatever the baseline.
+    """
+    baseline = judged_against(report, baseline, policy.with_base, measures(report))
     comparison, verdict = _decided(report, baseline, policy, history)
     worst = worst_case(report, baseline, measures(report))
     if worst is not None:
         verdict = with_worst_case(verdict, _decided(worst.report, baseline, policy, history)[1], worst)
+    if policy.with_base:
+        verdict = with_unmeasured_base(verdict, report, policy)
     return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
 
 

@@ -94,7 +94,7 @@ def new_report(work: Work) -> tuple[Report, str]:
         spare_keyless=work.spare_keyless,
         keyless=work.keyless,
         guidance=guidance_wanted(work.plan, sides),
-        base=side,
+        base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)

@@ -18,6 +18,7 @@ from evalward.decide.pooling import (
     run_key,
     without_skipped,
 )
+from evalward.decide.with_base import baseless, with_baseline
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -79,7 +80,8 @@ def update_baseline(
 
     With `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
     `MOST_TRIALS` per case at most; otherwise they replace them. Skipped trials go where `policy` waives their case, or
-    `previous` doesn't know it. Raises `InputError` for reports that can't be a baseline.
+    `previous` doesn't know it, and so do the suites that `policy` compares with the base commit. Raises `InputError`
+    for reports that can't be a baseline.
     """
     whole, notes = _whole(measured, previous, measures, policy)
     fed = previous.provenance.reports if previous and pool else []
@@ -90,7 +92,7 @@ def update_baseline(
     report = combine(new)
     old = {run_key(run): run for run in previous.runs} if previous else {}
     runs: list[BaselineRun] = []
-    for run in report.runs:
+    for run in with_baseline(report, policy).runs:
         cases, told = pooled_run(run, old.get(run_key(run))) if pool else (None, [])
         runs.append(_make_run(run, old.get(run_key(run)), cases, measures))
         notes += told
@@ -132,12 +134,18 @@ def _whole(
     problems: list[Problem] = []
     for one in measured:
         report, left_out = without_skipped(one.report, previous, policy)
-        problems += _obstacles(report, one.file, measures)
+        kept = with_baseline(report, policy)
+        problems += _obstacles(kept, one.file, measures) if kept.runs or not report.runs else [_baseless(one.file)]
         whole.append(Measured(report, one.file))
-        notes += left_out
+        notes += left_out + baseless(report, policy)
     if problems:
         raise InputError(problems)
     return whole, notes
+
+
+def _baseless(file: str) -> Problem:
+    message = "no suite of it has a committed baseline: each is compared with the base commit"
+    return Problem(place=Place(file=file), message=message, remedy="There is nothing to keep.")
 
 
 def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Measured], list[Measured]]:

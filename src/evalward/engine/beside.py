@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from evalward.engine.control import STOPPED
 from evalward.engine.keeping import Retry
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import Executed
+from evalward.engine.scheduler import Executed, make_subject
 from evalward.records.case import Case
-from evalward.records.report import Beside, Report, Run
+from evalward.records.patterns import chosen
+from evalward.records.report import Beside, MeasuredBase, Report, Run
+from evalward.records.result import Result, Status
 from evalward.render.numbers import plural
 
 Key = tuple[str, str]
+NOT_MEASURED = "not_measured"
 
 
 class NotMeasuredError(Exception):
     """Why the base of a run can't be measured: the last words of a sentence."""
+
+
+class NewHereError(NotMeasuredError):
+    """The base has no such suite or target: there is nothing that it could be compared with."""
+
+
+class Base(Protocol):
+    """The base commit as something to measure."""
+
+    @property
+    def commit(self) -> str | None:
+        """The commit, `None` where there is none."""
+        ...
+
+    def run(self, suite: str, target: str) -> PlannedRun:
+        """What it has of a suite and target, with all its cases. Raises `NotMeasuredError`."""
+        ...
+
+    def targets(self, suite: str) -> Sequence[str]:
+        """The targets of its suite; none where it has no such suite. Raises `NotMeasuredError`."""
+        ...
 
 
 FindBase = Callable[[str, str], PlannedRun]
@@ -135,3 +160,86 @@ def _with(run: Run, sides: Mapping[bool, Run], notes: Mapping[Key, str | None], 
 def key_of(run: PlannedRun) -> Key:
     """Suite and target."""
     return run.suite.spec.name, run.target.id
+
+
+# --- suites that are compared with the base -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A plan with the base's side of some suites in it, and, by run, all that the base has there.
+
+    `notes` say, by suite or run, why there is nothing.
+    """
+
+    plan: Plan
+    known: Mapping[Key, PlannedRun]
+    notes: Mapping[str, str]
+
+
+def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
+    """The plan, and all planned trials of these suites on the base's side, too."""
+    known: dict[Key, PlannedRun] = {}
+    notes: dict[str, str] = {}
+    runs: list[PlannedRun] = []
+    here = {key_of(run) for run in plan.runs}
+    for run in plan.runs:
+        runs.append(run)
+        name, target = key = key_of(run)
+        if name not in suites or run.not_measured is not None:
+            continue
+        try:
+            known[key] = base.run(name, target)
+        except NewHereError:
+            continue
+        except NotMeasuredError as error:
+            notes[f"{name} × {target}"] = str(error)
+            continue
+        both = equally_defined(run.cases, known[key].cases)
+        cases = [both[case.id] for case in run.cases if case.id in both]
+        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, apart=True))
+    for name in (name for name in suites if chosen(name, plan.partial.suites if plan.partial else ())):
+        gone, note = _gone(name, here, plan, base)
+        known |= gone
+        if note and not any(key.startswith(f"{name} × ") for key in notes):
+            notes[name] = note
+    return Whole(replace(plan, runs=runs), known, notes)
+
+
+def _gone(suite: str, here: Collection[Key], plan: Plan, base: Base) -> tuple[dict[Key, PlannedRun], str | None]:
+    """The runs of a suite that the base alone has: nobody measures them, and they are missing."""
+    targets = plan.partial.targets if plan.partial else ()
+    try:
+        names = [name for name in base.targets(suite) if chosen(name, targets) and (suite, name) not in here]
+        return {(suite, name): base.run(suite, name) for name in names}, None
+    except NotMeasuredError as error:
+        return {}, str(error)
+
+
+def measured_base(whole: Whole, done: Executed, commit: str | None) -> MeasuredBase:
+    """The base's side of what was run, with the cases that were not measured: they are known, and no more."""
+    results = {key_of(planned): run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if planned.apart}
+    runs = [_with_unmeasured(planned, results.get(key)) for key, planned in whole.known.items()]
+    return MeasuredBase(commit=commit, runs=runs, notes=dict(whole.notes))
+
+
+def _with_unmeasured(planned: PlannedRun, run: Run | None) -> Run:
+    if run is None:
+        subject = make_subject({**planned.suite.subject, **planned.target.subject})
+        run = Run(
+            suite=planned.suite.spec.name,
+            kind=planned.kind.name,
+            target=planned.target.id,
+            trials=planned.trials,
+            random=planned.target.random,
+            subject=subject,
+        )
+    there = {result.id for result in run.cases}
+    left = [
+        Result(
+            id=case.id, category=case.category, definition=case.definition, status=Status.SKIPPED, reason=NOT_MEASURED
+        )
+        for case in planned.cases
+        if case.id not in there
+    ]
+    return run.model_copy(update={"cases": [*run.cases, *left]})

@@ -103,7 +103,8 @@ class Waiver(StrictRecord):
 
 class Policy(StrictRecord):
     """All that decides: rules, limits, waivers, the confirm stage, and what the exit code does with an inconclusive
-    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge.
+    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge. `with_base`: the
+    suites that are compared with the base commit, measured now, and not with the committed baseline.
     """
 
     rules: list[Rule] = []
@@ -111,6 +112,7 @@ class Policy(StrictRecord):
     max_judge_error_rate: float = 0.1
     waive: list[Waiver] = []
     confirm: Confirm | None = Confirm()
+    with_base: list[str] = []
     fail_on: FailOn = "regression"
     profile: str | None = None
 

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from evalward.config import LoadedConfig, Suite
 from evalward.config.load import parse_config
-from evalward.engine.beside import NotMeasuredError
+from evalward.engine.beside import NewHereError, NotMeasuredError
 from evalward.engine.plan import PlannedRun, make_plan
 from evalward.engine.selection import Selection
 from evalward.records.case import Case
@@ -95,9 +95,9 @@ class BaseCommit:
     def _planned(self, name: str, target: str) -> PlannedRun:
         suite = next((suite for suite in self._config.config.suites if suite.name == name), None)
         if suite is None:
-            raise NotMeasuredError("the base commit has no such suite")
+            raise NewHereError("the base commit has no such suite")
         if target not in suite.targets:
-            raise NotMeasuredError(f"the base commit's suite has no target {target}")
+            raise NewHereError(f"the base commit's suite has no target {target}")
         _refuse_foreign(suite, target)
         self._files.take(suite)
         self._files.write(self.folder)
@@ -105,7 +105,7 @@ class BaseCommit:
         run = next(run for run in plan.runs if run.target.id == target)
         if any(_is_installed(case) for case in run.cases):
             raise NotMeasuredError("the tool is installed on this machine, and so is the same on both sides")
-        return replace(run, apart=True)
+        return run
 
 
 def _refuse_foreign(suite: Suite, target: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from evalward import __version__
 from evalward.config import LoadedConfig
-from evalward.engine.beside import Pairs, beside_plan, with_beside
+from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
 from evalward.engine.keeping import Keeping, Records, Retry
@@ -65,7 +65,7 @@ def run_plan(
     refuse_missing_keys(loaded, plan)
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)
-    report = stage.planned(loaded, plan)
+    report = stage.planned(loaded, plan, base)
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]
     ended = None
@@ -121,9 +121,22 @@ class _Stage:
         progress.close()
         return done
 
-    def planned(self, loaded: LoadedConfig, plan: Plan) -> Report:
-        """The report of the planned trials."""
-        return _report(loaded, plan, self.run(plan), self.outside)
+    def planned(self, loaded: LoadedConfig, plan: Plan, base: BaseCommit | None) -> Report:
+        """The report of the planned trials; of the suites that are compared with the base, both sides are run."""
+        if base is None or not base.side.suites:
+            return _report(loaded, plan, self.run(plan), self.outside)
+        whole = whole_plan(plan, base.side.suites, base)
+        for name, note in whole.notes.items():
+            self.outside.say(f"{name} is not measured on the base's side: {note}.")
+        apart = [run for run in whole.plan.runs if run.apart]
+        if apart:
+            trials, sha = plural(sum(run.size for run in apart), "trial"), (base.commit or "")[:7]
+            names = ", ".join(dict.fromkeys(run.suite.spec.name for run in apart))
+            self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
+        done = self.run(whole.plan)
+        heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.apart]
+        report = _report(loaded, plan, replace(done, runs=heads), self.outside)
+        return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
 
     def settled(
         self, plan: Plan, report: Report, doubts: Sequence[Retry], base: BaseCommit, ended: str | None

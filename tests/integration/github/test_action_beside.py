@@ -170,3 +170,79 @@ def test_suite_that_the_base_lacks_the_files_of__is_a_note(
     assert done.run["beside"]["base"] == done.run["beside"]["head"] == []
     assert "prompt.md" in done.run["beside"]["note"], done.log
     assert done.code in {0, 1}
+
+
+# --- suites that are compared with the base ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def compared(base: dict[str, str]) -> dict[str, str]:
+    """The same without a baseline: both sides are measured now, twice each case."""
+    config = json.loads(base["evalward.yml"])
+    config["suites"][0] |= {"compare_with": "base", "trials": 2}
+    return {"evalward.yml": json.dumps(config), "cases.jsonl": base["cases.jsonl"], "prompt.md": base["prompt.md"]}
+
+
+def report_of(done: Acted) -> dict[str, Any]:
+    return dict(json.loads((done.repo.folder / "evalward-out" / "report.json").read_text("utf-8")))
+
+
+def test_compared_with_the_base__all_trials_of_both_sides_in_turns(
+    tmp_path: Path, server: ModelServer, compared: dict[str, str]
+) -> None:
+    script = sided(server, heads=("one", "two", "three"), bases=())
+    done = act(tmp_path, compared, HEAD)
+    assert script.said[:24] == [(side, name) for name in NAMES for _ in "12" for side in ("heads", "bases")], done.log
+    (run,) = report_of(done)["base"]["runs"]
+    assert [trial["status"] for trial in run["cases"]] == ["passed"] * 12
+    assert report_of(done)["base"]["commit"] == done.repo.base
+    assert f"Both sides of live: 12 trials of the base commit {done.repo.base[:7]} beside this one." in done.log
+    assert done.code == 1, done.log
+    assert "3 cases broke" in done.log or "three of" in done.log
+
+
+def test_compared_with_the_base__nothing_changed__passes(
+    tmp_path: Path, server: ModelServer, compared: dict[str, str]
+) -> None:
+    """Both sides fail the same cases: what a committed baseline of better days would have held against the change."""
+    sided(server, heads=("one", "two"), bases=("one", "two"))
+    done = act(tmp_path, compared, HEAD)
+    assert done.code == 0, done.log
+    assert "### ✅ Evalward: passed" in done.comment
+
+
+def test_compared_with_the_base__cases_and_suites_that_are_gone_are_missing(
+    tmp_path: Path, server: ModelServer, compared: dict[str, str]
+) -> None:
+    sided(server, heads=(), bases=())
+    fewer = "".join(json.dumps(each) + "\n" for each in TASKS[1:])
+    done = act(tmp_path, compared, {**HEAD, "cases.jsonl": fewer})
+    assert done.code == 1, done.log
+    assert "the case one of the baseline is missing" in done.log
+    config = json.loads(compared["evalward.yml"])
+    config["suites"][0]["name"] = "other"
+    gone = act(tmp_path / "gone", compared, {**HEAD, "evalward.yml": json.dumps(config)})
+    assert gone.code == 1, gone.log
+    assert "live × openai/gpt-5 is in the baseline and was not run" in gone.log
+
+
+def test_compared_with_the_base__that_cant_be_measured__is_no_pass(
+    tmp_path: Path, server: ModelServer, compared: dict[str, str]
+) -> None:
+    sided(server, heads=(), bases=())
+    lacking = {name: text for name, text in compared.items() if name != "prompt.md"}
+    done = act(tmp_path, lacking, HEAD)
+    assert (done.code, "inconclusive" in done.comment) == (0, True), done.log
+    assert "live × openai/gpt-5 was not compared with the base: the base can't be measured" in done.log
+    assert "compare_with: baseline" in done.comment
+
+
+def test_head_that_would_rather_have_the_committed_baseline__changes_nothing(
+    tmp_path: Path, server: ModelServer, compared: dict[str, str]
+) -> None:
+    sided(server, heads=("one", "two", "three"), bases=())
+    config = json.loads(compared["evalward.yml"])
+    config["suites"][0]["compare_with"] = "baseline"
+    done = act(tmp_path, compared, {**HEAD, "evalward.yml": json.dumps(config)})
+    assert done.code == 1, done.log
+    assert "compared with the base: live → none" in done.comment
