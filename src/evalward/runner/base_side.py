@@ -70,8 +70,10 @@ class BaseCommit:
             return work()
         except InputError as error:
             raise NotMeasuredError(f"the base can't be measured: {error.problems[0]}") from error
-        except (RemoteFilesError, OSError) as error:
-            raise NotMeasuredError(f"the base can't be read: {error}") from error
+        except RemoteFilesError as error:
+            raise NotMeasuredError(f"the base can't be read: {str(error).rstrip('.')}") from error
+        except OSError as error:
+            raise NotMeasuredError(f"the base's files can't be written: {error.strerror}") from error
 
     @cached_property
     def _files(self) -> BaseFiles:
