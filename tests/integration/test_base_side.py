@@ -111,6 +111,17 @@ def test_prompt_of_the_base__and_cases_of_the_same_definition(tmp_path: Path) ->
     assert base.target.id == CLAUDE
 
 
+def test_models_are_asked_where_the_judging_configuration_says(tmp_path: Path) -> None:
+    """An older commit may name hosts that nobody would send a key to any more."""
+    base, head = files(suite()), files(suite())
+    config = json.loads(base["evalward.yml"])
+    base["evalward.yml"] = json.dumps({**config, "providers": {"anthropic": {"base_url": "https://old.example"}}})
+    sides = Sides(tmp_path, base, head)
+    found = sides.commit()
+    assert found.run("s", CLAUDE).target.subject == sides.head().target.subject
+    assert found._config.config.providers == found.loaded.config.providers
+
+
 def test_scenario_of_the_base__with_its_guidance__programs_and_links(tmp_path: Path) -> None:
     one = suite(kind="scenario", cases="evals/s/*.yaml")
     sides = Sides(tmp_path, files(one, **TODO))
