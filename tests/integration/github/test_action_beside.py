@@ -14,7 +14,7 @@ import pytest
 
 from evalward.action import run_action
 from evalward.commands.world import World
-from support.git_repo import PullRequestRepo, pull_request_repo
+from support.git_repo import PullRequestRepo, pull_request_repo, shallow_clone
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request
 from support.live_runs import VARIABLE, Repo, model_of, task
@@ -64,11 +64,15 @@ class Acted:
         return dict(run)
 
 
-def act(folder: Path, base: dict[str, str], head: dict[str, str], **inputs: str) -> Acted:
-    """The action on a pull request that changes these files."""
+def act(folder: Path, base: dict[str, str], head: dict[str, str], *, shallow: bool = False) -> Acted:
+    """The action on a pull request that changes these files. `shallow`: the clone lacks the base, which GitHub has."""
     repo = pull_request_repo(folder / "workspace", base, head)
+    if shallow:
+        repo = replace(repo, folder=shallow_clone(repo, folder / "shallow"))
     with FakeGitHub() as api:
         api.heads[7] = repo.head
+        for path, content in base.items() if shallow else ():
+            api.add_file(repo.base, path, content.encode())
         (folder / "event.json").write_text(json.dumps(pull_request(head=repo.head, base=repo.base)))
         env = {
             "PATH": os.environ["PATH"],
@@ -82,7 +86,6 @@ def act(folder: Path, base: dict[str, str], head: dict[str, str], **inputs: str)
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             "INPUT_GITHUB-TOKEN": TOKEN,
             VARIABLE: KEY,
-            **inputs,
         }
         log = StringIO()
         code = run_action(World(out=log, err=log, now=lambda: "2026-11-21T08:00:00Z", env=env))
@@ -140,6 +143,18 @@ def test_cases_that_the_base_asks_otherwise__are_left_out(
     assert {case for case, _, _ in outcomes(done.run, "base")} == {"two"}, done.log
     assert {case for case, _, _ in outcomes(done.run, "head")} == {"two"}
     assert "1 case of them the base asks otherwise" in done.run["beside"]["note"]
+
+
+def test_base_that_the_clone_lacks__is_read_through_the_api(
+    tmp_path: Path, server: ModelServer, base: dict[str, str]
+) -> None:
+    sided(server, heads=("one",), bases=())
+    done = act(tmp_path, base, HEAD, shallow=True)
+    assert outcomes(done.run, "base") == [("one", number, "passed") for number in (4, 5, 6)], done.log
+    listed = json.loads(base["evalward.yml"])
+    listed["suites"][0]["cases"] = "*.jsonl"
+    done = act(tmp_path / "listed", {**base, "evalward.yml": json.dumps(listed)}, HEAD, shallow=True)
+    assert "what the base commit has there can't be listed here" in done.run["beside"]["note"], done.log
 
 
 def test_head_never_reaches_the_bases_folder(tmp_path: Path, server: ModelServer, base: dict[str, str]) -> None:
