@@ -14,7 +14,7 @@ from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
-from evalward.decide.with_base import judged_against, with_unmeasured_base
+from evalward.decide.with_base import committed_only, judged_against, with_base_named, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison
@@ -107,7 +107,8 @@ def _decided(
 ) -> tuple[Comparison, Verdict]:
     known = measures(report)
     samples = gather(report, baseline, known)
-    comparison = with_staleness(compare(report, baseline, known), report, baseline)
+    comparison = with_base_named(compare(report, baseline, known), report, policy.with_base)
+    comparison = with_staleness(comparison, report, committed_only(baseline, policy.with_base))
     comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
     return comparison, judge(comparison, policy, default_rules(report), samples)
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalward.decide.compare import NOTHING, Measure
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, baseline_trial
+from evalward.records.comparison import BaseNow, Comparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report, Run
@@ -65,6 +66,33 @@ def _case(results: Sequence[Result]) -> BaselineCase:
     first = results[0]
     trials = [baseline_trial(result) for result in results if result.status is not Status.SKIPPED]
     return BaselineCase(id=first.id, category=first.category, definition=first.definition, trials=trials)
+
+
+def committed_only(baseline: Baseline | None, suites: Collection[str]) -> Baseline | None:
+    """The baseline without the suites that were measured now: it is no fault of theirs to be old or thin."""
+    if baseline is None:
+        return None
+    return baseline.model_copy(update={"runs": [run for run in baseline.runs if run.suite not in suites]})
+
+
+def with_base_named(comparison: Comparison, report: Report, suites: Collection[str]) -> Comparison:
+    """The comparison, whose runs say where they were compared with the base commit."""
+    found = report.base or MeasuredBase()
+    known = {(run.suite, run.target, run.kind): _base_now(run, found.commit) for run in found.runs}
+    runs = [
+        run.model_copy(update={"base_now": known.get((run.suite, run.target, run.kind))})
+        if run.suite in suites
+        else run
+        for run in comparison.runs
+    ]
+    return comparison.model_copy(update={"runs": runs})
+
+
+def _base_now(run: Run, commit: str | None) -> BaseNow:
+    made = [result for result in run.cases if result.status is not Status.SKIPPED]
+    costs = [result.usage.cost_usd for result in made if result.valid]
+    known = [cost for cost in costs if cost is not None]
+    return BaseNow(commit=commit, trials=len(made), cost_usd=sum(known) if len(known) == len(costs) else None)
 
 
 def with_baseline(report: Report, policy: Policy) -> Report:

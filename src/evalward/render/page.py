@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from evalward.records.comparison import (
     PROMPT_PARTS,
+    BaseNow,
     CaseChange,
     CaseChangeKind,
     Comparison,
@@ -136,6 +137,8 @@ def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[s
     facts = [_scope(comparison.runs), _case_count(comparison)]
     if comparison.baseline is None:
         facts.append("no baseline")
+    elif all(run.base_now for run in comparison.runs if not run.added) and any(run.base_now for run in comparison.runs):
+        facts.append("compared with the base commit, measured now")
     else:
         commit = f" {quoted(short_hash(comparison.baseline_commit))}" if comparison.baseline_commit else ""
         date = _DATE.match(comparison.baseline_created_at or "")
@@ -275,7 +278,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         return [f"Not measured: {run.not_measured}", "Nothing is known about this run; it is no pass."]
     if run.missing:
         return ["The baseline has this run; this pull request does not."]
-    notes: list[str] = []
+    notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
     if comparison.baseline is not None and run.added:
         notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
     elif comparison.baseline is not None and run.comparable != run.total:
@@ -295,6 +298,14 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
         notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
+
+
+def _base_now(base: BaseNow) -> str:
+    """What the run was compared with, where that was measured now."""
+    commit = f" {quoted(short_hash(base.commit))}" if base.commit else ""
+    trials = plural(base.trials, "trial")
+    cost = "" if base.cost_usd is None else f", for {format_number(base.cost_usd, 'usd')}"
+    return f"Compared with the base commit{commit}, measured now, in turns with this: {trials} of it{cost}."
 
 
 def _confirm_notes(run: RunComparison) -> list[str]:
