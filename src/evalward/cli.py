@@ -122,6 +122,9 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    parser.add_argument(
+        "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
+    )
     _judging_options(parser)
 
 
@@ -220,6 +223,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         fail_on=args.fail_on,
         resume=args.resume,
         failed=args.failed,
+        base=args.base,
     )
     return check(world, options)
 

@@ -171,7 +171,7 @@ def _found(case: Case, pull: OpenPull) -> Measured:
     comments = repository.client.comments(repository.name, pull.number)
     evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
-    report, told = measured_anew(parse_report(data))
+    report, told = measured_anew(parse_report(data), of_base=True)
     if told:
         raise RefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(told[:3]))}")
     return Measured(report, evidence.digest, verified=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 
 from evalward.commands.anchoring import Anchoring, find_anchor
+from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.failed import failed_in, only_failed, spelled_out
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
@@ -40,7 +41,9 @@ FILES = (JUDGEMENT_FILE, COMMENT_FILE, JUNIT_FILE, BADGE_FILE)
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time."""
+    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
+    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of.
+    """
 
     config: Path
     output: Path
@@ -50,6 +53,7 @@ class CheckOptions:
     fail_on: FailOn | None = None
     resume: bool = False
     failed: bool = False
+    base: str | None = None
 
 
 def check(world: World, options: CheckOptions) -> int:
@@ -62,14 +66,17 @@ def check(world: World, options: CheckOptions) -> int:
             options = replace(options, selection=chosen)
         policy = policy_of(loaded, options.profile, options.fail_on)
         baseline = find_baseline(runner, loaded, options)
+        base, side = base_of_baseline(loaded, baseline, options.base, world.env.get("PATH", os.defpath))
+        side = side.model_copy(update={"suites": policy.with_base})
         services = services_of(
             world,
             loaded,
             options.output,
             clear=None if options.resume else (),
             retries=lambda report: retries_of(report, Judging(baseline, policy)),
+            base=base,
         )
-        order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume)
+        order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
         report = measured(runner, order, services)
         history = history_of(runner, loaded.config.history, world)
         anchor = anchor_here(world, loaded, policy, options)
@@ -149,6 +156,7 @@ def _command(options: CheckOptions, *more: str) -> str:
     named = {
         "--trials": options.selection.trials,
         "--baseline": options.baseline,
+        "--base": options.base,
         "--profile": options.profile,
         "--fail-on": options.fail_on,
     }

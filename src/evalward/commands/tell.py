@@ -87,7 +87,7 @@ def _page(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
 def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
-    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan))
+    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
     remote = client if settings.github_token else None
     tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
     side, notes = _side(surfaces, plan, tree)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from evalward.config.agents import AgentProgram
-from evalward.config.fields import Name, RuleText, SomeTexts, Text, TextList
+from evalward.config.fields import COMPARED_WITH, ComparedWith, Name, RuleText, SomeTexts, Text, TextList
 from evalward.config.judge import JudgeConfig
 from evalward.config.providers import Providers
 from evalward.config.scenario import ScenarioSuite
@@ -41,6 +41,7 @@ class BashSuite(StrictRecord):
     system: Text | None = Field(default=None, description="File with the system prompt")
     tool: Text | None = Field(default=None, description="File with the tool's description")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
     sandbox: Literal["virtual", "process"] = Field(
@@ -74,6 +75,7 @@ class CommandSuite(StrictRecord):
         default=None, description="File with the system prompt; with {prompt} in it, template of the whole request"
     )
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     match: Match | None = Field(
         default=None, description="How commands are compared where a case doesn't say; the cases' format has a default"
     )
@@ -188,6 +190,10 @@ class Config(StrictRecord):
         return None if self.confirm == "off" else self.confirm
 
     @property
+    def _with_base(self) -> list[str]:
+        return [suite.name for suite in self.suites if getattr(suite, "compare_with", "baseline") == "base"]
+
+    @property
     def _judge_errors(self) -> float:
         return (self.judge or JudgeConfig()).max_error_rate
 
@@ -220,6 +226,7 @@ class Config(StrictRecord):
             max_judge_error_rate=self._judge_errors,
             waive=self.waive,
             confirm=self._confirm(),
+            with_base=self._with_base,
             fail_on=self.fail_on,
             anchor=self.anchor,
         )
@@ -233,6 +240,7 @@ class Config(StrictRecord):
             max_judge_error_rate=self._judge_errors,
             waive=self.waive,
             confirm=self._confirm(),
+            with_base=self._with_base,
             fail_on=own.fail_on or self.fail_on,
             profile=name,
             anchor=self.anchor,

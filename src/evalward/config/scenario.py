@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalward.config.fields import Name, SomeTexts, Text, TextList
+from evalward.config.fields import COMPARED_WITH, ComparedWith, Name, SomeTexts, Text, TextList
 from evalward.config.targets import SCENARIO_TARGETS, SomeScenarioTargets, ids_of
 from evalward.records.base import StrictRecord
 
@@ -42,6 +42,7 @@ class ScenarioSuite(StrictRecord):
     tags: TextList = Field(default=[], description="Only scenarios with one of these tags")
     tier: int | None = Field(default=None, ge=0, le=1000, description="Only scenarios of this tier or a lower one")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each scenario by each target")
+    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     timeout_s: float = Field(
         default=300, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one run of the agent"
     )

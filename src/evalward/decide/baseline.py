@@ -21,6 +21,7 @@ from evalward.decide.pooling import (
     without_skipped,
 )
 from evalward.decide.succession import align
+from evalward.decide.with_base import baseless, with_baseline
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -89,8 +90,9 @@ def update_baseline(
 
     With `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
     `MOST_TRIALS` per case at most; otherwise they replace them. Skipped trials go where `policy` waives their case, or
-    `previous` doesn't know it. `spare` names runs that nothing may replace, each with the reason: their trials are
-    added where they can be, else the run stays as it was. Raises `InputError` for reports that can't be a baseline.
+    `previous` doesn't know it, and so do the suites that `policy` compares with the base commit. `spare` names runs
+    that nothing may replace, each with the reason: their trials are added where they can be, else the run stays as it
+    was. Raises `InputError` for reports that can't be a baseline.
     """
     whole, notes = _whole(measured, previous, measures, policy)
     fed = previous.provenance.reports if previous and (pool or spare) else []
@@ -102,7 +104,7 @@ def update_baseline(
     old = {run_key(run): run for run in align(report, previous).runs()}
     runs: list[BaselineRun] = []
     spared: list[str] = []
-    for run in report.runs:
+    for run in with_baseline(report, policy).runs:
         before, why = old.get(run_key(run)), spare.get((run.suite, run.target))
         cases, told = pooled_run(run, before) if pool or why else (None, [])
         if before is not None and why and (cases is None or _older_cases(report, run, previous, before)):
@@ -179,12 +181,18 @@ def _whole(
     problems: list[Problem] = []
     for one in measured:
         report, left_out = without_skipped(one.report, previous, policy)
-        problems += _obstacles(report, one.file, measures)
+        kept = with_baseline(report, policy)
+        problems += _obstacles(kept, one.file, measures) if kept.runs or not report.runs else [_baseless(one.file)]
         whole.append(Measured(report, one.file))
-        notes += left_out
+        notes += left_out + baseless(report, policy)
     if problems:
         raise InputError(problems)
     return whole, notes
+
+
+def _baseless(file: str) -> Problem:
+    message = "no suite of it has a committed baseline: each is compared with the base commit"
+    return Problem(place=Place(file=file), message=message, remedy="There is nothing to keep.")
 
 
 def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Measured], list[Measured]]:

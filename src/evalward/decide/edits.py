@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.policy import Confirm, Policy, Rule
@@ -24,11 +24,17 @@ def policy_edits(old: Policy, new: Policy) -> list[str]:
     lines += [f"waive {name!r}: {_pair(waived[0].get(name), waived[1].get(name))}" for name in _different(*waived)]
     if old.confirm != new.confirm:
         lines.append(f"confirm: {_confirm(old.confirm)} → {_confirm(new.confirm)}")
+    if sorted(old.with_base) != sorted(new.with_base):
+        lines.append(f"compared with the base: {_list(old.with_base)} → {_list(new.with_base)}")
     if old.fail_on != new.fail_on:
         lines.append(f"fail-on: {old.fail_on} → {new.fail_on}")
     if old.anchor != new.anchor:
         lines.append(f"anchor: {old.anchor} → {new.anchor}")
     return lines
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def baseline_edits(old: Baseline | None, new: Baseline | None) -> list[str]:

@@ -24,7 +24,8 @@ class PlannedRun:
     """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
 
     `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
-    number of cases that there are for the target, chosen or not.
+    number of cases that there are for the target, chosen or not. `apart`: it is the base's; its trials are kept in a
+    folder of their own, and take turns with those of the run before it.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class PlannedRun:
     not_measured: str | None = None
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
+    apart: bool = False
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""

@@ -185,6 +185,14 @@ class SubjectChange(Record):
     now: str | None
 
 
+class BaseNow(Record):
+    """The base commit, measured now in place of a baseline: how many trials of it, and their cost where it is known."""
+
+    commit: str | None = None
+    trials: int = 0
+    cost_usd: float | None = None
+
+
 class RunComparison(Record):
     """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have.
 
@@ -194,6 +202,8 @@ class RunComparison(Record):
 
     With k > 1 trials `pass_at` is pass@k, the mean probability that one of k trials of a case passes, and `pass_all`
     is pass^k, that all of them do; over the cases of the report that have k valid trials.
+
+    `base_now` is what it was compared with where that is the base commit, measured now, and no committed baseline.
 
     `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
@@ -234,6 +244,7 @@ class RunComparison(Record):
     scenarios: list[ScenarioLine] = []
     timings: Timings | None = None
     speeds: list[TaskSpeed] = []
+    base_now: BaseNow | None = None
 
     @property
     def name(self) -> str:

@@ -110,7 +110,8 @@ class Waiver(StrictRecord):
 class Policy(StrictRecord):
     """All that decides: rules, limits, waivers, the confirm stage, and what the exit code does with an inconclusive
     verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge. `anchor`: what slow
-    losses are measured against: `auto`, `off`, or a release's tag.
+    losses are measured against: `auto`, `off`, or a release's tag. `with_base`: the suites that are compared with the
+    base commit, measured now, and not with the committed baseline.
     """
 
     rules: list[Rule] = []
@@ -118,6 +119,7 @@ class Policy(StrictRecord):
     max_judge_error_rate: float = 0.1
     waive: list[Waiver] = []
     confirm: Confirm | None = Confirm()
+    with_base: list[str] = []
     fail_on: FailOn = "regression"
     profile: str | None = None
     anchor: str = "auto"

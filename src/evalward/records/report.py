@@ -112,6 +112,18 @@ class ChosenCases(Record):
     cases: list[str]
 
 
+class MeasuredBase(Record):
+    """What was measured of the base commit now, for suites that are compared with it and not with a committed baseline.
+
+    `runs` are the base's, with all its cases: those that the head doesn't have or asks otherwise are `skipped`.
+    `notes` say, by suite or run, why nothing was measured.
+    """
+
+    commit: str | None = None
+    runs: list[Run] = []
+    notes: dict[str, str] = {}
+
+
 class Partial(Record):
     """The selection by which a run was restricted: it is compared in that part only.
 
@@ -150,6 +162,7 @@ class Report(Record):
 
     `interrupted` says why it ended before everything planned was done; `findings` are what several targets on one
     suite show together. `guidance` holds the changed guidance against the base's: trials of the latter are in no run.
+    `base` is the base commit's side of the suites that are compared with it.
     """
 
     schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
@@ -161,6 +174,7 @@ class Report(Record):
     warnings: list[str] = []
     findings: list[Finding] = []
     guidance: list[GuidanceComparison] = []
+    base: MeasuredBase | None = None
     runs: list[Run] = []
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from evalward.records.comparison import (
     PROMPT_PARTS,
+    BaseNow,
     CaseChange,
     CaseChangeKind,
     Comparison,
@@ -160,6 +161,8 @@ def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[s
     facts = [_scope(comparison.runs), _case_count(comparison)]
     if comparison.baseline is None:
         facts.append("no baseline")
+    elif all(run.base_now for run in comparison.runs if not run.added) and any(run.base_now for run in comparison.runs):
+        facts.append("compared with the base commit, measured now")
     else:
         commit = f" {quoted(short_hash(comparison.baseline_commit))}" if comparison.baseline_commit else ""
         date = _DATE.match(comparison.baseline_created_at or "")
@@ -299,7 +302,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
     if run.missing:
         return ["The baseline has this run; this pull request does not."]
-    notes: list[str] = []
+    notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
     if comparison.baseline is not None and run.added:
         notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
     elif comparison.baseline is not None and run.comparable != run.total:
@@ -330,6 +333,14 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
 
 def _renamed(case: CaseChange) -> str:
     return f"{quoted(one_line(case.was or '', 40))} → {quoted(one_line(case.id, 40))}"
+
+
+def _base_now(base: BaseNow) -> str:
+    """What the run was compared with, where that was measured now."""
+    commit = f" {quoted(short_hash(base.commit))}" if base.commit else ""
+    trials = plural(base.trials, "trial")
+    cost = "" if base.cost_usd is None else f", for {format_number(base.cost_usd, 'usd')}"
+    return f"Compared with the base commit{commit}, measured now, in turns with this: {trials} of it{cost}."
 
 
 def _confirm_notes(run: RunComparison) -> list[str]:

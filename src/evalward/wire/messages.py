@@ -102,12 +102,26 @@ class Chosen(Record):
     only: list[ChosenCases] | None = None
 
 
+class BaseSide(Record):
+    """The base as something to measure: its commit, and the name of its configuration, whose files can be asked for.
+
+    `suites` are those that are compared with it, and not with a committed baseline. `why_not`: why there is no base
+    that could be measured.
+    """
+
+    commit: str = ""
+    config: str = ""
+    suites: list[str] = []
+    why_not: str | None = None
+
+
 class MeasureOrder(Record):
     """Run the suites of the configuration that was read.
 
     `config` replaces it, with what only the base may say. `based`: a base judges, and its files can be asked for.
     `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
-    guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used.
+    guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used. `base` is measured
+    beside the head where that is asked for.
     """
 
     config: Config | None = None
@@ -117,6 +131,7 @@ class MeasureOrder(Record):
     keyless: bool = False
     resume: bool = False
     guidance: str | None = None
+    base: BaseSide = BaseSide(why_not="no base commit was named")
 
 
 class GuidanceOrder(Record):
@@ -222,6 +237,10 @@ class Settled(Record):
     refused: str | None = None
 
 
+OF_BASE = "/base"
+"""Stands for the base's trials where else a guidance is named, none of which begins so."""
+
+
 class Kept(Record):
     """A trial to write down. `apart` names the guidance that it belongs to, for trials of no run."""
 
@@ -276,10 +295,18 @@ class BasePath(Record):
     path: str
 
 
-class Listing(Record):
-    """The paths below a folder of the base, or nothing where that can't be known."""
+class BaseFile(Record):
+    """A file of the base, by its path; whether it can be run, and, of a symbolic link, where that leads."""
 
-    paths: list[str] | None = None
+    path: str
+    program: bool = False
+    link: str | None = None
+
+
+class Listing(Record):
+    """The files below a folder of the base, or nothing where that can't be known."""
+
+    files: list[BaseFile] | None = None
 
 
 class Compared(Record):

@@ -69,3 +69,8 @@ def test_confirm_stage__is_part_of_the_policy() -> None:
     assert policy_edits(Policy(confirm=Confirm(at_most=0.5)), Policy()) == [
         "confirm: trials 4, at_most 0.5, base 8 trials → trials 4, at_most 1, base 8 trials"
     ]
+
+
+def test_what_suites_are_compared_with__is_part_of_the_policy() -> None:
+    assert policy_edits(Policy(with_base=["b", "a"]), Policy(with_base=["a"])) == ["compared with the base: a, b → a"]
+    assert policy_edits(Policy(with_base=["a"]), Policy()) == ["compared with the base: a → none"]
