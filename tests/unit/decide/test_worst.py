@@ -78,7 +78,7 @@ def test_a_drop_that_it_hides_is_seen() -> None:
     rule = Rule(metric="pass_rate", max_drop=0.02)
     verdict = verdict_of(run(twenty(broken())), rule, before=run(twenty()))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert any("counted as failures the verdict would be fail" in reason.message for reason in verdict.reasons)
+    assert any("had it failed, the verdict would be fail" in reason.message for reason in verdict.reasons)
     outage = verdict_of(run(twenty(broken(reason="overload"))), rule, before=run(twenty()))
     assert [reason.message.partition(": ")[2] for reason in outage.reasons] == [
         "1 of 20 known cases gave no result (c19): it broke"
