@@ -8,9 +8,9 @@ from pathlib import Path
 from evalward.commands.artifact import measured_anew, parse_report
 from evalward.commands.baseline import what_failed
 from evalward.commands.baseline_ci import (
+    accepted_text,
     change_markdown,
     needs_token,
-    new_baseline_text,
     repository_baseline,
 )
 from evalward.commands.faults import internal_error
@@ -191,6 +191,8 @@ def _given(case: Case, digest: str) -> bytes | None:
 def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) -> tuple[int, str]:
     request, settings = case.request, case.surfaces.settings
     refused = judge_report(found.report, side.baseline, side.policy).verdict
+    if refused.outcome is Outcome.ERROR:
+        raise RefusedError(f"What was measured can't be judged: {md_prose(refused.headline)}")
     acceptance = Acceptance(
         at=case.surfaces.world.now(),
         commit=pull.head.sha,
@@ -204,7 +206,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         case.repository,
         pull.head.ref,
         path,
-        lambda old: new_baseline_text(old, found.report, "replace", acceptance, side.policy),
+        lambda old: accepted_text(old, found.report, side.baseline, acceptance, side.policy),
         baseline_message(path, "Accept a change of Evalward's baseline", str(acceptance)),
         expected_head=pull.head.sha,
         dry_run=settings.dry_run,

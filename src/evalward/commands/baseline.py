@@ -9,10 +9,11 @@ from typing import Literal
 
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
+from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
-from evalward.decide.baseline import NO_POLICY, dump_baseline, update_baseline, with_acceptance
+from evalward.decide.baseline import NO_POLICY, Update, dump_baseline, update_baseline, with_acceptance
 from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import Measured, report_digest
 from evalward.decide.staleness import age_days, few_trials, stale
@@ -36,13 +37,15 @@ DiffFormat = Literal["terminal", "markdown", "json"]
 class UpdateOptions:
     """How a baseline is updated.
 
-    `also`: further reports, pooled with the first. `pool`: add to the baseline's trials rather than replace them.
+    `also`: further reports, pooled with the first. `pool`: add to the baseline's trials rather than replace them;
+    `keep`: replace those of cases that changed, add to all others, and leave no trial of the report out.
     `policy` judges the report against the old baseline; a drop needs the reason `accept`, which is written down with
     `by`, whoever gave it, and whether that is `verified`. `dry_run`: show, and write nothing.
     """
 
     also: tuple[Path, ...] = ()
     pool: bool = False
+    keep: bool = False
     policy: Policy = NO_POLICY
     accept: str | None = None
     by: str | None = None
@@ -78,8 +81,7 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     reason = _clean_reason(options.accept)
     previous = read_baseline_if_any(path)
     measured = [Measured(read_report(file), str(file)) for file in (report, *options.also)]
-    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
-    done = update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy)
+    done = _update(measured, previous, options)
     for note in done.notes:
         _tell(world, f"note: {note}")
     if done.report is None or done.baseline is previous:
@@ -93,6 +95,13 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
         made = with_acceptance(made, _acceptance(world, done.report, reason, said, options))
     _warn(world, made, said, options)
     return _finish(world, path, previous, made, options)
+
+
+def _update(measured: Sequence[Measured], previous: Baseline | None, options: UpdateOptions) -> Update:
+    if options.keep:
+        return kept_baseline(measured, previous, options.policy)
+    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
+    return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy)
 
 
 @dataclass(frozen=True)
@@ -165,7 +174,7 @@ def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> N
     for reason in said.limits:
         _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
     for reason in said.unsure:
-        advice = "" if options.pool else "; --pool would keep the earlier trials beside the new ones"
+        advice = "" if options.pool or options.keep else "; --pool would keep the earlier trials beside the new ones"
         _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}{advice}")
     if options.accept and not said.blocking:
         world.say("warning: nothing had to be accepted: the reason is not written down.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 
+from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import judge_report, measures
 from evalward.decide.baseline import NO_POLICY, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import update_baseline as update_reports
@@ -44,24 +45,42 @@ def new_baseline_text(
     old_text: str | None,
     report: Report,
     mode: UpdateMode = "replace",
-    acceptance: Acceptance | None = None,
     policy: Policy = NO_POLICY,
 ) -> str:
     """The baseline file's new text; the old one when there is no news.
 
-    `replace`: the report's content takes the old one's place, unless the old one was measured later and nobody accepts
-    the report. `pool`: its trials are added to those of equal cases and subjects. What was accepted earlier stays on
-    record. `policy` waives skipped cases.
+    `replace`: the report's content takes the old one's place, unless the old one was measured later. `pool`: its
+    trials are added to those of equal cases and subjects. What was accepted earlier stays on record. `policy` waives
+    skipped cases.
     Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
     """
     previous = read_baseline(old_text, "the committed baseline") if old_text is not None else None
-    if mode == "replace" and acceptance is None and superseded(previous, report):
+    if mode == "replace" and superseded(previous, report):
         return old_text or ""
     measured = [Measured(report, "the report")]
     made = update_reports(measured, previous, measures(report), pool=mode == "pool", policy=policy).baseline
     if previous is not None and made is previous:
         return old_text or ""
-    return dump_baseline(with_acceptance(made, acceptance) if acceptance else made)
+    return dump_baseline(made)
+
+
+def accepted_text(
+    old_text: str | None, report: Report, base: Baseline | None, acceptance: Acceptance, policy: Policy
+) -> str:
+    """The baseline file's new text once a report is accepted; the old one when there is no news.
+
+    What is kept of earlier trials is the base's: on the branch somebody could have changed them. Of its file only stays
+    on record what was accepted earlier. Raises `InputError` for a report that can't be a baseline.
+    """
+    earlier = read_baseline(old_text, "the branch's baseline") if old_text is not None else None
+    update = kept_baseline([Measured(report, "the report")], base, policy)
+    if update.report is None or update.baseline is base:
+        return old_text or ""
+    made = update.baseline
+    if earlier is not None:
+        provenance = made.provenance.model_copy(update={"accepted": earlier.provenance.accepted})
+        made = made.model_copy(update={"provenance": provenance})
+    return dump_baseline(with_acceptance(made, acceptance))
 
 
 def acceptances(baseline: Baseline) -> list[str]:

@@ -11,8 +11,10 @@ from typing import Any
 from evalward.decide.compare import Measure
 from evalward.decide.pooling import (
     MOST_TRIALS,
+    Key,
     Measured,
     combine,
+    kept_run,
     pooled_run,
     report_digest,
     run_key,
@@ -31,10 +33,14 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
-from evalward.records.result import OtherDetails, Result, Status
+from evalward.records.result import NOT_RUN, OtherDetails, Result, Status
 
 UPDATE_HINT = "Make it with `evalward baseline update`."
 MOST_ACCEPTED = 20
+
+Moved = Mapping[Key, Collection[str]]
+"""By run, the ids of the cases that don't do as before."""
+
 NO_POLICY = Policy()
 _CLOCK_FIELDS = ("duration_ms", "working_ms")
 _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
@@ -73,16 +79,19 @@ def update_baseline(
     measures: Mapping[str, Measure],
     *,
     pool: bool = False,
+    keep: Moved | None = None,
     policy: Policy = NO_POLICY,
 ) -> Update:
     """The baseline of one or several reports.
 
-    With `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
+    With `keep` it has all trials of the reports, the fresh ones of a confirm stage, too, and the earlier ones of cases
+    that did as before: it says of each run which cases didn't, and a run that isn't in it has the new trials only. With
+    `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
     `MOST_TRIALS` per case at most; otherwise they replace them. Skipped trials go where `policy` waives their case, or
     `previous` doesn't know it. Raises `InputError` for reports that can't be a baseline.
     """
-    whole, notes = _whole(measured, previous, measures, policy)
-    fed = previous.provenance.reports if previous and pool else []
+    whole, notes = _whole(measured, previous, measures, policy, errors=keep is not None)
+    fed = previous.provenance.reports if previous and (pool or keep is not None) else []
     new, known = _unknown(whole, fed)
     if previous and not new:
         return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
@@ -91,11 +100,11 @@ def update_baseline(
     old = {run_key(run): run for run in previous.runs} if previous else {}
     runs: list[BaselineRun] = []
     for run in report.runs:
-        cases, told = pooled_run(run, old.get(run_key(run))) if pool else (None, [])
+        cases, told = _cases_of(run, old.get(run_key(run)), pool=pool, keep=keep)
         runs.append(_make_run(run, old.get(run_key(run)), cases, measures))
         notes += told
     runs.sort(key=lambda run: (run.suite, run.target))
-    source = _source(report, previous if pool else None)
+    source = _source(report, previous if pool or keep is not None else None)
     provenance = BaselineProvenance(
         created_at=source.created_at,
         commit=source.commit,
@@ -105,6 +114,15 @@ def update_baseline(
     )
     made = Baseline(provenance=provenance, runs=runs)
     return Update(previous if previous and _content(made) == _content(previous) else made, report, notes)
+
+
+def _cases_of(
+    run: Run, old: BaselineRun | None, *, pool: bool, keep: Moved | None
+) -> tuple[list[BaselineCase] | None, list[str]]:
+    """The cases of both sides, `None` where the report's replace the old ones, and what people should know."""
+    if keep is not None:
+        return kept_run(run, old, keep.get(run_key(run)))
+    return pooled_run(run, old) if pool else (None, [])
 
 
 def _source(report: Report, pooled: Baseline | None) -> BaselineProvenance:
@@ -124,15 +142,23 @@ def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:
 
 
 def _whole(
-    measured: Sequence[Measured], previous: Baseline | None, measures: Mapping[str, Measure], policy: Policy
+    measured: Sequence[Measured],
+    previous: Baseline | None,
+    measures: Mapping[str, Measure],
+    policy: Policy,
+    *,
+    errors: bool,
 ) -> tuple[list[Measured], list[str]]:
-    """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing."""
+    """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing.
+
+    `errors`: they may have trials that ended in an error, which are in no baseline.
+    """
     whole: list[Measured] = []
     notes: list[str] = []
     problems: list[Problem] = []
     for one in measured:
         report, left_out = without_skipped(one.report, previous, policy)
-        problems += _obstacles(report, one.file, measures)
+        problems += _obstacles(report, one.file, measures, errors=errors)
         whole.append(Measured(report, one.file))
         notes += left_out
     if problems:
@@ -152,19 +178,21 @@ def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Meas
     return new, known
 
 
-def _obstacles(report: Report, file: str, kinds: Collection[str]) -> list[Problem]:
+def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: bool) -> list[Problem]:
     found: list[tuple[str, str]] = []
     if report.partial is not None:
         found.append(("the run was restricted to a part", "Run all suites, targets and cases."))
     if report.interrupted:
         found.append((f"the run was interrupted: {report.interrupted}", "Run it to its end."))
     for run in report.runs:
-        bad = [result for result in run.cases if not result.valid]
+        bad = [
+            r for r in run.cases if not r.valid and not (errors and r.status is Status.ERROR and r.reason != NOT_RUN)
+        ]
         if run.not_measured:
             found.append((f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."))
         if bad:
-            errors = sum(result.status is Status.ERROR for result in bad)
-            counts = f"{errors} errors, {len(bad) - errors} skipped"
+            broken = sum(result.status is Status.ERROR for result in bad)
+            counts = f"{broken} errors, {len(bad) - broken} skipped"
             why = bad[0].message or bad[0].reason or "no reason given"
             found.append((f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Mend that, run again."))
         if run.planned > len(run.cases):
@@ -185,7 +213,7 @@ def _make_run(
         suite=run.suite,
         kind=run.kind,
         target=run.target,
-        trials=run.trials if pooled is None else max(len(case.trials) for case in pooled),
+        trials=run.trials if pooled is None else max((len(case.trials) for case in pooled), default=run.trials),
         random=run.random,
         subject=run.subject,
         metrics=measurement.metrics,
