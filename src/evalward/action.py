@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.accepted import honoured
 from evalward.commands.base_files import head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
@@ -180,6 +181,8 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     base = resolve_base(job.plan, tree)
     sides = read_sides(job.settings, job.plan, base, tree, loaded, files=head_files(head, job.settings))
     job = job.hiding(sides.providers)
+    word = honoured(job.surfaces, job.plan, sides.judging, tree, client) if sides.base.sha else None
+    sides = sides.accepting(word.baseline) if word else sides
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     work = Work(job.surfaces, job.plan, head, sides, sides.applied(loaded), tree, spare_keyless=spare)
@@ -193,9 +196,10 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
             unjudged=sides.unprotected and not job.settings.bootstrap,
             asked=job.settings.fail_on,
         )
+    judgement = word.told(judgement) if word else judgement
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
-    context = _context(job, sides, edits)
+    context = _context(job, sides, edits, (word.note,) if word else ())
     job.surfaces.show(judgement, annotate_cases=True)
     page = job.surfaces.judged(judgement, report, context, digest)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
@@ -243,7 +247,7 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
 
 
-def _context(job: Job, sides: Sides, edits: Edits) -> Context:
+def _context(job: Job, sides: Sides, edits: Edits, notes: tuple[str, ...]) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
@@ -259,6 +263,7 @@ def _context(job: Job, sides: Sides, edits: Edits) -> Context:
         repository=job.plan.repository,
         marker=job.surfaces.marker.format(),
         unprotected=sides.unprotected,
+        notes=notes,
         edits=edits.sentences,
         edit_lines=edits.lines,
     )

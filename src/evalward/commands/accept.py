@@ -31,6 +31,7 @@ from evalward.github.accept import (
     read_comment,
     read_label,
 )
+from evalward.github.accepted import accepted_line
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker
 from evalward.github.commits import CommitOutcome, MovedHeadError, baseline_message, commit_file
@@ -219,7 +220,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         case.surfaces.tell(f"Dry run: {path} would be committed to {pull.head.ref}.")
         _summarise(case, f"**Dry run.** {text}")
         return EXIT_OK, ""
-    _answer(case, "+1", text)
+    _answer(case, "+1", _named(case, done.new or "", text))
     _status(case, done.sha or "", pull, acceptance, verdict)
     return EXIT_OK, done.url
 
@@ -239,6 +240,12 @@ def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
         change_markdown(done.old, done.new or ""),
     ]
     return "\n\n".join(lines)
+
+
+def _named(case: Case, baseline: str, text: str) -> str:
+    """The answer, with a hidden line by which later runs of the check know what was accepted by which comment."""
+    asked = case.request.comment_id
+    return text if asked is None else f"{accepted_line(baseline, asked)}\n{text}"
 
 
 def _short(digest: str | None) -> str:

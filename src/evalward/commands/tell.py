@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from evalward.commands.accepted import honoured
 from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
 from evalward.commands.edits import edits_of
 from evalward.commands.faults import internal_error
@@ -89,7 +90,11 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
     remote = client if settings.github_token else None
     tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
     side, notes = _side(surfaces, plan, tree)
+    word = honoured(surfaces, plan, side, tree, client) if side else None
+    if side and word:
+        side, notes = replace(side, baseline=word.baseline), [word.note, *notes]
     judgement = _judgement(report, side, settings)
+    judgement = word.told(judgement) if word else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_alone(side, plan), report, protected) if side else None
