@@ -9,13 +9,14 @@ from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
 from evalward.commands.accepted import honoured
+from evalward.commands.accepting import in_ci
 from evalward.commands.base_files import head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.measuring import load, runner_of
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judging, judge_report
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.reporting import Work, new_report, report_of_step
@@ -46,7 +47,7 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.escape import log_text, md_prose
 
 
@@ -199,7 +200,9 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     judgement = word.told(judgement) if word else judgement
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
-    context = _context(job, sides, edits, (word.note,) if word else ())
+    judging = Judging(sides.judging.baseline, sides.judging.policy)
+    accept = in_ci(job.settings, job.runner, job.plan, report, judging, verdict=judgement.verdict)
+    context = _context(job, sides, edits, accept, (word.note,) if word else ())
     job.surfaces.show(judgement, annotate_cases=True)
     page = job.surfaces.judged(judgement, report, context, digest)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
@@ -247,7 +250,7 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
 
 
-def _context(job: Job, sides: Sides, edits: Edits, notes: tuple[str, ...]) -> Context:
+def _context(job: Job, sides: Sides, edits: Edits, accept: Accepting, notes: tuple[str, ...]) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
@@ -256,10 +259,7 @@ def _context(job: Job, sides: Sides, edits: Edits, notes: tuple[str, ...]) -> Co
         run_url=job.runner.run_url,
         report_path=_report_path(job),
         command=f"evalward check --config {config}",
-        accept=(
-            f"update the baseline: `evalward run --config {config}`, then "
-            f"`evalward baseline update --config {config}`, and commit it"
-        ),
+        accept=accept,
         repository=job.plan.repository,
         marker=job.surfaces.marker.format(),
         unprotected=sides.unprotected,

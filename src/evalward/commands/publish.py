@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from evalward.commands.accepting import of_fork
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.faults import internal_error
 from evalward.commands.pipeline import judge_report
@@ -137,10 +138,7 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
         run_url=runner.run_url,
         report_path=_report_path(surfaces),
         command=f"evalward check --config {settings.config}",
-        accept=(
-            f"update the baseline: `evalward run --config {settings.config}`, then "
-            f"`evalward baseline update --config {settings.config}`, and commit it"
-        ),
+        accept=of_fork(settings, runner, judgement.verdict),
         repository=runner.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),

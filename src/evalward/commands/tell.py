@@ -12,11 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from evalward.commands.accepted import honoured
+from evalward.commands.accepting import in_ci
 from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
 from evalward.commands.edits import edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.given import of_commit
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judging, judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -107,10 +108,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
         run_url=runner.run_url,
         report_path=surfaces.shown(surfaces.folder / (settings.publish or "") / REPORT_FILE),
         command=f"evalward check --config {settings.config}",
-        accept=(
-            f"update the baseline: `evalward run --config {settings.config}`, then "
-            f"`evalward baseline update --config {settings.config}`, and commit it"
-        ),
+        accept=in_ci(settings, runner, plan, report, _judging(side), verdict=judgement.verdict),
         repository=plan.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),
@@ -132,6 +130,10 @@ def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | No
             raise
         return None, [ANOTHER_JOB, f"The base's own files are wrong, so they can't judge: {error.problems[0]}"]
     return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
+
+
+def _judging(side: Side | None) -> Judging:
+    return Judging(side.baseline, side.policy) if side else Judging(None, Policy())
 
 
 def _judgement(report: Report, side: Side | None, settings: Settings) -> Judgement:
