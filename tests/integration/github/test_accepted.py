@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,6 +51,12 @@ def test_the_way_to_green__of_one_pull_request(site: Site) -> None:
     assert "passed — accepted by mona: nothing got worse" in text
     assert "Compared with the baseline that mona accepted on this pull request: slower, but safer." in text
     assert site.api.statuses[-1][1]["state"] == "success"
+
+    (site.workspace / ".git" / "info" / "exclude").write_text("measured\n")
+    shutil.copytree(site.workspace / "evalward-out", site.workspace / "measured")
+    site.api.comments[7] = [comment for comment in site.api.comments[7] if "evalward:report" not in comment.body]
+    assert again(site, publish="measured").code == 0  # the second of two jobs
+    assert "passed — accepted by mona: nothing got worse" in report_comment(site)
 
     site.api.fail("GET", r".*/issues/7/comments", 403)
     seen = again(site, comment="off")
