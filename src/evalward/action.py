@@ -80,7 +80,7 @@ class Job:
         pull = None
         if settings.mode == "check" and plan.comment and plan.pull_number is not None:
             pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs)
+        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs, plan.base_ref)
 
     def opened(self) -> Job:
         """With the output folder open, and nothing of an earlier run where this one measures. Raises `InputError`."""

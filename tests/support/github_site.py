@@ -151,7 +151,9 @@ def accept(
 ) -> Seen:
     """A comment on the pull request, in a workflow on the default branch."""
     payload = issue_comment(body, user=user, comment=comment)
-    return site.act("issue_comment", payload, site.api.tip(), **{"mode": "accept", "status": "evalward", **inputs})
+    return site.act(
+        "issue_comment", payload, site.api.tip(), **{"mode": "accept", "status": "evalward ({base})", **inputs}
+    )
 
 
 def answer(site: Site) -> str:

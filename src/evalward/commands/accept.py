@@ -259,7 +259,7 @@ def _status(case: Case, sha: str, pull: OpenPull, acceptance: Acceptance, verdic
         return
     said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
     state, base = status_state(verdict.exit_code), Context(base_ref=pull.base.ref, base_sha=pull.base.sha).base
-    status = CommitStatus(settings.status, state, said, case.surfaces.runner.run_url, base)
+    status = CommitStatus(settings.status_against(pull.base.ref), state, said, case.surfaces.runner.run_url, base)
     notice = post_status(case.repository.client, case.repository.name, sha, status)
     if notice:
         case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from evalward.commands.baseline_ci import repository_baseline
@@ -44,22 +45,33 @@ class Honoured:
         return judgement.model_copy(update={"verdict": verdict.model_copy(update={"headline": headline})})
 
 
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(?P<number>[1-9][0-9]{0,8})-[0-9a-f]{40}")
+
+
+def _pull(plan: EventPlan) -> int | None:
+    """The pull request that the event is about; of a merge queue's group the last one. `None`: it can't be accepted."""
+    if plan.kind == "merge_group":
+        found = _QUEUED.fullmatch(plan.head_ref)
+        return int(found["number"]) if found else None
+    ours = plan.kind == "pull_request" and not (plan.fork or plan.dependabot)
+    return plan.pull_number if ours else None
+
+
 def honoured(surfaces: Surfaces, plan: EventPlan, side: Side, tree: GitTree, client: GitHub) -> Honoured | None:
     """What holds instead of the base's baseline, `None` where nobody accepted the one on the branch.
 
     The head's baseline is read as data, from git's objects or through the API. That GitHub can't be asked is told, and
     the base's baseline holds.
     """
-    if plan.kind != "pull_request" or plan.pull_number is None or plan.fork or plan.dependabot:
-        return None
-    if not surfaces.settings.github_token:
+    number = _pull(plan)
+    if number is None or not surfaces.settings.github_token:
         return None
     path = repository_baseline(surfaces.settings, tree, side.baseline_path)
     try:
         content = tree.read(plan.head_sha, path)
         if content is None or (side.baseline is not None and content == dump_baseline(side.baseline).encode()):
             return None
-        word = find_word(Repository(client, plan.repository), plan.pull_number, content)
+        word = find_word(Repository(client, plan.repository), number, content)
         return Honoured(read_baseline(content, path), word) if word else None
     except (GitHubError, InputError) as error:
         told = f"Whether the baseline on this branch was accepted could not be told: {error}"

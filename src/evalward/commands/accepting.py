@@ -73,10 +73,11 @@ def in_ci(
             f"there. By hand, this makes what was measured the baseline; the check then says: {then}",
             command,
         )
+    after = _after(settings.status_against(plan.base_ref), then)
     text = (
         f"A maintainer writes that as a comment, with a reason of their own; the workflow `{WORKFLOW}` answers it. "
         "It commits the baseline of this report to the branch, with every trial that was made and who accepted it. "
-        f"{_after(settings, then)} Later runs on this pull request are compared with what was accepted."
+        f"{after} Later runs on this pull request are compared with what was accepted."
     )
     return Accepting(text, command, f"{COMMAND} {REASON}")
 
@@ -92,9 +93,9 @@ def of_fork(settings: Settings, runner: Runner, verdict: Verdict) -> Accepting:
     return Accepting(text, downloaded(settings, runner, verdict))
 
 
-def _after(settings: Settings, then: str) -> str:
-    if settings.status:
-        return f"The status {quoted(settings.status)} of that commit says: {then}"
+def _after(status: str, then: str) -> str:
+    if status:
+        return f"The status {quoted(status)} of that commit says: {then}"
     return f"The check says, when it runs on that commit: {then}"
 
 

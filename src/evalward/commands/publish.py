@@ -84,7 +84,7 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
         surfaces.tell(Annotation("notice", why_not, title="Evalward").command())
         surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
         return EXIT_OK
-    surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number))
+    surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number), base_ref=pull.base.ref)
     try:
         surfaces = surfaces.opened()
         page = _judge(surfaces, client, run, pull)

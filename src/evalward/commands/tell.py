@@ -59,7 +59,7 @@ def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str,
     pull = None
     if plan.comment and plan.pull_number is not None:
         pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env))
+    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env), base_ref=plan.base_ref)
     surfaces.mask()
     if not plan.run_head:
         surfaces.tell(Annotation("notice", plan.reason_not or "Nothing to do.", title="Evalward").command())

@@ -13,7 +13,7 @@ from evalward.github.client import GitHub
 from evalward.github.repository import Repository
 from support.git_repo import git
 from support.github_api import BOT, REPOSITORY, TOKEN
-from support.github_events import pull_request
+from support.github_events import merge_group, pull_request
 from support.github_repo import RepositoryGitHub
 from support.github_site import MAINTAINER, Seen, Site, accept, cases, measured, new_site, topic
 
@@ -42,10 +42,12 @@ def test_the_way_to_green__of_one_pull_request(site: Site) -> None:
     asked = site.api.add_comment(WORD, MAINTAINER)
     assert accept(site, WORD, comment=asked).code == 0
     head = site.api.tip("topic")
-    assert [(sha == head, body["state"]) for sha, body in site.api.statuses] == [(True, "success")]
+    assert [(sha == head, body["state"], body["context"]) for sha, body in site.api.statuses] == [
+        (True, "success", "evalward (main)")
+    ]
 
     site.push({"README.md": "a typo"}, "topic")  # the check runs again, on another commit
-    seen = again(site, status="evalward")
+    seen = again(site, status="evalward ({base})")
     assert seen.code == 0, seen.log
     text = report_comment(site)
     assert "passed — accepted by mona: nothing got worse" in text
@@ -57,6 +59,9 @@ def test_the_way_to_green__of_one_pull_request(site: Site) -> None:
     site.api.comments[7] = [comment for comment in site.api.comments[7] if "evalward:report" not in comment.body]
     assert again(site, publish="measured").code == 0  # the second of two jobs
     assert "passed — accepted by mona: nothing got worse" in report_comment(site)
+
+    queued = merge_group(site.api.tip(), site.api.tip("topic"))
+    assert site.act("merge_group", queued, site.api.tip("topic"), publish="measured").code == 0
 
     site.api.fail("GET", r".*/issues/7/comments", 403)
     seen = again(site, comment="off")

@@ -24,8 +24,8 @@ DROP = Rule(metric="pass_rate", max_drop=0.1)
 OTHERS = [Rule(metric="overall_rate", max_drop=1), Rule(metric="tool_call_success_rate", max_drop=1)]
 BEFORE = baseline(run(passes(*"abcd")))
 BROKEN = report(run([*passes("a", "b"), result("c", "failed"), result("d", "failed")]))
-PULL = EventPlan("pull_request", "acme/tools", "e" * 40, "a" * 40, pull_number=7)
-STATUS = Settings(status="evalward")
+PULL = EventPlan("pull_request", "acme/tools", "e" * 40, "a" * 40, base_ref="main", pull_number=7)
+STATUS = Settings(status="evalward ({base})")
 
 
 def runner(server: str = "https://github.com") -> Runner:
@@ -48,7 +48,7 @@ def commands(accepting: Accepting) -> list[list[str]]:
 def test_pull_request__one_way_to_green_and_what_is_said_after_it() -> None:
     found = told()
     assert find_command(found.comment) == "intended"
-    assert "The status `evalward` of that commit says: passed." in found.text
+    assert "The status `evalward (main)` of that commit says: passed." in found.text
     assert "Later runs on this pull request are compared with what was accepted." in found.text
 
 
