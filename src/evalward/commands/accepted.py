@@ -53,8 +53,7 @@ def _pull(plan: EventPlan) -> int | None:
     if plan.kind == "merge_group":
         found = _QUEUED.fullmatch(plan.head_ref)
         return int(found["number"]) if found else None
-    ours = plan.kind == "pull_request" and not (plan.fork or plan.dependabot)
-    return plan.pull_number if ours else None
+    return plan.pull_number if plan.kind == "pull_request" and not plan.fork else None
 
 
 def honoured(surfaces: Surfaces, plan: EventPlan, side: Side, tree: GitTree, client: GitHub) -> Honoured | None:

@@ -67,7 +67,7 @@ def in_ci(
     then, possible = prospect(report, judging)
     if not possible:
         return Accepting(then)
-    if plan.fork or plan.dependabot:
+    if plan.fork:
         return Accepting(
             "Only a branch of this repository can be accepted: take this one into it, and open the pull request from "
             f"there. By hand, this makes what was measured the baseline; the check then says: {then}",
@@ -96,7 +96,7 @@ def of_fork(settings: Settings, runner: Runner, verdict: Verdict) -> Accepting:
 def _after(status: str, then: str) -> str:
     if status:
         return f"The status {quoted(status)} of that commit says: {then}"
-    return f"The check says, when it runs on that commit: {then}"
+    return f"Close and reopen the pull request to start the check on that commit. It says: {then}"
 
 
 def prospect(report: Report, judging: Judging) -> tuple[str, bool]:
