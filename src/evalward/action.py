@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.accepted import honoured
+from evalward.commands.accepting import in_ci
 from evalward.commands.again import again_of, judge_again, of_others, remembered
 from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.base_files import head_files
@@ -17,7 +19,7 @@ from evalward.commands.ci_history import Keeping, keep_history, read_branch_hist
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.measuring import load, runner_of
-from evalward.commands.pipeline import Judge, judge_report
+from evalward.commands.pipeline import Judge, Judging, judge_report
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.reporting import Work, new_report, report_of_step
@@ -50,7 +52,7 @@ from evalward.records.release import ReleaseReport
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement, Verdict
 from evalward.redaction import Redaction
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.escape import log_text, md_prose
 
 
@@ -83,7 +85,7 @@ class Job:
         pull = None
         if settings.mode == "check" and plan.comment and plan.pull_number is not None:
             pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs)
+        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs, plan.base_ref)
 
     def opened(self) -> Job:
         """With the output folder open, and nothing of an earlier run where this one measures. Raises `InputError`."""
@@ -185,6 +187,8 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     base = resolve_base(job.plan, tree)
     sides = read_sides(job.settings, job.plan, base, tree, loaded, files=head_files(head, job.settings))
     job = job.hiding(sides.providers)
+    word = honoured(job.surfaces, job.plan, sides.judging, tree, client) if sides.base.sha else None
+    sides = sides.accepting(word.baseline) if word else sides
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     work = Work(job.surfaces, job.plan, head, sides, sides.applied(loaded), tree, spare_keyless=spare)
@@ -202,9 +206,12 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
             unjudged=sides.unprotected and not job.settings.bootstrap,
             asked=job.settings.fail_on,
         )
+    judgement = word.told(judgement) if word else judgement
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
-    context = _context(job, sides, edits)
+    judging = Judging(sides.judging.baseline, sides.judging.policy)
+    accept = in_ci(job.settings, job.runner, job.plan, report, judging, verdict=judgement.verdict)
+    context = _context(job, sides, edits, accept, (word.note,) if word else ())
     job.surfaces.show(judgement, annotate_cases=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
@@ -263,7 +270,7 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
 
 
-def _context(job: Job, sides: Sides, edits: Edits) -> Context:
+def _context(job: Job, sides: Sides, edits: Edits, accept: Accepting, notes: tuple[str, ...]) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
@@ -272,13 +279,11 @@ def _context(job: Job, sides: Sides, edits: Edits) -> Context:
         run_url=job.runner.run_url,
         report_path=_report_path(job),
         command=f"evalward check --config {config}",
-        accept=(
-            f"update the baseline: `evalward run --config {config}`, then "
-            f"`evalward baseline update --config {config}`, and commit it"
-        ),
+        accept=accept,
         repository=job.plan.repository,
         marker=job.surfaces.marker.format(),
         unprotected=sides.unprotected,
+        notes=notes,
         edits=edits.sentences,
         edit_lines=edits.lines,
     )

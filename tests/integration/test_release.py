@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.baseline_ci import new_baseline_text
+from evalward.commands.baseline_ci import accepted_text, new_baseline_text
 from evalward.commands.pipeline import dump_report
 from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, release
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.records.baseline import Acceptance
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
 from evalward.records.result import CommandDetails, Result, Status
@@ -59,14 +60,12 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 
 
 def baseline(right: int, accepted: str = "") -> str:
-    acceptance = (
-        Acceptance(
-            at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
-        )
-        if accepted
-        else None
+    if not accepted:
+        return new_baseline_text(None, report(right, "2026-11-20T08:00:00Z"))
+    acceptance = Acceptance(
+        at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
     )
-    return new_baseline_text(None, report(right, "2026-11-20T08:00:00Z"), "replace", acceptance)
+    return accepted_text(None, report(right, "2026-11-20T08:00:00Z"), None, acceptance, Policy())
 
 
 @dataclass(frozen=True)

@@ -149,10 +149,18 @@ def measured(site: Site, head: str) -> Seen:
     return seen
 
 
-def accept(site: Site, body: str = "/evalward accept slower, but safer", user: str = MAINTAINER, **inputs: str) -> Seen:
+def accept(
+    site: Site,
+    body: str = "/evalward accept slower, but safer",
+    user: str = MAINTAINER,
+    comment: int = 77,
+    **inputs: str,
+) -> Seen:
     """A comment on the pull request, in a workflow on the default branch."""
-    payload = issue_comment(body, user=user)
-    return site.act("issue_comment", payload, site.api.tip(), **{"mode": "accept", "status": "evalward", **inputs})
+    payload = issue_comment(body, user=user, comment=comment)
+    return site.act(
+        "issue_comment", payload, site.api.tip(), **{"mode": "accept", "status": "evalward ({base})", **inputs}
+    )
 
 
 def answer(site: Site) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalward.records.comparison import SubjectChange
 from evalward.records.succession import PerCase, Replacement
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from support.comparisons import (
     BASE_COMMIT,
     HEAD_COMMIT,
@@ -28,8 +28,11 @@ def context(**changes: object) -> Context:
         "run_url": "https://github.com/acme/tools/actions/runs/123456",
         "report_path": "evalward-out/report.json",
         "command": f"evalward check --suite {SUITE} --target {TARGET}",
-        "accept": "If the change is meant, run `evalward baseline update evalward-out/report.json` on this branch "
-        "and commit `.evalward/baseline.json`; the base branch's policy still decides.",
+        "accept": Accepting(
+            "This makes what was measured the baseline. Commit `.evalward/baseline.json` with the change.",
+            "evalward baseline update --report evalward-out/report.json --keep --accept intended",
+            "/evalward accept intended",
+        ),
         "repository": "acme/tools",
         "marker": "<!-- evalward:comment schema=1 id=default -->",
     }

@@ -10,6 +10,7 @@ from typing import Literal
 
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
+from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
@@ -46,7 +47,8 @@ class UpdateOptions:
     """How a baseline is updated.
 
     `also`: further reports, pooled with the first. `pool`: add to the baseline's trials rather than replace them;
-    `replace`: replace them also where a drop is in doubt, which takes the old trials' place otherwise never.
+    `replace`: replace them also where a drop is in doubt, which takes the old trials' place otherwise never; `keep`:
+    replace those of cases that changed, add to all others, and leave no trial of the report out.
     `policy` judges the report against the old baseline; a drop needs the reason `accept`, which is written down with
     `by`, whoever gave it, and whether that is `verified`. `dry_run`: show, and write nothing.
     """
@@ -54,6 +56,7 @@ class UpdateOptions:
     also: tuple[Path, ...] = ()
     pool: bool = False
     replace: bool = False
+    keep: bool = False
     policy: Policy = NO_POLICY
     accept: str | None = None
     by: str | None = None
@@ -99,7 +102,7 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     if said.outcome is Outcome.ERROR or (said.blocking and reason is None):
         return _refuse(world, path, said)
     made = done.baseline
-    if said.doubted and reason is None and not options.replace:
+    if said.doubted and reason is None and not (options.replace or options.keep):
         beside = _made(measured, previous, options, said.doubted)
         if beside.spared:
             return _refuse_doubt(world, path, said)
@@ -118,6 +121,8 @@ def _made(
     options: UpdateOptions,
     spare: Mapping[RunName, str] = MappingProxyType({}),
 ) -> Update:
+    if options.keep:
+        return kept_baseline(measured, previous, options.policy)
     kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
     return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy, spare=spare)
 

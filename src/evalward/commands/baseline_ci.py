@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import Judge, judge_report, measures
 from evalward.decide.baseline import NO_POLICY, RunName, doubted, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import Update as Made
@@ -54,22 +55,38 @@ def new_baseline_text(
     old_text: str | None,
     report: Report,
     mode: UpdateMode = "pool",
-    acceptance: Acceptance | None = None,
     policy: Policy = NO_POLICY,
 ) -> str:
     """The baseline file's new text; the old one when there is no news.
 
     `pool`: the report's trials are added to those of equal cases and subjects. `replace`: its content takes the old
-    one's place, unless the old one was measured later and nobody accepts the report. What was accepted earlier stays
-    on record. `policy` waives skipped cases.
-    Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
+    one's place, unless the old one was measured later. What was accepted earlier stays on record. `policy` waives
+    skipped cases. Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
     """
     previous = _read(old_text)
-    spare: Mapping[RunName, str] = {} if acceptance else _newer(previous, report)
-    made = _made(previous, report, mode, policy, spare).baseline
+    made = _made(previous, report, mode, policy, _newer(previous, report)).baseline
     if made is previous and old_text is not None:
         return old_text
-    return dump_baseline(with_acceptance(made, acceptance) if acceptance else made)
+    return dump_baseline(made)
+
+
+def accepted_text(
+    old_text: str | None, report: Report, base: Baseline | None, acceptance: Acceptance, policy: Policy
+) -> str:
+    """The baseline file's new text once a report is accepted; the old one when there is no news.
+
+    What is kept of earlier trials is the base's: on the branch somebody could have changed them. Of its file only stays
+    on record what was accepted earlier. Raises `InputError` for a report that can't be a baseline.
+    """
+    earlier = read_baseline(old_text, "the branch's baseline") if old_text is not None else None
+    update = kept_baseline([Measured(report, "the report")], base, policy)
+    if update.report is None or update.baseline is base:
+        return old_text or ""
+    made = update.baseline
+    if earlier is not None:
+        provenance = made.provenance.model_copy(update={"accepted": earlier.provenance.accepted})
+        made = made.model_copy(update={"provenance": provenance})
+    return dump_baseline(with_acceptance(made, acceptance))
 
 
 def _read(old_text: str | None) -> Baseline | None:

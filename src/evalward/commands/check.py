@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 
+from evalward.commands.accepting import at_hand, update_command
 from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.failed import failed_in, only_failed, spelled_out
@@ -23,9 +24,10 @@ from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import wrong
-from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
+from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
+from evalward.records.verdict import Judgement
 from evalward.render.badge import badge
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.junit import junit
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
@@ -68,12 +70,13 @@ def check(world: World, options: CheckOptions) -> int:
         baseline = find_baseline(runner, loaded, options)
         base, side = base_of_baseline(loaded, baseline, options.base, world.env.get("PATH", os.defpath))
         side = side.model_copy(update={"suites": policy.with_base})
+        judging = Judging(baseline, policy)
         services = services_of(
             world,
             loaded,
             options.output,
             clear=None if options.resume else (),
-            retries=lambda report: retries_of(report, Judging(baseline, policy)),
+            retries=lambda report: retries_of(report, judging),
             base=base,
         )
         order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
@@ -84,15 +87,17 @@ def check(world: World, options: CheckOptions) -> int:
         output = services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         judgement = judge_report(report, baseline, policy, history, anchor)
+        partial = options.selection.partial
+        accept = Accepting() if partial else _accepting(loaded, options, report, judging, judgement)
         context = Context(
             head_sha=report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,
             report_path=str(options.output / REPORT_FILE),
             command=reproduce(options),
-            accept="" if options.selection.partial else accept(options),
+            accept=accept,
             unprotected=baseline is None,
         )
-        world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width))
+        world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width, accept=accept))
         if services.unwritten is not None:
             raise services.unwritten
         output.write(JUDGEMENT_FILE, dump_judgement(judgement))
@@ -166,7 +171,16 @@ def _command(options: CheckOptions, *more: str) -> str:
     return " ".join(quote(word) for word in words)
 
 
-def accept(options: CheckOptions) -> str:
-    """How to make what was measured the new baseline."""
-    report = quote(str(options.output / REPORT_FILE))
-    return f"`evalward baseline update --config {quote(str(options.config))} --report {report}`, and commit it"
+def _accepting(
+    loaded: LoadedConfig, options: CheckOptions, report: Report, judging: Judging, judgement: Judgement
+) -> Accepting:
+    """How to make what was measured the new baseline; a part of it can't be one."""
+    if options.selection.partial:
+        return Accepting()
+    verdict = judgement.verdict
+    named = str(options.baseline) if options.baseline is not None else None
+    file = named or str(options.config.parent / loaded.config.baseline_for(None, options.profile))
+    command = update_command(
+        str(options.output / REPORT_FILE), verdict, config=str(options.config), baseline=named, profile=options.profile
+    )
+    return at_hand(command, file, report, judging, verdict)

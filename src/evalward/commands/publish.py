@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from evalward.commands.accepting import of_fork
 from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.faults import internal_error
@@ -84,7 +85,7 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
         surfaces.tell(Annotation("notice", why_not, title="Evalward").command())
         surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
         return EXIT_OK
-    surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number))
+    surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number), base_ref=pull.base.ref)
     try:
         surfaces = surfaces.opened()
         page = _judge(surfaces, client, run, pull)
@@ -140,10 +141,7 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
         run_url=runner.run_url,
         report_path=_report_path(surfaces),
         command=f"evalward check --config {settings.config}",
-        accept=(
-            f"update the baseline: `evalward run --config {settings.config}`, then "
-            f"`evalward baseline update --config {settings.config}`, and commit it"
-        ),
+        accept=of_fork(settings, runner, judgement.verdict),
         repository=runner.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),

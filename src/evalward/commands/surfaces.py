@@ -70,7 +70,8 @@ class Page:
 class Surfaces:
     """The places, and in whose name we write there. `pull` is `None` where nothing is to be commented.
 
-    `outputs` is `None` until the output folder is opened, and where it can't be used.
+    `outputs` is `None` until the output folder is opened, and where it can't be used. `base_ref` is the branch that a
+    pull request goes into.
     """
 
     world: World
@@ -80,6 +81,7 @@ class Surfaces:
     pull: PullRequest | None
     redaction: Redaction = field(default=NOTHING, repr=False)
     outputs: OutputFolder | None = None
+    base_ref: str | None = None
 
     @property
     def folder(self) -> Path:
@@ -263,7 +265,7 @@ class Surfaces:
 
     def _status(self, client: GitHub, page: Page) -> None:
         """The commit status, where one is wanted. That it can't be posted fails nothing."""
-        name = self.settings.status
+        name = self.settings.status_against(self.base_ref)
         if not name:
             return
         if not self.settings.github_token:

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from evalward.commands.accepted import honoured
+from evalward.commands.accepting import in_ci
 from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
 from evalward.commands.edits import edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.given import of_commit
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judging, judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -59,7 +61,7 @@ def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str,
     pull = None
     if plan.comment and plan.pull_number is not None:
         pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env))
+    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env), base_ref=plan.base_ref)
     surfaces.mask()
     if not plan.run_head:
         surfaces.tell(Annotation("notice", plan.reason_not or "Nothing to do.", title="Evalward").command())
@@ -91,7 +93,11 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
     remote = client if settings.github_token else None
     tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
     side, notes = _side(surfaces, plan, tree)
+    word = honoured(surfaces, plan, side, tree, client) if side else None
+    if side and word:
+        side, notes = replace(side, baseline=word.baseline), [word.note, *notes]
     judgement, tried = _judgement(surfaces, client, report, side)
+    judgement = word.told(judgement) if word else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_alone(side, plan), report, protected) if side else None
@@ -104,10 +110,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
         run_url=runner.run_url,
         report_path=surfaces.shown(surfaces.folder / (settings.publish or "") / REPORT_FILE),
         command=f"evalward check --config {settings.config}",
-        accept=(
-            f"update the baseline: `evalward run --config {settings.config}`, then "
-            f"`evalward baseline update --config {settings.config}`, and commit it"
-        ),
+        accept=in_ci(settings, runner, plan, report, _judging(side), verdict=judgement.verdict),
         repository=plan.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),
@@ -129,6 +132,10 @@ def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | No
             raise
         return None, [ANOTHER_JOB, f"The base's own files are wrong, so they can't judge: {error.problems[0]}"]
     return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
+
+
+def _judging(side: Side | None) -> Judging:
+    return Judging(side.baseline, side.policy) if side else Judging(None, Policy())
 
 
 def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: Side | None) -> tuple[Judgement, Try]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from evalward.decide.balance import balanced
 from evalward.decide.beside import Aside, Seen, asides, side_by_side
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
 from evalward.decide.percase import per_case
@@ -154,8 +155,8 @@ def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Mea
     sides = sides_of(run, base, partial)
     comparable = sides.comparable
     measure = measures.get(run.kind, _no_measure)
-    before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
-    now = measure([result for case_id in comparable for result in sides.now[case_id]])
+    before = balanced([sides.before[case_id].results() for case_id in comparable], measure)
+    now = balanced([sides.now[case_id] for case_id in comparable], measure)
     replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
     replayed = [details for details in replayed if details.replayed]
     return RunComparison(

@@ -18,7 +18,7 @@ from evalward.records.comparison import (
 )
 from evalward.records.evidence import SideBySide
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.entries import (
     blamed,
     change_counts,
@@ -123,7 +123,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         category_count=sum(len(run.categories) for run in comparison.runs),
         warnings=_some(list(dict.fromkeys([*comparison.warnings, *verdict.warnings])), caps.warnings),
         command=context.command if detailed else "",
-        accept=context.accept if detailed else "",
+        accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
         block=caps.block,
         run_url=context.run_url or "",

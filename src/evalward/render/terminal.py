@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from evalward.records.report import Finding, Report
 from evalward.records.trend import Trend
-from evalward.records.verdict import Judgement
+from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.escape import one_line
 from evalward.render.guidance import say_guidance
 from evalward.render.numbers import plural
@@ -45,8 +45,8 @@ GREEN: Colour = "green"
 _UNMOVED = {"±0", "–"}
 
 
-def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
-    """The verdict and what led to it. `width` is the terminal's, in columns."""
+def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Accepting | None = None) -> str:
+    """The verdict and what led to it. `width` is the terminal's, in columns; `accept` is how to accept a failure."""
     page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
@@ -63,6 +63,10 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     for matrix in page.matrices:
         _matrix(screen, matrix)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
+    if accept and judgement.verdict.outcome is not Outcome.PASS:
+        screen.heading("How to accept this change")
+        screen.verbatim(accept.command, 2)
+        screen.say(accept.text.replace("`", ""), 2)
     return screen.text()
 
 

@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
+from evalward.render.context import Accepting
 from evalward.render.guidance_view import GuidanceView
 
 _T = TypeVar("_T")
@@ -320,7 +321,7 @@ class Page:
     category_count: int
     warnings: Some[str]
     command: str
-    accept: str
+    accept: Accepting
     left_out: str
     block: int
     run_url: str

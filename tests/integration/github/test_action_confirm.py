@@ -76,7 +76,7 @@ def test_head_that_switches_it_off__changes_nothing(tmp_path: Path, server: Mode
     head = {"evalward.yml": configured(files, confirm="off", policy=[{"metric": "pass_rate", "max_drop": 1.0}])}
     code, log, comment = act(tmp_path, files, head)
     assert code == 0, log
-    assert "2 cases that failed were tried again; 6 of 6 fresh tries passed" in comment
+    assert "2 cases that failed were tried again: 6 of 6 fresh tries passed" in comment
     assert "### ✅ Evalward: passed" in comment
     assert "edits its policy" in comment
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evalward.records.comparison import CaseChange
 from evalward.records.verdict import Judgement, Outcome, Reason
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
 from evalward.render.page import build_page
 from evalward.render.view import FULL, HEADLINE, Detail
@@ -314,7 +314,7 @@ def test_hostile_context__changes_no_element(text: str) -> None:
             base_sha=f"x{value}",
             report_path=f"x{value}",
             command=f"x{value}",
-            accept=f"x{value}",
+            accept=Accepting(f"x{value}", f"x{value}", f"x{value}"),
             notes=(f"x{value}",),
         )
 
