@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evalward.config import BashSuite, Suite
+from evalward.config import Suite
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import MIB, beside
 from evalward.records.problem import wrong
@@ -143,8 +143,6 @@ class _File:
 def _named(suite: Suite) -> list[str]:
     """The files that a suite's own keys name."""
     found = [getattr(suite, "system", None), getattr(suite, "tool", None)]
-    if isinstance(suite, BashSuite) and suite.shell and "/" in suite.shell[0]:
-        found.append(suite.shell[0])
     return [name for name in found if name is not None]
 
 
