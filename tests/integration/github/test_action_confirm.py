@@ -97,9 +97,9 @@ def test_failures_that_repeat__fail_by_the_bases_rule(
 def test_head_that_switches_it_on__changes_nothing_either(
     tmp_path: Path, server: ModelServer, files: dict[str, str]
 ) -> None:
-    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": 1, "two": 1}))
+    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": 1, "two": 1, "three": 1}))
     asked = len(server.requests)
     base = {**files, "evalward.yml": configured(files, confirm="off")}
     code, log, comment = act(tmp_path, base, {"evalward.yml": configured(files, confirm={"trials": 20, "at_most": 10})})
     assert len(server.requests) - asked == 2 * 6, log
-    assert (code, "tried again" in comment) == (1, False)  # two of six, 1/6 · 1/6, and nobody tried them again
+    assert (code, "tried again" in comment) == (1, False)  # three of six, (1/6)³, and no one tried them again
