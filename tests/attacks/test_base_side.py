@@ -20,7 +20,7 @@ from evalward.records.result import Trial
 from evalward.records.trace import Trace
 from evalward.wire import messages as m
 from evalward.wire.peer import Incoming
-from support.git_repo import commit, init
+from support.git_repo import commit, git, head_of, init
 from support.results import result
 
 CONFIG = Config.model_validate(
@@ -99,5 +99,9 @@ def test_links_of_the_base__are_told_as_links__and_those_out_of_the_repository_n
         "in": "a/b",
         "out": "/etc/passwd",
     }
+    git(folder, "update-index", "--add", "--cacheinfo", f"160000,{sha},sub")
+    git(folder, "commit", "--quiet", "--message", "a submodule")
+    there = FilesOfCommit.at(files.tree, head_of(folder), "")
+    assert {each.path: each.link for each in there.listed(".") or ()}["sub"] == ""
     with pytest.raises(InputError, match="symbolic link out of the repository"):
         files.read("out")

@@ -42,7 +42,10 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class TreeFile:
-    """A file of a commit: its path, whether it can be run, and, of a symbolic link, where that leads."""
+    """A file of a commit: its path, whether it can be run, and, of a symbolic link, where that leads.
+
+    The link is `""` where that isn't known, and of a submodule, whose files belong to another repository.
+    """
 
     path: str
     program: bool = False
@@ -130,7 +133,7 @@ class GitTree:
     def listed(self, sha: str, folder: str) -> list[TreeFile] | None:
         """The files of a commit below a folder (from the repository's top, which is `""`).
 
-        `None` where local objects can't tell, and for more than `MOST_LISTED` of them. Submodules are no files.
+        `None` where local objects can't tell, and for more than `MOST_LISTED` of them.
         """
         paths = ["--", _clean_path(folder)] if folder else []
         code, output = self._git("ls-tree", "-r", "-z", "--full-tree", sha, *paths)
@@ -140,9 +143,8 @@ class GitTree:
         entries = [(*line.partition("\t")[0].split(" "), line.partition("\t")[2]) for line in lines]
         links = self._link_targets([oid for mode, _, oid, _ in entries if mode == _LINK])
         return [
-            TreeFile(path, mode == _PROGRAM, links.get(oid, "") if mode == _LINK else None)
+            TreeFile(path, mode == _PROGRAM, links.get(oid, "") if mode == _LINK or kind != "blob" else None)
             for mode, kind, oid, path in entries
-            if kind == "blob"
         ]
 
     def _link_targets(self, oids: Sequence[str]) -> dict[str, str]:

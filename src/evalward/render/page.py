@@ -339,7 +339,7 @@ def _base_now(base: BaseNow) -> str:
     """What the run was compared with, where that was measured now."""
     commit = f" {quoted(short_hash(base.commit))}" if base.commit else ""
     trials = plural(base.trials, "trial")
-    cost = "" if base.cost_usd is None else f", for {format_number(base.cost_usd, 'usd')}"
+    cost = "" if not base.cost_usd else f", for {format_number(base.cost_usd, 'usd')}"
     return f"Compared with the base commit{commit}, measured now, in turns with this: {trials} of it{cost}."
 
 

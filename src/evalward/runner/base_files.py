@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evalward.config import BashSuite, Suite
+from evalward.config import Suite
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import MIB, beside
 from evalward.records.problem import wrong
@@ -24,6 +24,7 @@ from evalward.writing import Folder
 
 MOST_FILES = 2_000
 MOST_BYTES = 64 * MIB
+_POINTER = b"version https://git-lfs.github.com/spec/"
 _MAGIC = re.compile(r"[*?\[]")
 _REMEDY = "Nothing is wrong; it is only not measured beside the head."
 
@@ -112,6 +113,8 @@ class BaseFiles:
     def _take_listed(self, file: BaseFile) -> bool:
         if not _can_be_written(file.path):
             return False
+        if file.link == "":
+            raise wrong(file.path, "is a submodule of the base commit, or a link to nowhere", _REMEDY)
         if file.link is not None:
             self._links[file.path] = file.link
             self._count(0)
@@ -122,6 +125,8 @@ class BaseFiles:
         return there
 
     def _put(self, path: str, file: _File) -> None:
+        if file.content.startswith(_POINTER):
+            raise wrong(path, "is kept in Git LFS, and the base commit has a pointer to it alone", _REMEDY)
         self._found[path] = file
         self._count(len(file.content))
 
@@ -143,8 +148,6 @@ class _File:
 def _named(suite: Suite) -> list[str]:
     """The files that a suite's own keys name."""
     found = [getattr(suite, "system", None), getattr(suite, "tool", None)]
-    if isinstance(suite, BashSuite) and suite.shell and "/" in suite.shell[0]:
-        found.append(suite.shell[0])
     return [name for name in found if name is not None]
 
 

@@ -116,13 +116,8 @@ def _refuse_foreign(suite: Suite, target: str) -> None:
         raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured beside the head")
     if target.partition(":")[0] in _FOREIGN:
         raise NotMeasuredError(f"{target} is a program of this checkout, and the base's is not built here")
-    if getattr(suite, "sandbox", "virtual") == "process" and not _of_the_commit(suite):
+    if getattr(suite, "sandbox", "virtual") == "process":
         raise NotMeasuredError("its shell is a program of this machine, which is the same on both sides")
-
-
-def _of_the_commit(suite: Suite) -> bool:
-    words = getattr(suite, "shell", None) or ["bash"]
-    return "/" in words[0] and not words[0].startswith("/")
 
 
 def _is_installed(case: Case) -> bool:

@@ -16,7 +16,7 @@ from evalward.action import run_action
 from evalward.commands.world import World
 from support.git_repo import PullRequestRepo, pull_request_repo, shallow_clone
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
-from support.github_events import pull_request
+from support.github_events import FORK, pull_request
 from support.live_runs import VARIABLE, Repo, model_of, task
 from support.model_server import KEY, ModelServer
 from support.two_sides import TwoSided, two_sided
@@ -64,8 +64,13 @@ class Acted:
         return dict(run)
 
 
-def act(folder: Path, base: dict[str, str], head: dict[str, str], *, shallow: bool = False) -> Acted:
-    """The action on a pull request that changes these files. `shallow`: the clone lacks the base, which GitHub has."""
+def act(
+    folder: Path, base: dict[str, str], head: dict[str, str], *, shallow: bool = False, stranger: bool = False
+) -> Acted:
+    """The action on a pull request that changes these files. `shallow`: the clone lacks the base, which GitHub has.
+
+    `stranger`: it comes from a fork, whose run has no key.
+    """
     repo = pull_request_repo(folder / "workspace", base, head)
     if shallow:
         repo = replace(repo, folder=shallow_clone(repo, folder / "shallow"))
@@ -73,7 +78,8 @@ def act(folder: Path, base: dict[str, str], head: dict[str, str], *, shallow: bo
         api.heads[7] = repo.head
         for path, content in base.items() if shallow else ():
             api.add_file(repo.base, path, content.encode())
-        (folder / "event.json").write_text(json.dumps(pull_request(head=repo.head, base=repo.base)))
+        event = pull_request(head=repo.head, base=repo.base, head_repository=FORK if stranger else REPOSITORY)
+        (folder / "event.json").write_text(json.dumps(event))
         env = {
             "PATH": os.environ["PATH"],
             "GITHUB_WORKSPACE": str(repo.folder),
@@ -85,11 +91,11 @@ def act(folder: Path, base: dict[str, str], head: dict[str, str], *, shallow: bo
             "GITHUB_OUTPUT": str(folder / "outputs"),
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             "INPUT_GITHUB-TOKEN": TOKEN,
-            VARIABLE: KEY,
+            **({} if stranger else {VARIABLE: KEY}),
         }
         log = StringIO()
         code = run_action(World(out=log, err=log, now=lambda: "2026-11-21T08:00:00Z", env=env))
-        return Acted(code, log.getvalue(), api.bodies()[0], repo)
+        return Acted(code, log.getvalue(), (api.bodies() or [""])[0], repo)
 
 
 def sided(server: ModelServer, **failing: tuple[str, ...]) -> TwoSided:
@@ -260,3 +266,24 @@ def test_head_that_would_rather_have_the_committed_baseline__changes_nothing(
     done = act(tmp_path, compared, {**HEAD, "evalward.yml": json.dumps(config)})
     assert done.code == 1, done.log
     assert "compared with the base: live → none" in done.comment
+
+
+@pytest.mark.parametrize("which", ["base", "compared"])
+def test_stranger_without_keys__measures_neither_side(
+    tmp_path: Path, server: ModelServer, which: str, request: pytest.FixtureRequest
+) -> None:
+    files, asked = request.getfixturevalue(which), len(server.requests)
+    done = act(tmp_path, files, HEAD, stranger=True)
+    assert len(server.requests) == asked
+    assert (done.code, "was not measured: there is no key here" in done.log) == (0, True), done.log
+    assert done.run["beside"] is None
+
+
+def test_base_without_a_configuration__is_measured_by_nobody(
+    tmp_path: Path, server: ModelServer, compared: dict[str, str]
+) -> None:
+    sided(server, heads=("one",), bases=())
+    asked = len(server.requests)
+    done = act(tmp_path, {"README.md": "before"}, {**compared, **HEAD})
+    assert len(server.requests) == asked
+    assert (done.code, "inconclusive" in done.log) == (1, True), done.log

@@ -55,13 +55,6 @@ COMPARED = [
     Broken(
         WITH_BASE + "    sandbox: process\n", 7, "suites[0].compare_with", "both sides would use the same", old=GOOD
     ),
-    Broken(
-        WITH_BASE + "    sandbox: process\n    shell: [/bin/sh, -c]\n",
-        7,
-        "suites[0].compare_with",
-        "name a shell of the repository",
-        old=GOOD,
-    ),
     Broken(GOOD + "    compare_with: head\n", 7, "suites[0].compare_with", "Known: baseline, base.", old=GOOD),
 ]
 ALLOWED = [
