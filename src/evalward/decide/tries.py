@@ -1,9 +1,10 @@
 """The same commit judged again: earlier tries count, so that nobody re-runs a red check until chance makes it green.
 
 A try leaves what it said and the fresh trials of its failed cases. A later one pools these with its own: where they
-are worse than the baseline by more than allowed, and not by chance, it fails, whatever its own trials say. Where they
-don't prove it, a pass after a failure is at best inconclusive. Earlier tries only ever make a verdict stricter: whoever
-forges them gains nothing.
+are worse than the baseline by more than allowed, and not by chance, it fails, whatever its own trials say. What failed
+once stays failed as long as all trials together still point that way; where they don't, a pass after a failure is
+inconclusive. Earlier tries only ever make a verdict stricter: whoever forges them gains nothing, and chance fails no
+more unchanged commits than their first try does.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status
 from evalward.records.tries import MOST_TRIALS, Ends, TriedRun, Try
 from evalward.records.verdict import OUTCOMES, STAGES, Judgement, Outcome, Reason, RuleOutcome, Verdict
+
+REFUTED = 0.2
+"""p of all trials together from which on they no longer point the way of a try that failed."""
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _GAVE = {
@@ -102,13 +106,13 @@ def judged_again(judgement: Judgement, report: Report, baseline: Baseline | None
     if not again.tries:
         return _with(judgement, verdict, warnings=[_unknown(again.attempt)] if again.attempt > 1 else [])
     told = _told(again.tries)
-    worse = _pooled(judgement, report, baseline, again.tries) if verdict.outcome is not Outcome.ERROR else []
-    if verdict.outcome in {Outcome.PASS, Outcome.INCONCLUSIVE} and worse:
+    if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
+        return _with(judgement, verdict, warnings=[told])
+    failed = any(one.outcome is Outcome.FAIL for one in again.judged)
+    worse = _pooled(judgement, report, baseline, again.tries, failed=failed)
+    if worse:
         return _with(judgement, verdict, worse, [told])
-    failed = [one for one in again.judged if one.outcome is Outcome.FAIL]
-    if failed and verdict.outcome in {Outcome.PASS, Outcome.INCONCLUSIVE}:
-        return _with(judgement, verdict, [_doubt(told)])
-    return _with(judgement, verdict, warnings=[told])
+    return _with(judgement, verdict, [_doubt(told)]) if failed else _with(judgement, verdict, warnings=[told])
 
 
 def _with(
@@ -169,8 +173,10 @@ class _Pool:
         return -math.fsum(pair.difference for pair in self.pairs) / self.cases
 
 
-def _pooled(judgement: Judgement, report: Report, baseline: Baseline | None, tries: Sequence[Try]) -> list[Reason]:
-    """A failure for each run that all tries together prove to be worse."""
+def _pooled(
+    judgement: Judgement, report: Report, baseline: Baseline | None, tries: Sequence[Try], *, failed: bool
+) -> list[Reason]:
+    """A failure for each run that all tries together prove to be worse, or, after one that `failed`, don't refute."""
     rules = judgement.verdict.rules
     found = [_pool(run, base, tries, rules) for run, base in find_runs(report, baseline) if base and run.random]
     pools = [pool for pool in found if pool is not None]
@@ -178,7 +184,7 @@ def _pooled(judgement: Judgement, report: Report, baseline: Baseline | None, tri
     return [
         _proof(pool, p)
         for pool, p in zip(pools, corrected, strict=True)
-        if p <= pool.alpha and pool.loss > pool.allowed + EPSILON
+        if p <= (REFUTED if failed else pool.alpha) and pool.loss > pool.allowed + EPSILON
     ]
 
 
@@ -213,6 +219,10 @@ def _sum(counts: Iterable[Mapping[str, Ends]]) -> dict[str, Ends]:
     return found
 
 
+def _sure(pool: _Pool, p: float) -> str:
+    return chance(p) if p <= pool.alpha else "that doesn't refute the try that failed"
+
+
 def _proof(pool: _Pool, p: float) -> Reason:
     failed = sum(pair.trials_now - pair.passed_now for pair in pool.pairs)
     tried = sum(pair.trials_now for pair in pool.pairs)
@@ -220,7 +230,7 @@ def _proof(pool: _Pool, p: float) -> Reason:
     loss, most = shown_apart(pool.loss, pool.allowed, "ratio", shown_delta)
     message = (
         f"{pool.run.name}: over {number_word(pool.tries)} tries of this commit {failed} of {tried} fresh trials of "
-        f"{cases} failed, a loss of {loss}, more than the {most} allowed: {chance(p)}"
+        f"{cases} failed, a loss of {loss}, more than the {most} allowed: {_sure(pool, p)}"
     )
     return Reason(
         stage="drop",

@@ -185,8 +185,12 @@ def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
     several = len({(trend.suite, trend.target) for trend in trends}) > 1
     names = [f"{trend.metric}, {trend.suite} × {trend.target}" if several else trend.metric for trend in trends]
     rows = [trend_row(trend) for trend in trends]
-    cells = [[one_line(name, _NAME), row.move, row.line] for name, row in zip(names, rows, strict=True)]
-    screen.table(["metric", "first → last", "trend"], cells, "lll")
+    held = any(row.anchor for row in rows)
+    cells = [
+        [one_line(name, _NAME), *([row.anchor] if held else []), row.move, row.line]
+        for name, row in zip(names, rows, strict=True)
+    ]
+    screen.table(["metric", *(["anchor"] if held else []), "first → last", "trend"], cells, "lrll" if held else "lll")
 
 
 def _scenarios(screen: Screen, table: ScenarioTable) -> None:
