@@ -264,14 +264,21 @@ def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
 
 
 def unusable(run: Run, sides: Sides) -> str | None:
-    """Why the confirm stage of a run is no evidence: none was made, or no failed case has a valid fresh trial."""
+    """Why the confirm stage of a run is no evidence: none was made, it ended early, or no failed case has a valid fresh
+    trial. A case whose fresh trials broke costs its own evidence only.
+    """
     if not run.confirmation:
         return run.confirm_note or "there was none"
-    failed = [case for case in sides.comparable if _failed(sides.now[case])]
-    if not failed or any(result.valid for case in failed for result in sides.fresh.get(case, ())):
-        return None
+    failed = [case for case in sides.comparable if failing(sides.now[case])]
     why = f" ({run.confirm_note})" if run.confirm_note else ""
-    return f"no failed case has a valid fresh trial{why}"
+    cut = [case for case in failed if all(r.status is Status.SKIPPED for r in sides.fresh.get(case, ()))]
+    if cut and run.confirm_note:
+        return (
+            f"{len(cut)} of {len(failed)} failed cases {'has' if len(cut) == 1 else 'have'} no valid fresh trial{why}"
+        )
+    if failed and not any(result.valid for case in failed for result in sides.fresh.get(case, ())):
+        return f"no failed case has a valid fresh trial{why}"
+    return None
 
 
 def _skipped(results: Sequence[Result]) -> int:

@@ -140,7 +140,9 @@ def _asks(question: Question) -> _Asks:
     sample = question.sample
     if not (sample.counted or confirmable(sample, falls=question.falls)):
         return _Asks(id(question.run), sample.metric)
-    return _Asks(id(question.run), None, (sample.counted, question.falls, *map(_shown, sample.pairs)))
+    return _Asks(
+        id(question.run), None, (sample.counted, question.falls, *(_shown(sample, pair) for pair in sample.pairs))
+    )
 
 
 def _tells(sample: Sample) -> bool:
@@ -152,12 +154,14 @@ def _tells(sample: Sample) -> bool:
 
 
 def _constant(pair: Pair) -> bool:
-    values = {side.value for side in (pair.before, pair.now, pair.fresh, pair.again, pair.aside) if side}
+    values = {side.value for side in pair.sides}
     return values in ({0.0}, {1.0})
 
 
-def _shown(pair: Pair) -> tuple[object, ...]:
+def _shown(sample: Sample, pair: Pair) -> tuple[object, ...]:
     sides = (pair.before, pair.now, pair.fresh, pair.again, pair.aside)
+    if sample.counted:
+        return pair.id, *(sample.good(side) if side else None for side in sides)
     return pair.id, *((side.numerator, side.denominator, side.value) if side else None for side in sides)
 
 
@@ -279,7 +283,7 @@ def _shown_by(applied: Applied, question: Question, evidence: Evidence) -> str:
     """Which trials show it."""
     if evidence.beside:
         return side_by_side(applied.run.beside, evidence.cases)
-    if evidence.spread:
+    if evidence.spread and beyond(applied.rule, evidence.delta or 0.0) is None:
         return _failed_again(applied)
     return what_failed(question.sample, evidence, question.run.confirmed)
 
@@ -317,7 +321,7 @@ def _size(applied: Applied, evidence: Evidence, *, convicted: bool) -> str:
     if evidence.beside:
         size, most = _apart(applied, lost)
         return f"{applied.rule.metric} {_verb(lost)} {size} against {_BASE}, more than the {most} allowed"
-    if not evidence.confirmed or evidence.spread:
+    if not evidence.confirmed or beyond(applied.rule, lost) is None:
         return _too_much(applied.rule, applied.change, delta)
     if delta * lost <= 0:  # what others won may be chance: no fresh trial confirmed it
         in_all = (

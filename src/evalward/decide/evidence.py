@@ -123,7 +123,8 @@ def _confirmed(question: Question, asked: Sequence[Pair]) -> Look:
 
     A drop spread over all cases shows in the planned trials, a broken case in the fresh ones. Each is a fair test of
     its own; looking at both costs, so each gets half of `alpha` (Bonferroni). Where every failure was tried again and
-    the fresh trials don't point the same way, the failures didn't repeat, and the planned trials count no more.
+    the fresh trials don't point the same way, the failures didn't repeat, and the planned trials count no more; where
+    not every failure was, the planned trials alone know how large the drop is.
     """
     sample, falls, rule = question.sample, question.falls, question.rule
     again = [replace(pair, now=pair.fresh) for pair in asked if pair.fresh is not None]
@@ -135,7 +136,7 @@ def _confirmed(question: Question, asked: Sequence[Pair]) -> Look:
     if convicts or (told_all and fresh.p > SUPPORT) or beyond(rule, question.delta) is None:
         return fresh
     p = _p(sample, sample.pairs, falls=falls)
-    return replace(fresh, p=p, spread=beyond(rule, fresh.delta) is None) if p <= LOOK * rule.alpha else fresh
+    return replace(fresh, p=p, spread=not told_all) if p <= LOOK * rule.alpha else fresh
 
 
 def _is_spread(question: Question, look: Look, interval: records.Interval | None) -> bool:
@@ -195,7 +196,7 @@ def better(question: Question) -> bool:
 
 def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool) -> float:
     if sample.counted:
-        return stratified_worse([_counts(pair, falls=falls) for pair in asked])
+        return stratified_worse([_counts(sample, pair, falls=falls) for pair in asked])
     tails = permutation_tails([_values(sample, pair) for pair in asked])
     return tails.low if falls else tails.high
 
@@ -208,14 +209,14 @@ def _values(sample: Sample, pair: Pair) -> CaseValues:
     return relative(*([one for one in side if one is not None] for side in sides))
 
 
-def _counts(pair: Pair, *, falls: bool = True) -> CaseTrials:
-    return CaseTrials(*_good(pair.before, falls), *_good(pair.now, falls))
+def _counts(sample: Sample, pair: Pair, *, falls: bool = True) -> CaseTrials:
+    return CaseTrials(*_good(sample, pair.before, falls), *_good(sample, pair.now, falls))
 
 
-def _good(side: Observed, falls: bool) -> tuple[int, int]:
+def _good(sample: Sample, side: Observed, falls: bool) -> tuple[int, int]:
     """How many trials went well, of how many: those that count, or, where the metric shall not rise, the others."""
-    numerator, denominator = round(side.numerator or 0), round(side.denominator or 0)
-    return (numerator if falls else denominator - numerator), denominator
+    good, trials = sample.good(side)
+    return (good if falls else trials - good), trials
 
 
 def _weight(pair: Pair) -> float:
@@ -231,8 +232,8 @@ def _delta_of(asked: Sequence[Pair], pairs: Sequence[Pair]) -> float:
 
 
 def _interval(sample: Sample, delta: float) -> records.Interval | None:
-    if sample.counted and all(_weight(pair) > 0 for pair in sample.pairs):
-        found = paired_rate_difference([_counts(pair) for pair in sample.pairs])
+    if sample.plain and all(_weight(pair) > 0 for pair in sample.pairs):
+        found = paired_rate_difference([_counts(sample, pair) for pair in sample.pairs])
         return records.Interval(low=found.low, high=found.high) if found else None
     spread = _contributions(sample, delta)
     if not spread:
@@ -282,8 +283,8 @@ def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]
 def _effect(sample: Sample, question: Question) -> tuple[float | None, bool]:
     """The smallest change that one test of the planned trials, with all of alpha, would find."""
     n, alpha = len(sample.pairs), question.rule.alpha
-    if sample.counted:
-        variance = within_case_variance([_counts(pair) for pair in sample.pairs])
+    if sample.plain:
+        variance = within_case_variance([_counts(sample, pair) for pair in sample.pairs])
         before, now = _mean_trials([p.before for p in sample.pairs]), _mean_trials([p.now for p in sample.pairs])
         found = minimum_detectable_effect(
             n, before, now, variance.before.value, variance.now.value, alpha=alpha, power=POWER
@@ -305,15 +306,15 @@ def fewest(question: Question, part: float) -> int | None:
     if not sample.counted:
         return None
     planned = round(_mean_trials([pair.now for pair in sample.pairs]))
-    lost = any(pair.failed and _mostly_good(pair.before, question.falls) for pair in sample.pairs)
+    lost = any(pair.failed and _mostly_good(sample, pair.before, question.falls) for pair in sample.pairs)
     stage = question.rule.confirm and (bool(question.run.confirmed) or not lost)
     again = confirm.trials if confirm and stage and confirmable(sample, falls=question.falls) else None
     tries, share = (planned, 1.0) if again is None else (again, LOOK)
     return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha * share * part)
 
 
-def _mostly_good(side: Observed, falls: bool) -> bool:
-    good, tries = _good(side, falls)
+def _mostly_good(sample: Sample, side: Observed, falls: bool) -> bool:
+    good, tries = _good(sample, side, falls)
     return 2 * good > tries
 
 

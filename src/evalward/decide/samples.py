@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from evalward.decide.compare import Measure, Sides, failing, find_runs, sides_of
+from evalward.decide.compare import Measure, Sides, failing, find_runs, sides_of, unusable
 from evalward.decide.portions import Portion, portion_of
 from evalward.records.baseline import Baseline
 from evalward.records.metric import EPSILON, Better, Metric, Unit
@@ -70,10 +70,19 @@ class Pair:
     again: Observed | None = None
     aside: Observed | None = None
 
+    @property
+    def sides(self) -> list[Observed]:
+        """Everything that was observed of it."""
+        return [side for side in (self.before, self.now, self.fresh, self.again, self.aside) if side is not None]
+
 
 @dataclass(frozen=True)
 class Sample:
-    """One metric of one run. `counted`: each trial of it is a yes or no, so that it can be counted exactly."""
+    """One metric of one run. `counted`: each trial of it is a yes or no, so that it can be counted exactly.
+
+    `plain`: the metric is nothing but such a count. A weighted score is counted, too, where no case has several ways of
+    falling short of all of it.
+    """
 
     metric: str
     unit: Unit
@@ -81,14 +90,29 @@ class Sample:
     pairs: Sequence[Pair]
 
     @cached_property
-    def counted(self) -> bool:
+    def plain(self) -> bool:
         """True when every number is a count of trials."""
-        return self.unit == "ratio" and all(
-            _is_count(side)
-            for pair in self.pairs
-            for side in (pair.before, pair.now, pair.fresh, pair.again, pair.aside)
-            if side is not None
-        )
+        return self.unit == "ratio" and all(_is_count(side) for pair in self.pairs for side in pair.sides)
+
+    @cached_property
+    def counted(self) -> bool:
+        """True when trials of a case come out in two ways only: with all of it, or failed with one part of it."""
+        if self.plain or self.unit != "ratio":
+            return self.plain
+        return all((pair.failed or pair.now.value == 1.0) and self._two_ways(pair) for pair in self.pairs)
+
+    def _two_ways(self, pair: Pair) -> bool:
+        every = {portion for side in pair.sides for portion in side.portions(self.metric)}
+        weights = {portion.of if portion else None for portion in every}
+        less = [portion for portion in every if portion and portion.value != portion.of]
+        return len(weights) == 1 and bool(weights.pop()) and len(less) <= 1
+
+    def good(self, side: Observed) -> tuple[int, int]:
+        """How many trials of a case have all of it, of how many; of a sample that is counted."""
+        if self.plain:
+            return round(side.numerator or 0), round(side.denominator or 0)
+        portions = [portion for portion in side.portions(self.metric) if portion]
+        return sum(portion.value == portion.of for portion in portions), len(portions)
 
 
 def _is_count(side: Observed) -> bool:
@@ -160,7 +184,8 @@ def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
             pairs.setdefault(metric, []).append(pair)
     samples = {name: Sample(name, kinds[name].unit, kinds[name].better, found) for name, found in pairs.items()}
     known = frozenset(ids)
-    confirmed = frozenset(case for case in known if any(r.valid for r in sides.fresh.get(case, ())))
+    tried = frozenset(case for case in known if any(r.valid for r in sides.fresh.get(case, ())))
+    confirmed = tried if unusable(run, sides) is None else frozenset()
     settled = known.intersection(sides.aside)
     return RunSamples(samples, confirmed, settled, _open(run, sides, settled or confirmed), _steady(run, sides))
 

@@ -336,8 +336,8 @@ def test_holm__the_outcomes_of_one_run_are_one_question() -> None:
 def test_holm__scores_that_say_something_else_are_a_question_of_their_own() -> None:
     rules = (DROP, Rule(metric="overall_rate", max_drop=0.02), QUIET[1])
     partial = [
-        each.model_copy(update={"score": 0.5}) if not each.score else each
-        for each in measured(broken(1, 2, 3)).runs[0].cases
+        each.model_copy(update={"score": (0.0, 0.5)[number % 2]}) if not each.score else each
+        for number, each in enumerate(trials(steady(37, "PP", c1="FF", c2="FF", c3="FF")))
     ]
     now = report(run(partial, target="anthropic/model", random=True))
     assert {evidence.tests for rule in decided(now, FIVE, *rules).rules if (evidence := rule.evidence)} == {2}

@@ -11,16 +11,11 @@ from dataclasses import replace
 
 import pytest
 
-from evalward.records.policy import Confirm, Rule
+from evalward.records.policy import Confirm
 from evalward.records.verdict import Outcome
 from support.outcomes import outcome_of
-from support.simulated import World, simulate
+from support.simulated import ONE_RULE, World, simulate
 
-ONE_RULE = (
-    Rule(metric="pass_rate", max_drop=0.02),
-    Rule(metric="overall_rate", goal=0.0),
-    Rule(metric="tool_call_success_rate", goal=0.0),
-)
 MOST = 2.6  # trials per case where nothing changed, on the average
 
 
