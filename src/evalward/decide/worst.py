@@ -52,7 +52,7 @@ class WorstCase:
 def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> WorstCase | None:
     """The report in the worst case, `None` where no error may hide a failure."""
     broken = {
-        id(run): [result for result in (*run.cases, *run.confirmation) if may_hide_a_failure(result)]
+        id(run): [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
         for run in report.runs
     }
     found = [result for results in broken.values() for result in results]
@@ -67,13 +67,18 @@ def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str,
     )
 
 
+def _head(run: Run) -> Sequence[Result]:
+    """The head's trials beside the base's. What the base breaks is none of the head's hiding."""
+    return run.beside.head if run.beside is not None else ()
+
+
 def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measure]) -> Run:
     """The run with its suspicious errors as failures, measured anew."""
     alike = _Alike(run, base)
-    cases, fresh = (
-        [_failed(r, alike) if may_hide_a_failure(r) else r for r in of] for of in (run.cases, run.confirmation)
-    )
+    cases, fresh = (_worst_of(of, alike) for of in (run.cases, run.confirmation))
     update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
+    if run.beside is not None:
+        update["beside"] = run.beside.model_copy(update={"head": _worst_of(run.beside.head, alike)})
     measure = measures.get(run.kind)
     if measure is not None:
         measured = measure(cases)

@@ -14,7 +14,7 @@ from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Report
 from evalward.records.verdict import Judgement, Outcome
 from support.outcomes import DROP, known, measured, outcome_of, steady, trials
-from support.results import MEASURES
+from support.results import MEASURES, result
 
 FIVE = known(steady(37, "PPPPP"))
 BROKEN = {"c1": "F", "c2": "F"}
@@ -157,6 +157,18 @@ def test_a_case_that_only_errs_now__is_no_pass() -> None:
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
     assert "c2 failed and could not be tried again" in outcome_of(found.verdict).message
     assert any("8 of 40 fresh trials broke" in reason.message for reason in found.verdict.reasons)
+
+
+def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_case_too() -> None:
+    now, base = broken(), trials({"c1": "PPPPPPPP", "c2": "PPPPPPPP"}, 9)
+    hidden = [
+        result(case, "passed" if number == 9 else "error", trial=number, reason="sandbox")
+        for case in ("c1", "c2")
+        for number in range(9, 17)
+    ]
+    runs = [now.runs[0].model_copy(update={"beside": Beside(base=base, head=hidden)})]
+    found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
+    assert any("14 trials broke; counted as failures the verdict would be fail" in r.message for r in found.reasons)
 
 
 @pytest.mark.parametrize("head", [{}, {"c1": "EE", "c2": "EE"}])
