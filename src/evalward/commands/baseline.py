@@ -99,7 +99,9 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
 
 def _update(measured: Sequence[Measured], previous: Baseline | None, options: UpdateOptions) -> Update:
     if options.keep:
-        return kept_baseline(measured, previous, options.policy)
+        if len(measured) > 1:
+            raise wrong("--report", "only one report can be kept", "Use --pool for several of them.")
+        return kept_baseline(measured[0], previous, options.policy).update
     kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
     return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy)
 

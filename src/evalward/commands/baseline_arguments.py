@@ -58,7 +58,7 @@ def _update(world: World, args: argparse.Namespace) -> int:
     options = UpdateOptions(
         also=tuple(also),
         pool=args.pool,
-        keep=args.keep or (args.accept is not None and not (args.pool or args.replace)),
+        keep=args.keep or (args.accept is not None and not (args.pool or args.replace or also)),
         policy=update_policy(args.config, args.baseline, args.profile),
         accept=args.accept,
         dry_run=args.dry_run,
