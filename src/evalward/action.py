@@ -210,7 +210,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
     judging = Judging(sides.judging.baseline, sides.judging.policy)
-    accept = in_ci(job.settings, job.runner, job.plan, report, judging, verdict=judgement.verdict)
+    accept = in_ci(job.settings, job.runner, job.plan, report, judging, judgement=judgement)
     context = _context(job, sides, edits, accept, (word.note,) if word else ())
     job.surfaces.show(judgement, annotate_cases=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)

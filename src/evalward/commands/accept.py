@@ -51,7 +51,7 @@ from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line
 
 NO_REQUEST = (
-    "This event accepts nothing: it is no new comment on a pull request with a line `/evalward accept REASON`. "
+    "This event accepts nothing: it isn't a new comment on a pull request with a line `/evalward accept REASON`. "
     "In code, quotes, HTML comments and behind other HTML it doesn't count."
 )
 

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from shlex import quote
 
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import Judging, judge_report
+from evalward.commands.pipeline import Judging
 from evalward.decide.pooling import Measured
 from evalward.github.event import EventPlan
 from evalward.github.settings import Runner, Settings
 from evalward.github.spoken import COMMAND
+from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE, Report
-from evalward.records.verdict import Outcome, Verdict
+from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Accepting
 from evalward.render.names import quoted
 
@@ -35,14 +36,15 @@ def update_command(
     return " ".join(map(quote, words))
 
 
-def at_hand(command: str, file: str, report: Report, judging: Judging, verdict: Verdict) -> Accepting:
+def at_hand(command: str, file: str, report: Report, judging: Judging, judgement: Judgement) -> Accepting:
     """For whoever ran the check: the report is here. `file` is the baseline to commit."""
+    verdict = judgement.verdict
     if verdict.outcome is Outcome.ERROR:
         return Accepting()
     commit = f"Commit {quoted(file)} with the change."
     if verdict.outcome is Outcome.PASS:
         return Accepting(f"This makes what was measured the baseline. {commit}", command)
-    then, possible = prospect(report, judging)
+    then, possible = prospect(report, judging, judgement.comparison)
     if not possible:
         return Accepting(then)
     own = f" Write your own reason for {quoted(REASON)}." if verdict.outcome is Outcome.FAIL else ""
@@ -56,15 +58,16 @@ def in_ci(
     report: Report,
     judging: Judging,
     *,
-    verdict: Verdict,
+    judgement: Judgement,
 ) -> Accepting:
     """For a workflow's run, whose report is in an artifact."""
+    verdict = judgement.verdict
     if verdict.outcome is Outcome.ERROR:
         return Accepting()
     command = downloaded(settings, runner, verdict)
     if verdict.outcome is Outcome.PASS or plan.pull_number is None:
         return Accepting("This makes what was measured the baseline; commit it.", command)
-    then, possible = prospect(report, judging)
+    then, possible = prospect(report, judging, judgement.comparison)
     if not possible:
         return Accepting(then)
     if plan.fork:
@@ -99,13 +102,13 @@ def _after(status: str, then: str) -> str:
     return f"Close and reopen the pull request to start the check on that commit. It says: {then}"
 
 
-def prospect(report: Report, judging: Judging) -> tuple[str, bool]:
+def prospect(report: Report, judging: Judging, comparison: Comparison) -> tuple[str, bool]:
     """What the verdict is once the report is accepted; or why it can't be, and `False`."""
     try:
-        update = kept_baseline([Measured(report, REPORT_FILE)], judging.baseline, judging.policy)
+        kept = kept_baseline(Measured(report, REPORT_FILE), judging.baseline, judging.policy, comparison)
     except InputError as error:
         return f"This report can't be accepted: {error.problems[0]}", False
-    verdict = judge_report(report, update.baseline, judging.policy).verdict
+    verdict = kept.verdict
     if verdict.outcome is Outcome.PASS:
         return "passed.", True
     return f"{verdict.outcome}, {verdict.headline.rstrip('.')}.", True

@@ -122,7 +122,9 @@ def _made(
     spare: Mapping[RunName, str] = MappingProxyType({}),
 ) -> Update:
     if options.keep:
-        return kept_baseline(measured, previous, options.policy)
+        if len(measured) > 1:
+            raise wrong("--report", "only one report can be kept", "Use --pool for several of them.")
+        return kept_baseline(measured[0], previous, options.policy).update
     kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
     return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy, spare=spare)
 

@@ -63,7 +63,7 @@ def _update(world: World, args: argparse.Namespace) -> int:
         also=tuple(also),
         pool=args.pool,
         replace=args.replace,
-        keep=args.keep or (args.accept is not None and not (args.pool or args.replace)),
+        keep=args.keep or (args.accept is not None and not (args.pool or args.replace or also)),
         policy=update_policy(args.config, args.baseline, args.profile),
         accept=args.accept,
         dry_run=args.dry_run,

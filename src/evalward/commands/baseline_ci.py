@@ -79,7 +79,7 @@ def accepted_text(
     on record what was accepted earlier. Raises `InputError` for a report that can't be a baseline.
     """
     earlier = read_baseline(old_text, "the branch's baseline") if old_text is not None else None
-    update = kept_baseline([Measured(report, "the report")], base, policy)
+    update = kept_baseline(Measured(report, "the report"), base, policy).update
     if update.report is None or update.baseline is base:
         return old_text or ""
     made = update.baseline

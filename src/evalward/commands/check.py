@@ -183,4 +183,4 @@ def _accepting(
     command = update_command(
         str(options.output / REPORT_FILE), verdict, config=str(options.config), baseline=named, profile=options.profile
     )
-    return at_hand(command, file, report, judging, verdict)
+    return at_hand(command, file, report, judging, judgement)

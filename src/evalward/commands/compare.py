@@ -56,7 +56,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=_reproduce(options),
-        accept=at_hand(command, str(options.baseline), report, Judging(baseline, policy), judgement.verdict),
+        accept=at_hand(command, str(options.baseline), report, Judging(baseline, policy), judgement),
     )
     emit(world, _text(judgement, context, options, world), options.output)
     return judgement.verdict.exit_code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from evalward.commands.pipeline import judge_report, measures
 from evalward.decide.baseline import NO_POLICY, Moved, Update, update_baseline
@@ -13,22 +13,36 @@ from evalward.records.policy import Policy
 from evalward.records.verdict import Verdict
 
 
-def kept_baseline(measured: Sequence[Measured], previous: Baseline | None, policy: Policy = NO_POLICY) -> Update:
-    """The update by all trials of the reports, fresh ones too; cases that did as before keep their earlier trials.
+@dataclass(frozen=True)
+class Kept:
+    """What an update comes to, and the verdict of the report against it."""
+
+    update: Update
+    verdict: Verdict
+
+
+def kept_baseline(
+    measured: Measured, previous: Baseline | None, policy: Policy = NO_POLICY, comparison: Comparison | None = None
+) -> Kept:
+    """The update by all trials of the report, fresh ones too; cases that did as before keep their earlier trials.
 
     A run that its own new baseline would still call worse has moved as a whole (more tokens, say): of it the new
-    trials alone stay. Raises `InputError` for reports that can't be a baseline.
+    trials alone stay. `comparison` is the report's with `previous`, where it is made already. Raises `InputError` for a
+    report that can't be a baseline.
     """
-    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
-    update = update_baseline(measured, previous, kinds, keep={}, policy=policy)
-    if update.report is None or previous is None:
-        return update
-    moved = _moved(judge_report(update.report, previous, policy).comparison)
-    update = update_baseline(measured, previous, kinds, keep=moved, policy=policy)
-    if update.report is None:
-        return update
-    left = _left(judge_report(update.report, update.baseline, policy).verdict, moved)
-    return update if left == moved else update_baseline(measured, previous, kinds, keep=left, policy=policy)
+    report = measured.report
+    if comparison is None and previous is not None:
+        comparison = judge_report(report, previous, policy).comparison
+    moved = _moved(comparison) if comparison is not None and previous is not None else {}
+    kept = _kept(measured, previous, policy, moved)
+    left = _left(kept.verdict, moved)
+    return kept if left == moved else _kept(measured, previous, policy, left)
+
+
+def _kept(measured: Measured, previous: Baseline | None, policy: Policy, moved: Moved) -> Kept:
+    report = measured.report
+    update = update_baseline([measured], previous, measures(report), keep=moved, policy=policy)
+    return Kept(update, judge_report(report, update.baseline, policy).verdict)
 
 
 def _moved(comparison: Comparison) -> Moved:

@@ -110,7 +110,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
         run_url=runner.run_url,
         report_path=surfaces.shown(surfaces.folder / (settings.publish or "") / REPORT_FILE),
         command=f"evalward check --config {settings.config}",
-        accept=in_ci(settings, runner, plan, report, _judging(side), verdict=judgement.verdict),
+        accept=in_ci(settings, runner, plan, report, _judging(side), judgement=judgement),
         repository=plan.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),

@@ -43,9 +43,16 @@ def changed_cases(
 
 
 def new_failures(comparison: Comparison, caps: Caps, *, several: bool) -> Some[CaseEntry]:
-    """The failing cases that the baseline doesn't have, as broken ones are shown."""
-    found = [(case, run) for run in comparison.runs for case in run.new_failures]
+    """The failing cases that the baseline doesn't have, as broken ones are shown.
+
+    Without a baseline wrong answers have a table of their own.
+    """
+    found = [(case, run) for run in comparison.runs for case in run.new_failures if _shown_as_new(case, comparison)]
     return Some([_case(case, run.name if several else "", caps) for case, run in found[: caps.broken]], len(found))
+
+
+def _shown_as_new(case: CaseChange, comparison: Comparison) -> bool:
+    return comparison.baseline is not None or case.wrong is None
 
 
 def still_failing(comparison: Comparison, caps: Caps, *, several: bool) -> Some[str]:
@@ -65,7 +72,8 @@ def wrong_answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[So
     unsafe.sort(
         key=lambda item: _RISKS.index(item[0].wrong.risk) if item[0].wrong and item[0].wrong.risk in _RISKS else 0
     )
-    listed = {id(case) for run in comparison.runs for case in [*run.of("broken"), *run.new_failures]}
+    new = [case for run in comparison.runs for case in run.new_failures if _shown_as_new(case, comparison)]
+    listed = {id(case) for case in [*new, *(case for run in comparison.runs for case in run.of("broken"))]}
     wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and id(case) not in listed]
 
     def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:

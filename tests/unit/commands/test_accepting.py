@@ -35,8 +35,8 @@ def told(
     settings: Settings = STATUS, plan: EventPlan = PULL, measured: Report = BROKEN, *rules: Rule, server: str = ""
 ) -> Accepting:
     judging = Judging(BEFORE, Policy(rules=[DROP, *OTHERS, *rules]))
-    verdict = judge_report(measured, judging.baseline, judging.policy).verdict
-    return in_ci(settings, runner(server or "https://github.com"), plan, measured, judging, verdict=verdict)
+    judgement = judge_report(measured, judging.baseline, judging.policy)
+    return in_ci(settings, runner(server or "https://github.com"), plan, measured, judging, judgement=judgement)
 
 
 def commands(accepting: Accepting) -> list[list[str]]:

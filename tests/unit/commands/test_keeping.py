@@ -38,7 +38,7 @@ def now(planned: dict[str, str], fresh: dict[str, str] | None = None, tokens: in
 
 
 def kept(measured: Report, base: Baseline | None, policy: Policy = POLICY) -> Baseline:
-    return kept_baseline([Measured(measured, "r.json")], base, policy).baseline
+    return kept_baseline(Measured(measured, "r.json"), base, policy).update.baseline
 
 
 def trials(made: Baseline, case: str) -> str:
@@ -92,7 +92,7 @@ def test_what_never_passed_and_does__has_the_new_trials_only() -> None:
 
 def test_an_error__costs_its_own_trial_alone() -> None:
     policy = POLICY.model_copy(update={"limits": Limits(max_error_rate=0.2, min_valid=0.5)})
-    done = kept_baseline([Measured(now({"c07": "E"}), "r.json")], before(5), policy)
+    done = kept_baseline(Measured(now({"c07": "E"}), "r.json"), before(5), policy).update
     assert trials(done.baseline, "c07") == "PPPPP"
     assert [note for note in done.notes if "no trial was valid: c07" in note]
 
@@ -105,7 +105,7 @@ def test_targets_that_give_the_same_twice__are_replaced() -> None:
 
 def test_the_same_report_again__is_no_news() -> None:
     made = kept(BROKEN, before(5))
-    done = kept_baseline([Measured(BROKEN, "r.json")], made, POLICY)
+    done = kept_baseline(Measured(BROKEN, "r.json"), made, POLICY).update
     assert (done.baseline is made, done.report) == (True, None)
 
 

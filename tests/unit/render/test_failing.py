@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evalward.records.comparison import CaseChange, Tally
+from evalward.records.comparison import CaseChange, Tally, WrongAnswer
 from evalward.records.result import CheckResult
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.junit import junit
@@ -81,3 +81,13 @@ def test_junit__a_new_case_that_fails_is_marked() -> None:
     failures = {case.get("name"): child for case in root.iter("testcase") for child in case.iter("failure")}
     assert failures["brand_new"].attrib == {"message": "not in the baseline, failed now", "type": "new"}
     assert failures["never_passed"].get("type") == "failed"
+
+
+def test_page__a_first_runs_wrong_answers_have_a_table() -> None:
+    wrong = WrongAnswer(expected="ls -a", actual="ls", why="incorrect command")
+    case = cases()[0].model_copy(update={"wrong": wrong})
+    first = Judgement(
+        comparison=comparison(run(cases=[case]), baseline=None), verdict=Verdict(outcome=Outcome.PASS, headline="x")
+    )
+    text = comment(first, context(), "full")
+    assert ("Wrong answers: 1" in text, "Failing: 1" in text) == (True, False)
