@@ -100,7 +100,7 @@ _Sources = Mapping[tuple[str, str], _Source]
 def _sources(
     report: Report, history: Sequence[HistoryEntry], anchor: Anchor, baseline: Baseline | None
 ) -> dict[tuple[str, str], _Source]:
-    lists, ours = case_lists(history), report_identity(report) if history else ""
+    lists, ours = case_lists(history), _own(report, history)
     accepted = max((each.at for each in baseline.provenance.accepted), default="") if baseline else ""
     found: dict[tuple[str, str], _Source] = {}
     for run in report.runs:
@@ -110,6 +110,11 @@ def _sources(
         if source is not None:
             found[run.suite, run.target] = source
     return found
+
+
+def _own(report: Report, history: Sequence[HistoryEntry]) -> str:
+    """What this report's entries are known by, if there are any: it takes its time, so only where there may be."""
+    return report_identity(report) if any(entry.at == report.created_at for entry in history) else ""
 
 
 def _past(history: Iterable[HistoryEntry], run: Run, branch: str | None) -> list[HistoryEntry]:
