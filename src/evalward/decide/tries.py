@@ -29,7 +29,7 @@ from evalward.records.result import Result, Status
 from evalward.records.tries import MOST_TRIALS, Ends, TriedRun, Try
 from evalward.records.verdict import OUTCOMES, STAGES, Judgement, Outcome, Reason, RuleOutcome, Verdict
 
-REFUTED = 0.2
+REFUTED = 0.5
 """p of all trials together from which on they no longer point the way of a try that failed."""
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -48,7 +48,7 @@ def rules_key(policy: Policy, baseline: Baseline | None) -> str:
 
 
 def try_of(judgement: Judgement, report: Report, rules: str, number: tuple[int, int]) -> Try:
-    """What is to be remembered of a verdict; `number` are the workflow's run and attempt."""
+    """What is to be remembered of a verdict, as the page says it; `number` are the workflow's run and attempt."""
     run, attempt = number
     runs = {_name(each): _tried(each) for each in report.runs if each.cases}
     return Try(run=run, attempt=attempt, outcome=judgement.verdict.outcome, rules=rules, runs=runs)
