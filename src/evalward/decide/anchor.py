@@ -34,7 +34,7 @@ RECENT = 5
 
 SHARE = 0.1
 """The share of alpha that one look has. With a quarter of alpha on every push, twenty pushes that change nothing raise
-a false alarm in 5 to 10 of 100 branches; with a tenth in 1 to 4 (`python -m benchmarks anchor`)."""
+a false alarm in 5 to 10 of 100 branches; with a tenth in up to 4 (`python -m benchmarks anchor`)."""
 
 OUTCOME_METRICS = ("pass_rate", "overall_rate", "csr", "outcome_pass_rate", "gate_pass_rate", "mean_success_rate")
 """The metrics that say how many trials passed: a rule on one of them says how much of that may be lost."""
