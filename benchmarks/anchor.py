@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -19,17 +20,23 @@ from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.baseline import make_baseline
 from evalward.decide.history_file import entries_of
 from evalward.records.comparison import Comparison
-from evalward.records.history import HistoryEntry
+from evalward.records.history import CaseCount, HistoryEntry
 from evalward.records.policy import Rule
 from evalward.records.report import Provenance, Report
+from evalward.records.result import Result, Status
 from evalward.records.verdict import Judgement, Outcome, RuleOutcome, Verdict
 from support.results import MEASURES, SUITE, report, result, run
 
 TITLE = "Branches of 20 pushes, 37 cases: how many the anchor speaks on"
 CASES, PUSHES, TWELFTH = 37, 20, 12
 TARGET = "anthropic/model"
-BRANCHES = 300  # per row: standard error of 3 % one point
+BRANCHES = 200  # per row: standard error of 3 % 1.2 points
 _RULE = Rule(metric="pass_rate", max_drop=0.02)
+_DEFINITION = "sha256:" + "d" * 64
+_RUN = run([], suite=SUITE, target=TARGET, random=True)
+_LINE = entries_of(
+    report(run([result(f"c{n}", definition=_DEFINITION) for n in range(CASES)], target=TARGET)), ref="main"
+)[0]
 _OPEN = Judgement(
     comparison=Comparison(baseline=None),
     verdict=Verdict(
@@ -64,23 +71,43 @@ def spoke(branch: Branch, seed: int) -> int | None:
         made = _measured(dice, now, branch.trials, push)
         if anchored(_OPEN, made, history, anchor, None).verdict.outcome is Outcome.FAIL:
             return push
-        history += entries_of(made, ref="main")
+        history.append(_entry(made, branch.trials))
     return None
 
 
 def _measured(dice: Random, rates: Sequence[float], trials: int, push: int) -> Report:
     results = [
-        result(f"c{index}", "passed" if dice.random() < rate else "failed", trial=number)
+        Result(
+            id=f"c{index}",
+            category="c",
+            definition=_DEFINITION,
+            trial=number,
+            status=Status.PASSED if dice.random() < rate else Status.FAILED,
+        )
         for index, rate in enumerate(rates)
         for number in range(1, trials + 1)
     ]
-    made = run(results, target=TARGET, random=True, trials=trials)
+    made = _RUN.model_copy(update={"cases": results, "trials": trials, "planned": len(results)})
     return report(made, created_at=f"2026-01-{push + 1:02d}T00:00:00Z", provenance=Provenance(commit=f"{push:040x}"))
+
+
+def _entry(made: Report, trials: int) -> HistoryEntry:
+    """The line that the history keeps of a push, but for its metrics."""
+    passed = Counter(each.id for each in made.runs[0].cases if each.status is Status.PASSED)
+    return _LINE.model_copy(
+        update={
+            "at": made.created_at,
+            "commit": made.provenance.commit,
+            "report": made.created_at,
+            "trials": trials,
+            "others": {case: CaseCount(passed[case], trials - passed[case]) for case in _LINE.cases or ()},
+        }
+    )
 
 
 def anchor(branches: int = BRANCHES) -> list[Row]:
     """A row for each kind of branch, each with its false alarms, and what is seen of a leak of one point a push."""
-    kinds = [Branch(0.0, trials, release) for trials in (1, 3, 5) for release in (5, 20, 0)]
+    kinds = [Branch(0.0, trials, release) for trials in (1, 5) for release in (5, 20, 0)]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         return [_row(kind, branches, pool) for kind in kinds]
 

@@ -67,8 +67,8 @@ def judge_again(
     surfaces: Surfaces, judgement: Judgement, report: Report, baseline: Baseline | None, again: Again
 ) -> tuple[Judgement, Try]:
     """The judgement with what earlier tries gave, and what is to be remembered of this one."""
-    made = try_of(judgement, report, again.rules, (surfaces.marker.run, surfaces.marker.attempt))
-    return judged_again(judgement, report, baseline, again), made
+    judgement = judged_again(judgement, report, baseline, again)
+    return judgement, try_of(judgement, report, again.rules, (surfaces.marker.run, surfaces.marker.attempt))
 
 
 def remembered(page: Page, made: Try) -> Page:

@@ -34,7 +34,7 @@ RECENT = 5
 
 SHARE = 0.1
 """The share of alpha that one look has. With a quarter of alpha on every push, twenty pushes that change nothing raise
-a false alarm in 5 to 10 of 100 branches; with a tenth in 1 to 4 (`python -m benchmarks anchor`)."""
+a false alarm in 5 to 10 of 100 branches; with a tenth in up to 4 (`python -m benchmarks anchor`)."""
 
 OUTCOME_METRICS = ("pass_rate", "overall_rate", "csr", "outcome_pass_rate", "gate_pass_rate", "mean_success_rate")
 """The metrics that say how many trials passed: a rule on one of them says how much of that may be lost."""
@@ -100,7 +100,7 @@ _Sources = Mapping[tuple[str, str], _Source]
 def _sources(
     report: Report, history: Sequence[HistoryEntry], anchor: Anchor, baseline: Baseline | None
 ) -> dict[tuple[str, str], _Source]:
-    lists, ours = case_lists(history), report_identity(report) if history else ""
+    lists, ours = case_lists(history), _own(report, history)
     accepted = max((each.at for each in baseline.provenance.accepted), default="") if baseline else ""
     found: dict[tuple[str, str], _Source] = {}
     for run in report.runs:
@@ -110,6 +110,11 @@ def _sources(
         if source is not None:
             found[run.suite, run.target] = source
     return found
+
+
+def _own(report: Report, history: Sequence[HistoryEntry]) -> str:
+    """What this report's entries are known by, if there are any: it takes its time, so only where there may be."""
+    return report_identity(report) if any(entry.at == report.created_at for entry in history) else ""
 
 
 def _past(history: Iterable[HistoryEntry], run: Run, branch: str | None) -> list[HistoryEntry]:

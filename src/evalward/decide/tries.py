@@ -29,7 +29,7 @@ from evalward.records.result import Result, Status
 from evalward.records.tries import MOST_TRIALS, Ends, TriedRun, Try
 from evalward.records.verdict import OUTCOMES, STAGES, Judgement, Outcome, Reason, RuleOutcome, Verdict
 
-REFUTED = 0.2
+REFUTED = 0.5
 """p of all trials together from which on they no longer point the way of a try that failed."""
 
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -48,7 +48,7 @@ def rules_key(policy: Policy, baseline: Baseline | None) -> str:
 
 
 def try_of(judgement: Judgement, report: Report, rules: str, number: tuple[int, int]) -> Try:
-    """What is to be remembered of a verdict; `number` are the workflow's run and attempt."""
+    """What is to be remembered of a verdict, as the page says it; `number` are the workflow's run and attempt."""
     run, attempt = number
     runs = {_name(each): _tried(each) for each in report.runs if each.cases}
     return Try(run=run, attempt=attempt, outcome=judgement.verdict.outcome, rules=rules, runs=runs)
@@ -172,6 +172,10 @@ class _Pool:
         """What the cases that were tried again cost the suite, in its pass rate."""
         return -math.fsum(pair.difference for pair in self.pairs) / self.cases
 
+    def proves(self, p: float) -> bool:
+        """True where more is lost than allowed, and not by chance."""
+        return p <= self.alpha and self.loss > self.allowed + EPSILON
+
 
 def _pooled(
     judgement: Judgement, report: Report, baseline: Baseline | None, tries: Sequence[Try], *, failed: bool
@@ -184,7 +188,7 @@ def _pooled(
     return [
         _proof(pool, p)
         for pool, p in zip(pools, corrected, strict=True)
-        if p <= (REFUTED if failed else pool.alpha) and pool.loss > pool.allowed + EPSILON
+        if pool.proves(p) or (failed and p <= REFUTED and pool.loss > EPSILON)
     ]
 
 
@@ -219,18 +223,16 @@ def _sum(counts: Iterable[Mapping[str, Ends]]) -> dict[str, Ends]:
     return found
 
 
-def _sure(pool: _Pool, p: float) -> str:
-    return chance(p) if p <= pool.alpha else "that doesn't refute the try that failed"
-
-
 def _proof(pool: _Pool, p: float) -> Reason:
     failed = sum(pair.trials_now - pair.passed_now for pair in pool.pairs)
     tried = sum(pair.trials_now for pair in pool.pairs)
     cases = "one case" if len(pool.pairs) == 1 else f"{number_word(len(pool.pairs))} cases"
     loss, most = shown_apart(pool.loss, pool.allowed, "ratio", shown_delta)
+    beyond = f", more than the {most} allowed: {chance(p)}"
+    sure = beyond if pool.proves(p) else ": that doesn't refute the one that failed"
     message = (
         f"{pool.run.name}: over {number_word(pool.tries)} tries of this commit {failed} of {tried} fresh trials of "
-        f"{cases} failed, a loss of {loss}, more than the {most} allowed: {_sure(pool, p)}"
+        f"{cases} failed, a loss of {loss}{sure}"
     )
     return Reason(
         stage="drop",

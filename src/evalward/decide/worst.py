@@ -86,6 +86,10 @@ def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measu
     return run.model_copy(update=update)
 
 
+def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:
+    return [_failed(result, alike) if may_hide_a_failure(result) else result for result in results]
+
+
 class _Alike:
     """Valid trials, now or before, that tell what a trial of a case weighs and uses."""
 
