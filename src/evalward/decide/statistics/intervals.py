@@ -84,7 +84,7 @@ def padded_difference(differences: Sequence[float], step: float, confidence: flo
 
     Few cases that hardly ever fail show too little of how much they vary: for 37 of them that pass in 95 % of their
     trials, five against one, Student's interval alone covers the truth in 85 %, and this one in 97 % (simulated:
-    `python -m benchmarks.simulation intervals`). Adding what was not seen yet is Bonett and Price's idea (2012), as it
+    `python -m benchmarks.grid coverage`). Adding what was not seen yet is Bonett and Price's idea (2012), as it
     is Agresti and Caffo's (2000).
     """
     if len(differences) < 2:
