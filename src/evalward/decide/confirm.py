@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from evalward.decide.rules import judged, rules_of_run
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
-from evalward.records.policy import Confirm, Policy, Rule
+from evalward.records.metric import EPSILON
+from evalward.records.policy import Confirm, Limits, Policy, Rule
 
 
 @dataclass(frozen=True)
@@ -44,14 +45,19 @@ def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Se
     if policy.confirm is None or comparison.interrupted:
         return []
     runs = [run for run in comparison.runs if judged(run) and run.random and run.confirmation is None]
-    found = [(run, _tried(run, _asked(run, policy, defaults))) for run in runs]
+    found = [(run, _tried(run, _asked(run, policy, defaults), policy.limits)) for run in runs]
     return [_retry(run, cases, policy.confirm) for run, cases in found if cases]
 
 
-def _tried(run: RunComparison, asked: bool) -> list[CaseChange]:
+def _tried(run: RunComparison, asked: bool, limits: Limits) -> list[CaseChange]:
     """The cases that failed, once one was lost and a rule asks, and those that broke, which are neither."""
     failed = [case for case in run.cases if asked and _failed(case)]
-    return [case for case in run.cases if _broke(case) or (case in failed and any(_lost(other) for other in failed))]
+    few = run.errors <= limits.max_error_rate * run.planned + EPSILON  # more is an outage, and not judged anyway
+    return [
+        case
+        for case in run.cases
+        if (few and _broke(case)) or (case in failed and any(_lost(other) for other in failed))
+    ]
 
 
 def _asked(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> bool:

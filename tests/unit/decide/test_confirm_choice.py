@@ -11,6 +11,7 @@ from evalward.records.policy import Confirm, Rule
 from support.outcomes import DROP, decided, known, measured, outcome_of, retried, steady, trials
 from support.results import baseline, report, result, run
 
+TWENTY = known(steady(20, "PPPPP", c9="FFFFF"))
 BEFORE = known(steady(10, "PPPPP", c8="FFFFP", c9="FFFFF"))
 
 
@@ -42,12 +43,16 @@ def test_several_trials_now__most_have_to_fail_or_half_of_them() -> None:
 
 
 def test_known_case_that_broke__is_tried_again_whatever_else_there_is() -> None:
-    assert chosen(retried(measured(steady(10, c1="E")), BEFORE)) == {"c1": 4}
-    assert chosen(retried(measured(steady(10, c1="E", c9="F")), BEFORE)) == {"c1": 4}  # c9 never passed
+    assert chosen(retried(measured(steady(20, c1="E")), TWENTY)) == {"c1": 4}
+    assert chosen(retried(measured(steady(20, c1="E", c9="F")), TWENTY)) == {"c1": 4}  # c9 never passed
     floors = [Rule(metric=name, goal=0.0) for name in ("pass_rate", "overall_rate", "tool_call_success_rate")]
-    assert chosen(retried(measured(steady(10, c1="E", c2="F")), BEFORE, floors)) == {"c1": 4}
-    assert retried(measured(steady(10, c1="S", new="E")), BEFORE) == []  # left out on purpose; not known
-    assert retried(measured(steady(10, c1="E"), random=False), BEFORE) == []
+    assert chosen(retried(measured(steady(20, c1="E", c2="F")), TWENTY, floors)) == {"c1": 4}
+    assert retried(measured(steady(20, c1="S", new="E")), TWENTY) == []  # left out on purpose; not known
+    assert retried(measured(steady(20, c1="E"), random=False), TWENTY) == []
+
+
+def test_cases_that_broke_in_an_outage__are_not_tried_again() -> None:
+    assert retried(measured(steady(20, c1="E", c2="E")), TWENTY) == []
 
 
 def test_only_what_can_be_compared__is_tried_again() -> None:
