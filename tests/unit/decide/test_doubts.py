@@ -168,7 +168,9 @@ def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_cas
     ]
     runs = [now.runs[0].model_copy(update={"beside": Beside(base=base, head=hidden)})]
     found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
-    assert any("14 trials ended in an error; had they failed, the verdict would be fail" in r.message for r in found.reasons)
+    assert any(
+        "14 trials ended in an error; had they failed, the verdict would be fail" in r.message for r in found.reasons
+    )
 
 
 @pytest.mark.parametrize("head", [{}, {"c1": "EE", "c2": "EE"}])
