@@ -52,15 +52,15 @@ class SideBySide(Record):
 class Evidence(Record):
     """How sure a rule's drop is.
 
-    `delta` is now − before as it was decided on: over the planned trials, or, where `confirmed`, over the fresh trials
-    of the cases that had failed, or, where `beside`, the head's against those of the base that was measured with it.
-    `open` is what cases that should have been tried like this, and were not, may add to it. `spread`: the drop shows in
-    the planned trials of all cases rather than in those tried again. `interval` is that of the planned difference;
-    `detectable` the smallest change for the worse that would have been seen four times out of five, at the rule's
-    `alpha`; `assumed`: with the variance within a case taken from experience, as the trials are too few to tell. `p` is
-    the probability of a result at least as bad when nothing changed, and `share` how much of `alpha` this look at the
-    trials has; `corrected` is p for that share and for as many tests as the policy makes. `fewest` is how many cases at
-    least have to break before this baseline can convict anybody.
+    `delta` is now − before as it was decided on: over the planned trials, or, where `confirmed`, over the fresh
+    trials of the cases that had failed, or, where `beside`, the head's against those of the base that was measured
+    with it. `open` is what cases that should have been tried like this, and were not, may add to it. `spread`: the
+    drop shows in the planned trials of all cases rather than in those tried again. `interval` is that of the planned
+    difference; `detectable` a change for the worse, over all cases, that whole checks like this one see at least four
+    times out of five, at the rule's `alpha`; `assumed`: with the variance within a case taken from experience, as the
+    trials are too few to tell. `p` is the probability of a result at least as bad when nothing changed, and `share`
+    how much of `alpha` this look at the trials has; `corrected` is p for that share and for as many tests as the
+    policy makes. `fewest` is how many cases at least have to break before this baseline can convict anybody.
     """
 
     test: Test = "none"

@@ -44,7 +44,7 @@ def test_how_sure__tells_interval_difference_and_decision_of_each_metric() -> No
     assert cells[2].startswith("−7.0 pp (")
     assert cells[3].startswith("−")
     assert cells[4].startswith("pass_rate fell 7.03 points (98.92 % → 91.89 %), more than the 2 points allowed")
-    assert "smallest change for the worse" in text
+    assert "a change for the worse, of a share over all cases, that a check like this one sees" in text
 
 
 def test_how_sure__has_nothing_to_say_where_chance_has_no_part() -> None:
