@@ -48,6 +48,8 @@ def _more(evidence: Evidence | None, run: RunComparison | None, confirm: Confirm
     """Which trials would tell more, and how many they are. Never those that there are already."""
     if evidence is None:
         return "More samples of each benchmark tell more."
+    if evidence.beside:
+        return _more_beside(run, confirm)
     before, now = round(evidence.trials_before), round(evidence.trials_now)
     if before < FEW_TRIALS:
         cost = (FEW_TRIALS - before) * evidence.cases
@@ -60,6 +62,18 @@ def _more(evidence: Evidence | None, run: RunComparison | None, confirm: Confirm
         cost = (tries - confirm.trials) * failed
         return f"More fresh tries tell more: `confirm: {{trials: {tries}}}` in the config takes {_trials(cost)}."
     return ""
+
+
+def _more_beside(run: RunComparison | None, confirm: Confirm | None) -> str:
+    """Where both sides were measured: more of the same."""
+    cases = len(run.beside.cases) if run is not None and run.beside is not None else 0
+    if confirm is None or not cases or confirm.base_trials >= MOST_FRESH:
+        return ""
+    each = min(2 * confirm.base_trials, MOST_FRESH)
+    cost = 2 * (each - confirm.base_trials) * cases
+    return (
+        f"More trials of both sides tell more: `confirm: {{base_trials: {each}}}` in the config takes {_trials(cost)}."
+    )
 
 
 def _trials(count: int) -> str:

@@ -7,7 +7,7 @@ import pytest
 from evalward.commands.pipeline import judge_report
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Limits, Policy, Rule
-from evalward.records.report import Report
+from evalward.records.report import Beside, Report
 from evalward.records.verdict import Outcome, Reason
 from support.results import baseline, report, result, run, verdict_of
 
@@ -62,6 +62,26 @@ def test_doubts__five_trials_are_not_advised_to_whom_has_them() -> None:
 def test_doubts__of_fresh_tries_are_settled_by_more_of_them() -> None:
     told = advice(now(1, "F", "FPPF"), before(5), Confirm(trials=4))
     assert told.endswith("More fresh tries tell more: `confirm: {trials: 8}` in the config takes 4 more trials.")
+
+
+@pytest.mark.parametrize(
+    ("trials", "expected"),
+    [
+        (8, " More trials of both sides tell more: `confirm: {base_trials: 16}` in the config takes 16 more trials."),
+        (16, " More trials of both sides tell more: `confirm: {base_trials: 20}` in the config takes 8 more trials."),
+        (20, ""),
+    ],
+)
+def test_doubts__that_both_sides_left_are_settled_by_more_of_both(trials: int, expected: str) -> None:
+    measured = now(1, "F", "FFFF")
+    sides = [
+        [result("c00", word, trial=n) for n, word in enumerate(words, 6)]
+        for words in (("passed", "passed"), ("failed", "failed"))
+    ]
+    beside = Beside(base=sides[0], head=sides[1])
+    runs = [each.model_copy(update={"beside": beside}) for each in measured.runs]
+    told = advice(measured.model_copy(update={"runs": runs}), before(5), Confirm(base_trials=trials))
+    assert told == f"Look at the broken cases.{expected}"
 
 
 def limited(rule: Rule) -> Reason:
