@@ -168,7 +168,9 @@ def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_cas
     ]
     runs = [now.runs[0].model_copy(update={"beside": Beside(base=base, head=hidden)})]
     found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
-    assert any("14 trials ended in an error; had they failed, the verdict would be fail" in r.message for r in found.reasons)
+    assert any(
+        "14 trials ended in an error; had they failed, the verdict would be fail" in r.message for r in found.reasons
+    )
 
 
 @pytest.mark.parametrize("head", [{}, {"c1": "EE", "c2": "EE"}])
@@ -178,6 +180,15 @@ def test_nothing_valid_of_it__leaves_the_first_decision_and_says_so(head: dict[s
     assert evidence is not None
     assert (found.verdict.outcome, evidence.beside) == (Outcome.FAIL, False)
     assert any("was not measured beside the head: the budget was spent" in told for told in found.verdict.warnings)
+
+
+def test_part_of_it__is_evidence__and_why_it_is_a_part_is_said() -> None:
+    note = "it ended early: budget: $5 are spent"
+    found = judged(broken(), {"c1": "PP"}, {"c1": "FF"}, note=note)
+    evidence = outcome_of(found.verdict).evidence
+    assert evidence is not None
+    assert evidence.beside
+    assert any(f"not everything in doubt was measured on both sides: {note}" in each for each in found.verdict.warnings)
 
 
 def test_trials_of_another_definition__are_no_evidence() -> None:
