@@ -34,6 +34,7 @@ from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED, Outcom
 from evalward.render.baseline import baseline_text
 from evalward.render.baseline_diff import difference_markdown, difference_text
 from evalward.render.escape import log_text, one_line
+from evalward.render.numbers import plural
 
 LONGEST_REASON = 500  # characters: a sentence or three in a file that people read in diffs
 _MOST_SENTENCES = 10
@@ -224,7 +225,7 @@ def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline,
         return EXIT_OK
     write_text(path, dump_baseline(made), world.redaction)
     cases = sum(len(run.cases) for run in made.runs)
-    world.say(f"{path}: {len(made.runs)} runs, {cases} cases. Commit it.")
+    world.say(f"{path}: {plural(len(made.runs), 'run')}, {plural(cases, 'case')}. Commit it.")
     return EXIT_OK
 
 

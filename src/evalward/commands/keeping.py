@@ -10,6 +10,7 @@ from evalward.decide.pooling import Measured
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, Comparison
 from evalward.records.policy import Policy
+from evalward.records.report import Report
 from evalward.records.verdict import Verdict
 
 
@@ -42,7 +43,27 @@ def kept_baseline(
 def _kept(measured: Measured, previous: Baseline | None, policy: Policy, moved: Moved) -> Kept:
     report = measured.report
     update = update_baseline([measured], previous, measures(report), keep=moved, policy=policy)
-    return Kept(update, judge_report(report, update.baseline, policy).verdict)
+    verdict = judge_report(report, update.baseline, policy).verdict
+    alone = _without_the_base(report, verdict, policy)
+    return Kept(update, verdict if alone is report else judge_report(alone, update.baseline, policy).verdict)
+
+
+def _without_the_base(report: Report, verdict: Verdict, policy: Policy) -> Report:
+    """Without the base beside the runs that look worse: what they lost against it is taken, the new baseline has it.
+
+    It stays where it excuses a run (a provider that drifted), and in suites that are compared with the base, accepted
+    or not.
+    """
+    worse = _worse(verdict)
+    taken = [
+        r.beside is not None and (r.suite, r.target) in worse and r.suite not in policy.with_base for r in report.runs
+    ]
+    if not any(taken):
+        return report
+    runs = [
+        run.model_copy(update={"beside": None}) if out else run for run, out in zip(report.runs, taken, strict=True)
+    ]
+    return report.model_copy(update={"runs": runs})
 
 
 def _moved(comparison: Comparison) -> Moved:
@@ -60,5 +81,9 @@ def _has_moved(case: CaseChange) -> bool:
 
 def _left(verdict: Verdict, moved: Moved) -> Moved:
     """The runs without those that still look worse."""
-    worse = {(reason.suite, reason.target) for reason in verdict.reasons if reason.stage == "drop"}
+    worse = _worse(verdict)
     return {key: cases for key, cases in moved.items() if key[:2] not in worse}
+
+
+def _worse(verdict: Verdict) -> set[tuple[str | None, str | None]]:
+    return {(reason.suite, reason.target) for reason in verdict.reasons if reason.stage == "drop"}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evalward.commands.files import emit
 from evalward.commands.world import World
 from evalward.records.base import clean_text
 from evalward.records.verdict import EXIT_FAILED, EXIT_OK
@@ -35,7 +36,7 @@ def safety(world: World, options: SafetyOptions) -> int:
             line = _line(command, assessment, options.level)
         else:
             line = _text(command, assessment, colour=colour)
-        world.out.write(world.redaction.known(line) + "\n")
+        emit(world, line, None)
     level = options.level
     forbidden = level is not None and not all(allowed(assessment, level) for _, assessment in assessed)
     return EXIT_FAILED if forbidden else EXIT_OK

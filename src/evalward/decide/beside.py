@@ -66,6 +66,7 @@ def side_by_side(run: Run, seen: Sequence[Seen]) -> SideBySide | None:
         base_passed=base.passed,
         head_trials=head.trials,
         head_passed=head.passed,
+        note=run.beside.note,
         drifted=_drift(seen) <= DRIFT,
     )
 

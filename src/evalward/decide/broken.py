@@ -71,6 +71,8 @@ def noticed(run: RunComparison, since: str | None) -> list[str]:
         told.append(f"{run.name}: {every} of {of} broke; a fresh one stands for it")
     if run.beside and run.beside.unusable:
         told.append(f"{run.name}: the base was not measured beside the head: {run.beside.unusable}")
+    elif run.beside and run.beside.note:
+        told.append(f"{run.name}: not everything in doubt was measured on both sides: {run.beside.note}")
     if run.beside and run.beside.drifted:
         told.append(_drifted(run, since))
     return told

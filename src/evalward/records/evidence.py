@@ -35,7 +35,8 @@ class SideBySide(Record):
     """What measuring the base again, beside the head, gave for one run.
 
     `commit` is the base's; `cases` are the ids of those with a valid trial on both sides, and the counts are their
-    valid trials and how many of these passed. `unusable` says why there are none. `drifted`: the base's trials fall
+    valid trials and how many of these passed. `unusable` says why there are none, `note` why there
+    are not all that were asked for. `drifted`: the base's trials fall
     short of the committed baseline's of the same cases beyond chance, so something else than the pull request changed.
     """
 
@@ -46,6 +47,7 @@ class SideBySide(Record):
     head_trials: Count = 0
     head_passed: Count = 0
     unusable: str | None = None
+    note: str | None = None
     drifted: bool = False
 
 

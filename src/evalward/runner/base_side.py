@@ -69,7 +69,7 @@ class BaseCommit:
         try:
             return work()
         except InputError as error:
-            raise NotMeasuredError(f"the base can't be measured: {error.problems[0]}") from error
+            raise NotMeasuredError(f"the base can't be measured: {str(error.problems[0]).rstrip('.')}") from error
         except RemoteFilesError as error:
             raise NotMeasuredError(f"the base can't be read: {str(error).rstrip('.')}") from error
         except OSError as error:

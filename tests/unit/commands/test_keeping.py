@@ -10,7 +10,8 @@ from evalward.decide.pooling import Measured
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.problem import InputError
-from evalward.records.report import Report
+from evalward.records.report import Beside, Report
+from evalward.records.result import Result
 from evalward.records.verdict import Outcome
 from support.results import baseline, report, result, run
 
@@ -70,6 +71,30 @@ def test_another_prompt__thins_nothing() -> None:
 def test_the_accepted_report__passes_against_it() -> None:
     assert judge_report(BROKEN, before(5), POLICY).verdict.outcome is Outcome.FAIL
     assert judge_report(BROKEN, kept(BROKEN, before(5)), POLICY).verdict.outcome is Outcome.PASS
+
+
+def beside(base: str) -> Report:
+    """Two broken cases, and the base beside them: each did what `base` says."""
+
+    def side(letters: str) -> list[Result]:
+        return [result(name, WORDS[x], trial=5 + n) for name in ("c00", "c01") for n, x in enumerate(letters, 1)]
+
+    again = Beside(commit="b" * 40, head=side("F" * len(base)), base=side(base))
+    known = now({"c00": "F", "c01": "F"}, {"c00": "FFFF", "c01": "FFFF"})
+    return known.model_copy(update={"runs": [known.runs[0].model_copy(update={"beside": again})]})
+
+
+def test_what_was_lost_against_the_base__is_accepted_with_it__and_thins_nothing() -> None:
+    lost = beside("PPPPPPPP")
+    assert judge_report(lost, before(5), POLICY).verdict.outcome is Outcome.FAIL
+    done = kept_baseline(Measured(lost, "r.json"), before(5), POLICY)
+    assert done.verdict.outcome is Outcome.PASS, done.verdict.headline
+    made = done.update.baseline
+    assert (trials(made, "c00"), trials(made, "c05")) == ("FFFFF", "PPPPPP")
+
+
+def test_a_base_that_drifted_too__still_excuses() -> None:
+    assert kept_baseline(Measured(beside("FFFFFFFF"), "r.json"), before(5), POLICY).verdict.outcome is Outcome.PASS
 
 
 def test_a_later_drop__is_seen_against_it() -> None:

@@ -182,6 +182,15 @@ def test_nothing_valid_of_it__leaves_the_first_decision_and_says_so(head: dict[s
     assert any("was not measured beside the head: the budget was spent" in told for told in found.verdict.warnings)
 
 
+def test_part_of_it__is_evidence__and_why_it_is_a_part_is_said() -> None:
+    note = "it ended early: budget: $5 are spent"
+    found = judged(broken(), {"c1": "PP"}, {"c1": "FF"}, note=note)
+    evidence = outcome_of(found.verdict).evidence
+    assert evidence is not None
+    assert evidence.beside
+    assert any(f"not everything in doubt was measured on both sides: {note}" in each for each in found.verdict.warnings)
+
+
 def test_trials_of_another_definition__are_no_evidence() -> None:
     other = trials({"c1": "PPPPPPPP"}, 9, definition="sha256:other")
     beside = Beside(base=other, head=other)

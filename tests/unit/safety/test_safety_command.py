@@ -95,6 +95,24 @@ def test_lines_of_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked(["ls"], b"rm -rf /", monkeypatch) == (0, "safe      ls\n")
 
 
+def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    code, text = asked(["--level", "moderate", "-"], b"rm -rf /\n", monkeypatch)
+    assert (code, text[:18]) == (1, "critical  rm -rf /")
+
+
+@pytest.mark.parametrize(
+    ("lines", "risks"),
+    [
+        (b"rm \\\n -rf /\n", ["critical"]),
+        (b"rm \\\n-rf \\\n/", ["critical"]),
+        (b"echo \\\\\nrm -rf /\n", ["safe", "critical"]),  # a quoted backslash ends its line
+    ],
+)
+def test_a_line_that_goes_on_is_one_command(lines: bytes, risks: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    _, text = asked([], lines, monkeypatch)
+    assert [line.split()[0] for line in text.splitlines() if not line.startswith(" ")] == risks
+
+
 @pytest.mark.parametrize(("content", "why"), [(None, "is closed"), (b"x" * (MOST_INPUT + 1), "longer than 16 MiB")])
 def test_standard_input_that_can_not_be_used(content: bytes | None, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=why):
