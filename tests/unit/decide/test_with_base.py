@@ -39,6 +39,14 @@ def test_what_broke_since_the_base__fails() -> None:
     assert verdict.outcome is Outcome.FAIL, verdict.headline
 
 
+def test_what_broke_since_the_base__is_not_advised_to_be_accepted() -> None:
+    broken = {f"c{number}": "FFFFF" for number in range(6)}
+    (reason, *_) = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP"))).reasons
+    assert reason.remedy == (
+        "Look at the broken cases and mend them. The suite is compared with the base commit, so no baseline can accept it."
+    )
+
+
 def test_what_the_base_fails_too__passes() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     same = steady(each="PPPPP") | broken
