@@ -43,7 +43,8 @@ def test_what_broke_since_the_base__is_not_advised_to_be_accepted() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     (reason, *_) = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP"))).reasons
     assert reason.remedy == (
-        "Look at the broken cases and mend them. The suite is compared with the base commit, so no baseline can accept it."
+        "Look at the broken cases and mend them. "
+        "The suite is compared with the base commit, so no baseline can accept it."
     )
 
 
