@@ -39,6 +39,9 @@ def _above(outcome: RuleOutcome) -> bool:
 
 
 def _of_drop(run: RunComparison | None) -> str:
+    if run is not None and run.base_now is not None:
+        what = "the broken cases and mend them" if run.of("broken") else "what changed and mend it"
+        return f"Look at {what}. The suite is compared with the base commit, so no baseline can accept it."
     if run is not None and run.of("broken"):
         return "Look at the broken cases: mend them, or accept the change, which updates the baseline."
     return "Look at what changed: mend it, or accept the change, which updates the baseline."

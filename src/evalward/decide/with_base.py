@@ -17,6 +17,11 @@ from evalward.records.report import MeasuredBase, Report, Run
 from evalward.records.result import Result, Status
 from evalward.records.verdict import OUTCOMES, STAGES, Outcome, Reason, Verdict
 
+_BY_NAME = "the base is measured under its own names"
+_RENAMED = (
+    "Keep the old name beside the new one in this pull request and remove it in the next; or waive it in the config, "
+    "with a reason: a pull request is judged by its base's."
+)
 _REMEDY = (
     "Measure it where the base commit is: check out with `fetch-depth: 2` or more, or name it with "
     "`evalward check --base COMMIT`. Or compare the suite with a committed baseline: `compare_with: baseline`."
@@ -109,7 +114,7 @@ def baseless(report: Report, policy: Policy) -> list[str]:
 def with_unmeasured_base(verdict: Verdict, report: Report, policy: Policy) -> Verdict:
     """The verdict, and what could not be compared because the base was not, or not well enough, measured."""
     verdict = verdict.model_copy(update={"warnings": [*verdict.warnings, *_warnings(report)]})
-    reasons = list(_reasons(report, policy))
+    reasons = [*_reasons(report, policy), *_evaded(verdict, report, policy)]
     if not reasons:
         return verdict
     joined = sorted(
@@ -134,6 +139,27 @@ def _reasons(report: Report, policy: Policy) -> Iterator[Reason]:
             yield _inconclusive(f"{name} was not compared with the base: {why}", None)
     for run in found.runs if found else []:
         yield from _broken(run, policy)
+
+
+def _evaded(verdict: Verdict, report: Report, policy: Policy) -> Iterator[Reason]:
+    """The base's runs that are gone and have a successor: it was compared with nothing, so a new name is no way out.
+
+    On the base's side only what has the same name is measured.
+    """
+    here = {(run.suite, run.target) for run in report.runs}
+    told = {(reason.suite, reason.target) for reason in verdict.reasons if reason.stage == "missing"}
+    for run in report.base.runs if report.base and not report.partial else []:
+        known = (run.suite, run.target) in here | told or run.suite not in policy.with_base
+        if known or policy.waiver(run.suite, run.target, run.name):
+            continue
+        yield Reason(
+            stage="missing",
+            outcome=Outcome.FAIL,
+            message=f"{run.name} has another name now, so it was compared with nothing: {_BY_NAME}",
+            remedy=_RENAMED,
+            suite=run.suite,
+            target=run.target,
+        )
 
 
 def _broken(run: Run, policy: Policy) -> Iterator[Reason]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -94,21 +95,48 @@ def beside_plan(plan: Plan, report: Report, wanted: Sequence[Retry], base_of: Fi
 
 def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: Mapping[str, int]) -> list[PlannedRun]:
     chosen = [case for case in head.cases if case.id in trials]
-    both = equally_defined(chosen, base.cases)
+    both = {name: case for name, case in equally_defined(head.cases, base.cases).items() if name in trials}
     if not both:
         raise NotMeasuredError("the base asks each of the cases otherwise, or not at all")
     numbers = {case.id: range(last.get(case.id, 0) + 1, last.get(case.id, 0) + 1 + trials[case.id]) for case in chosen}
     own = [case for case in chosen if case.id in both]
     return [
         replace(head, cases=own, numbers=numbers),
-        replace(base, cases=[both[case.id] for case in own], numbers=numbers, apart=True),
+        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, apart=True),
     ]
 
 
+def _named(case: Case, name: str) -> Case:
+    """The base's case under today's id: its trials are held against those of that id."""
+    return case if case.id == name else case.model_copy(update={"id": name})
+
+
 def equally_defined(head: Sequence[Case], base: Sequence[Case]) -> dict[str, Case]:
-    """The base's cases, by id, that ask what the head's case of this id asks."""
-    definitions = {case.id: case.definition for case in head}
-    return {case.id: case for case in base if definitions.get(case.id) == case.definition}
+    """The base's cases that ask what the head's ask, by the head's ids.
+
+    A case that has another id now is the one that went where just one of its definition came and just one went, as
+    for `decide.succession`: a new name may not keep a case from being compared.
+    """
+    known, here = {case.id: case for case in base}, {case.id for case in head}
+    came = _by_definition(case for case in head if case.id not in known)
+    went = _by_definition(case for case in base if case.id not in here)
+    same = {case.id: known[case.id] for case in head if case.id in known}
+    renamed = {
+        cases[0].id: went[definition][0]
+        for definition, cases in came.items()
+        if len(cases) == len(went.get(definition, ())) == 1
+    }
+    pairs = same | renamed
+    return {
+        case.id: pairs[case.id] for case in head if case.id in pairs and pairs[case.id].definition == case.definition
+    }
+
+
+def _by_definition(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        found[case.definition].append(case)
+    return found
 
 
 def _last(run: Run) -> dict[str, int]:

@@ -84,8 +84,7 @@ def make_plan(
     if problems:
         raise InputError(problems)
     if not any(run.cases for run in runs):
-        what = _shown([*selection.targets, *selection.cases, *_asked_by_id(selection)])
-        raise wrong(loaded.file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
+        raise _nothing(selection, loaded.file)
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings)
 
@@ -191,6 +190,15 @@ def _measurable(run: PlannedRun) -> PlannedRun:
     for judge, variable in (run.suite.judges.missing_keys if run.suite.judges else {}).items():
         return replace(run, not_measured=f"there is no key for the judge {judge} here ({variable} is not set)")
     return run
+
+
+def _nothing(selection: Selection, file: str) -> InputError:
+    """The mistake of a selection that leaves nothing to run."""
+    if selection.only is not None:
+        gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
+        return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")
+    what = _shown([*selection.targets, *selection.cases])
+    return wrong(file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
 
 
 def _asked_by_id(selection: Selection) -> list[str]:

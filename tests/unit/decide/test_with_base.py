@@ -10,9 +10,11 @@ from evalward.commands.pipeline import Judging, judge_report, measures, retries_
 from evalward.decide.baseline import update_baseline
 from evalward.decide.pooling import Measured
 from evalward.decide.with_base import judged_against
-from evalward.records.policy import Policy
+from evalward.records.policy import Policy, Waiver
 from evalward.records.problem import InputError
-from evalward.records.report import MeasuredBase, Report
+from evalward.records.report import MeasuredBase, Report, Run
+from evalward.records.result import Status
+from evalward.records.succession import Predecessor
 from evalward.records.verdict import Outcome, Verdict
 from support.outcomes import DROP, TARGET, Letters, steady, trials
 from support.results import baseline, report, result, run
@@ -37,6 +39,35 @@ def test_what_broke_since_the_base__fails() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     verdict = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP")))
     assert verdict.outcome is Outcome.FAIL, verdict.headline
+
+
+def test_what_broke_since_the_base__is_not_advised_to_be_accepted() -> None:
+    broken = {f"c{number}": "FFFFF" for number in range(6)}
+    (reason, *_) = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP"))).reasons
+    assert reason.remedy == (
+        "Look at the broken cases and mend them. "
+        "The suite is compared with the base commit, so no baseline can accept it."
+    )
+
+
+@pytest.mark.parametrize(("suite", "target"), [("suite", "openai/new"), ("other", TARGET)])
+def test_what_has_another_name_now__is_no_way_out(suite: str, target: str) -> None:
+    replaces = Predecessor(suite="suite", target=TARGET)
+    now = both(steady(each="PPPPP"), steady(each="PPPPP"))
+    head = now.runs[0].model_copy(update={"suite": suite, "target": target, "replaces": replaces})
+    known = MeasuredBase(commit=COMMIT, runs=[unmeasured(TARGET)])
+    renamed = now.model_copy(update={"runs": [head], "base": known})
+    verdict = decided(renamed)
+    assert verdict.outcome is Outcome.FAIL, verdict.headline
+    assert f"suite × {TARGET} has another name now, so it was compared with nothing" in verdict.headline
+    waived = POLICY.model_copy(update={"waive": [Waiver(id=TARGET, reason="an upgrade")]})
+    assert decided(renamed, waived).outcome is not Outcome.FAIL
+
+
+def unmeasured(target: str) -> Run:
+    """A run of the base that the head doesn't have: its cases are known, and were not run."""
+    left = [result.model_copy(update={"status": Status.SKIPPED}) for result in trials(steady())]
+    return run(left, target=target, suite="suite", random=True)
 
 
 def test_what_the_base_fails_too__passes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalward.decide.confirm import Retry
-from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, with_beside
+from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally_defined, with_beside
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
 from evalward.engine.selection import Selection
@@ -84,6 +84,22 @@ def test_case_that_the_base_asks_otherwise__is_left_out_on_both_sides(tmp_path: 
     pairs = pairs_of(head, planned(tmp_path / "base", "a", "b", a="Print A."), measured(head), a=2, b=2)
     assert {case for _, case, _ in order(pairs)} == {"b"}
     assert pairs.notes == {("shell", "nop"): "1 case of them the base asks otherwise, or not at all"}
+
+
+def test_case_of_another_id__is_measured_as_what_it_was(tmp_path: Path) -> None:
+    head = planned(tmp_path, "new", "b", new="Print a.")
+    base = planned(tmp_path / "base", "a", "b")
+    pairs = pairs_of(head, base, measured(head), new=1)
+    assert order(pairs) == [(False, "new", 3), (True, "new", 3)]
+    assert dict(pairs.notes) == {}
+    known = equally_defined(head.runs[0].cases, base.runs[0].cases)
+    assert {name: case.id for name, case in known.items()} == {"new": "a", "b": "b"}
+
+
+def test_several_of_one_definition__are_none_of_them_paired(tmp_path: Path) -> None:
+    head = planned(tmp_path, "new", "newer", "b", new="Print a.", newer="Print a.")
+    base = planned(tmp_path / "base", "a", "b")
+    assert list(equally_defined(head.runs[0].cases, base.runs[0].cases)) == ["b"]
 
 
 def test_no_case_that_both_have__is_a_note(tmp_path: Path) -> None:

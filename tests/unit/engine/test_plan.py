@@ -93,7 +93,10 @@ def test_other_trials_are_no_restriction(loaded: LoadedConfig) -> None:
         (Selection(targets=["anthropic/*"]), "nothing matches 'anthropic/*'"),
         (Selection(cases=["zz", "yy"]), "nothing matches 'zz', 'yy'"),
         (Selection(suites=["two"], targets=["oracle"]), "nothing matches 'oracle'"),
-        (Selection(only=[ChosenCases(suite="two", target="nop", cases=["a1"])]), "nothing matches 'a1'"),
+        (
+            Selection(only=[ChosenCases(suite="two", target="nop", cases=["a1"])]),
+            "none of the cases that failed last time: 'a1'",
+        ),
     ],
 )
 def test_a_selection_of_nothing_is_a_mistake(loaded: LoadedConfig, selection: Selection, message: str) -> None:
