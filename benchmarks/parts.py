@@ -14,8 +14,12 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import raw
+from benchmarks.anchor import TITLE as ANCHOR
+from benchmarks.anchor import anchor
 from benchmarks.history import history
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.reruns import TITLE as RERUNS
+from benchmarks.reruns import reruns
 from benchmarks.simulation import TITLE, simulation
 from benchmarks.speedup import aggregated
 from benchmarks.statistics import measure_statistics
@@ -227,5 +231,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
     "statistics": ("The tests of the verdict for 1,000 cases, against 37", measure_statistics),
     "simulation": (TITLE, simulation),
+    "anchor": (ANCHOR, anchor),
+    "reruns": (RERUNS, reruns),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

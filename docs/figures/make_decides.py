@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 WIDTH, LEFT, BAR, GAP, PANEL = 860, 250, 16, 12, 270
 TOP, MIDDLE = 92, 40  # above the first bar; between the two panels
 PANELS = (("nothing changed: fails anyway", 0), ("3 of 37 cases broken: fails", 3))
-LEGEND = "× is trials of each case: baseline × now. Evalward runs each case once, and failed ones again."
+LEGEND = "× is trials: baseline × now. Evalward runs each case once, failed ones again, in doubt beside the base."
 # Colours that keep their contrast on white and on GitHub's dark page; dark mode changes the text only.
 STYLE = """
 text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1f2328}
@@ -68,7 +68,7 @@ def draw(figures: Sequence[dict[str, object]]) -> str:
         _text(
             0,
             40,
-            "× is trials of each case: baseline × now. Evalward runs each case once, and failed ones again.",
+            LEGEND,
             "dim",
         ),
     ]

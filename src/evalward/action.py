@@ -5,16 +5,21 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from evalward.commands.accept import Case, accept_comment, accept_label, label_case
+from evalward.commands.accepted import honoured
+from evalward.commands.accepting import in_ci
+from evalward.commands.again import again_of, judge_again, of_others, remembered
+from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.base_files import head_files
 from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
 from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
 from evalward.commands.edits import Edits, edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.measuring import load, runner_of
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judge, Judging, judge_report
 from evalward.commands.publish import publish
 from evalward.commands.release import ReleaseOptions, judge_release, leave_release
 from evalward.commands.reporting import Work, new_report, report_of_step
@@ -23,6 +28,7 @@ from evalward.commands.surfaces import Page, Surfaces, annotated, wrong_inputs
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
+from evalward.decide.anchor import Anchor
 from evalward.decide.proposal import as_proposed
 from evalward.git import GitTree, repository_path
 from evalward.github.base import resolve_base
@@ -42,10 +48,11 @@ from evalward.keeper.session import Runner as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
+from evalward.records.release import ReleaseReport
 from evalward.records.report import REPORT_FILE, Report
-from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
+from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement, Verdict
 from evalward.redaction import Redaction
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.escape import log_text, md_prose
 
 
@@ -78,7 +85,7 @@ class Job:
         pull = None
         if settings.mode == "check" and plan.comment and plan.pull_number is not None:
             pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs)
+        return Surfaces(self.world, settings, runner, marker, pull, self.redaction, self.outputs, plan.base_ref)
 
     def opened(self) -> Job:
         """With the output folder open, and nothing of an earlier run where this one measures. Raises `InputError`."""
@@ -180,12 +187,18 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     base = resolve_base(job.plan, tree)
     sides = read_sides(job.settings, job.plan, base, tree, loaded, files=head_files(head, job.settings))
     job = job.hiding(sides.providers)
+    word = honoured(job.surfaces, job.plan, sides.judging, tree, client) if sides.base.sha else None
+    sides = sides.accepting(word.baseline) if word else sides
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     work = Work(job.surfaces, job.plan, head, sides, sides.applied(loaded), tree, spare_keyless=spare)
     report, digest = report_of_step(work, read) if job.settings.report is not None else new_report(work)
     history = _history(job, client, tree, sides, head)
-    judgement = judge_report(report, sides.judging.baseline, sides.judging.policy, history)
+    judge = partial(judge_report, history=history, anchor=_anchor(job, tree, sides))
+    judgement = judge(report, sides.judging.baseline, sides.judging.policy)
+    pushed = of_others(history, report) if job.plan.kind == "push" else ()
+    again = again_of(job.surfaces, client, sides.judging.policy, sides.judging.baseline, pushed)
+    judgement, tried = judge_again(job.surfaces, judgement, report, sides.judging.baseline, again)
     if job.plan.proposed:
         judgement = as_proposed(
             judgement,
@@ -193,13 +206,27 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
             unjudged=sides.unprotected and not job.settings.bootstrap,
             asked=job.settings.fail_on,
         )
+    judgement = word.told(judgement) if word else judgement
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
-    context = _context(job, sides, edits)
+    judging = Judging(sides.judging.baseline, sides.judging.policy)
+    accept = in_ci(job.settings, job.runner, job.plan, report, judging, judgement=judgement)
+    context = _context(job, sides, edits, accept, (word.note,) if word else ())
     job.surfaces.show(judgement, annotate_cases=True)
-    page = job.surfaces.judged(judgement, report, context, digest)
+    page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     _keep_history(job, client, _keeping(job, tree, loaded), report, judgement)
-    return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict.exit_code), page)
+    return finish(Measured(job, report, digest, sides.judging.policy, judgement.verdict, judge), page)
+
+
+def _anchor(job: Job, tree: GitTree, sides: Sides) -> Anchor | None:
+    """What slow losses are measured against, as the base says. A change that is only proposed is warned of them."""
+    plan, judging = job.plan, sides.judging
+    path = repository_baseline(job.settings, tree, judging.baseline_path)
+    blocks = not plan.proposed and plan.pull_number is None
+    anchor, notes = find_anchor(tree, Anchoring(judging.policy, [path], plan.branch, blocks))
+    for note in notes:
+        job.tell(Annotation("notice", note, title="Evalward").command())
+    return anchor
 
 
 def _history(job: Job, client: GitHub, tree: GitTree, sides: Sides, head: HeadRunner) -> list[HistoryEntry]:
@@ -243,7 +270,7 @@ def _keep_history(job: Job, client: GitHub, keeping: Keeping | None, report: Rep
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())
 
 
-def _context(job: Job, sides: Sides, edits: Edits) -> Context:
+def _context(job: Job, sides: Sides, edits: Edits, accept: Accepting, notes: tuple[str, ...]) -> Context:
     config = job.settings.config
     return Context(
         head_sha=job.plan.head_sha,
@@ -252,13 +279,11 @@ def _context(job: Job, sides: Sides, edits: Edits) -> Context:
         run_url=job.runner.run_url,
         report_path=_report_path(job),
         command=f"evalward check --config {config}",
-        accept=(
-            f"update the baseline: `evalward run --config {config}`, then "
-            f"`evalward baseline update --config {config}`, and commit it"
-        ),
+        accept=accept,
         repository=job.plan.repository,
         marker=job.surfaces.marker.format(),
         unprotected=sides.unprotected,
+        notes=notes,
         edits=edits.sentences,
         edit_lines=edits.lines,
     )
@@ -275,7 +300,7 @@ def _report_path(job: Job) -> str:
 
 @dataclass(frozen=True)
 class Measured:
-    """A judged report, its digest, the policy that judged it, and the verdict's exit code.
+    """A judged report, its digest, the policy that judged it, the verdict, and how it was judged.
 
     `job` is the one that measured: it knows every secret.
     """
@@ -284,7 +309,8 @@ class Measured:
     report: Report
     digest: str
     policy: Policy
-    exit_code: int
+    verdict: Verdict
+    judge: Judge
 
 
 Finish = Callable[[Measured, Page], Page]
@@ -316,12 +342,16 @@ def _released(job: Job, loaded: LoadedConfig, head: HeadRunner, measured: Measur
         profile=settings.profile,
         fail_on=settings.fail_on,
     )
-    found = job.redaction.record(judge_release(loaded, measured.report, options, head.read, job.runner.search_path))
+    found = job.redaction.record(_release(loaded, head, measured, options))
     text = leave_release(found, job.left, f"evalward release --config {settings.config}")
     code = found.exit_code
     verdict = found.worse.verdict
     outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
     return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=verdict.headline)
+
+
+def _release(loaded: LoadedConfig, head: HeadRunner, measured: Measured, options: ReleaseOptions) -> ReleaseReport:
+    return judge_release(loaded, measured.report, options, head.read, measured.judge)
 
 
 def _accepted(case: Case, measured: Measured, page: Page) -> Page:
@@ -353,6 +383,7 @@ def _updater(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> F
             mode=settings.baseline_mode,
             dry_run=settings.dry_run,
             run_url=job.runner.run_url,
+            judge=measured.judge,
         )
         return _updated(job, repository, update, measured, page)
 
@@ -361,7 +392,7 @@ def _updater(job: Job, client: GitHub, tree: GitTree, loaded: LoadedConfig) -> F
 
 def _updated(job: Job, repository: Repository, update: Update, measured: Measured, page: Page) -> Page:
     """The page with what became of the baseline. What fails the gate is not pushed; what is not judged goes nowhere."""
-    if measured.exit_code == EXIT_UNJUDGED:
+    if measured.verdict.exit_code == EXIT_UNJUDGED:
         return page
     try:
         told = update_baseline(repository, update)
@@ -370,5 +401,7 @@ def _updated(job: Job, repository: Repository, update: Update, measured: Measure
         text = f"{page.summary}\n{md_prose(str(error))}\n"
         return replace(page, summary=text, outputs=replace(page.outputs, exit_code=EXIT_FAILED))
     job.tell(log_text(told.line))
-    outputs = replace(page.outputs, exit_code=EXIT_OK, baseline_url=told.url or None)
+    leaked = any(reason.stage == "anchor" for reason in measured.verdict.reasons)  # merging a proposal mends no leak
+    code = measured.verdict.exit_code if leaked else EXIT_OK
+    outputs = replace(page.outputs, exit_code=code, baseline_url=told.url or None)
     return replace(page, summary=f"{page.summary}\n### Baseline\n\n{told.markdown}\n", outputs=outputs)

@@ -18,6 +18,7 @@ from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
+from evalward.commands.safety_arguments import add_safety
 from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
+FAILED = "only what failed last time, by the report in DIR"
 FORMATS = ("terminal", "markdown", "junit", "json")
 VERBOSE = "show every check, and each task's turns, calls, tokens and time"
 IMPORTED = ("bashkit-eval", "caro", "llm-tool-test", "fc-eval")  # as in importers.base, which is slow to load
@@ -60,6 +62,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_guidance(commands, _command, _selection_options)
     _add_validate(commands)
     add_judge(commands, DEFAULT_CONFIG)
+    add_safety(commands)
     _add_publish(commands)
     add_accept(commands, _command)
     add_release(commands, _command)
@@ -108,6 +111,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
 
@@ -116,7 +120,11 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    parser.add_argument(
+        "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
+    )
     _judging_options(parser)
 
 
@@ -198,6 +206,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         resume=args.resume,
         record=args.record,
         verbose=args.verbose,
+        failed=args.failed,
     )
     return run(world, options)
 
@@ -213,6 +222,8 @@ def _check(world: World, args: argparse.Namespace) -> int:
         profile=args.profile,
         fail_on=args.fail_on,
         resume=args.resume,
+        failed=args.failed,
+        base=args.base,
     )
     return check(world, options)
 

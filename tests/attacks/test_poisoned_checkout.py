@@ -63,6 +63,7 @@ CONFIG = """
 COMMANDS = (
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
+    ("safety", "ls"),
     ("validate",),
     ("compare", "--report", "made/report.json", "--baseline", "made/baseline.json"),
     ("report", "made/report.json"),

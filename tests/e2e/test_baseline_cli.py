@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -104,3 +105,24 @@ def test_update__the_same_report_is_not_pooled_again(call: Call, tmp_path: Path)
 def test_diff__of_equal_baselines_says_so(call: Call) -> None:
     done = call("baseline", "diff", ".evalward/baseline.json", ".evalward/baseline.json")
     assert "No change: tools × oracle" in done.stdout
+
+
+def printed(text: str) -> list[str]:
+    """The words of the command that is printed for accepting, as a shell reads them."""
+    (line,) = [line.strip() for line in text.splitlines() if line.strip().startswith("evalward baseline update")]
+    return shlex.split(line)[1:]
+
+
+def test_accept__the_printed_command_runs_as_it_stands(call: Call, tmp_path: Path) -> None:
+    """Copied from the terminal, and from the page; in a folder and with names that a shell would split."""
+    (tmp_path / "my own.yml").write_text(CONFIG.replace(".jsonl", " 2.jsonl"), "utf-8")
+    (tmp_path / "cases 2.jsonl").write_text(cases("one"), "utf-8")
+    checked = ("check", "--config", "my own.yml", "--output", "out 1")
+    refused = call(*checked)
+    assert refused.returncode == 1
+    command = printed(refused.stderr)
+    assert printed((tmp_path / "out 1" / "comment.md").read_text("utf-8")) == command
+    assert "The check then says: passed." in " ".join(refused.stderr.split())
+    assert call(*command).returncode == 0
+    assert baseline(tmp_path)["provenance"]["accepted"][0]["reason"] == "intended"
+    assert call(*checked).returncode == 0

@@ -144,6 +144,60 @@ def test_check__part_is_compared_in_that_part_only(based: Path, evalward: Callab
     assert "restricted to a part" in refused.err
 
 
+def test_check__a_part_of_one_suite_leaves_the_others_and_the_floors_of_the_whole_alone(
+    repo: Path, evalward: Callable[..., Done]
+) -> None:
+    (repo / "evalward.yml").write_text(
+        CONFIG.replace(
+            "policy:", "  - {name: more, kind: bash, cases: more.jsonl, targets: [oracle, nop]}\npolicy:"
+        ).replace("max_drop: 0.1", "floor: 0.9"),
+        "utf-8",
+    )
+    (repo / "cases.jsonl").write_text(lines(task("one"), task("two", "three")), "utf-8")
+    (repo / "more.jsonl").write_text(lines(task("other")), "utf-8")
+    done = evalward("check", "--case", "two")
+    assert done.code == 0
+    assert "1 of 2 cases was run" in done.err
+    assert "more" not in done.err
+    assert evalward("check", "--suite", "tools").code == 1
+
+
+def test_check__what_failed_last_time_is_run_again(tmp_path: Path) -> None:
+    """In the example: two cases of one target, until they pass."""
+    shutil.copytree(EXAMPLE, tmp_path / "example")
+
+    def evalward(*words: str) -> Done:
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "120"}
+        done = warm.evalward(*words, cwd=tmp_path / "example", env=env)
+        return Done(done.returncode, done.stdout, done.stderr)
+
+    def measured() -> list[tuple[str, str, list[str]]]:
+        report = json.loads((tmp_path / "example/evalward-out/report.json").read_text("utf-8"))
+        return [(run["suite"], run["target"], [case["id"] for case in run["cases"]]) for run in report["runs"]]
+
+    first = evalward("check", "--failed")
+    assert (first.code, "there is no earlier report" in first.err) == (2, True)
+    whole = evalward("check", "--suite", "bash-tools", "--target", "replay:agent")
+    assert whole.err.strip().endswith(
+        "Run again what failed: evalward check --config evalward.yml --failed --suite bash-tools --target replay:agent"
+    )
+    again = evalward("check", "--failed")
+    ((suite, target, cases),) = measured()
+    assert (again.code, suite, target, len(cases)) == (0, "bash-tools", "replay:agent", 2)
+    page = (tmp_path / "example/evalward-out/comment.md").read_text("utf-8")
+    assert "Partial run" in page
+    assert f"--suite {suite} --target {target} --case {cases[0]} --case {cases[1]}" in page
+    assert evalward("run", "--failed", "--case", cases[0]).code == 0
+    assert measured() == [(suite, target, [cases[0]])]
+    assert evalward("check", "--failed", "--target", "oracle").code == 2
+    assert evalward("check", "--failed", "--resume").code == 2
+    last = tmp_path / "example/evalward-out/report.json"
+    last.rename(tmp_path / "elsewhere.json")
+    last.symlink_to(tmp_path / "elsewhere.json")
+    linked = evalward("check", "--failed")
+    assert (linked.code, "report.json" in linked.err) == (2, True)
+
+
 def test_check__a_case_that_no_solution_can_run_is_missing(based: Path, evalward: Callable[..., Done]) -> None:
     unsolved = {key: value for key, value in task("two").items() if key != "solution"}
     (based / "cases.jsonl").write_text(lines(task("one"), unsolved), "utf-8")

@@ -81,7 +81,7 @@ def test_failures_that_dont_repeat__pass(repo: Repo) -> None:
         f"one.{number}.json" for number in (1, 2, 3, 4)
     ]
     comment = repo.path("comment.md").read_text("utf-8")
-    assert "Confirmed: 2 cases that failed were tried again; 6 of 6 fresh tries passed." in comment
+    assert "2 cases that failed were tried again: 6 of 6 fresh tries passed." in comment
     assert "Failed, but not held against this change: 2" in comment
     assert repo.report()["runs"][0]["metrics"]["pass_rate"]["value"] == pytest.approx(4 / 6)  # of the planned trials
     assert len(repo.asked()) == 2 * (6 + 6)
@@ -113,8 +113,7 @@ def test_budget_spent_in_the_stage__the_planned_trials_decide(repo: Repo) -> Non
     assert (evidence(repo)["confirmed"], evidence(repo)["p"]) == (False, pytest.approx(1 / 36))
     comment = repo.path("comment.md").read_text("utf-8")
     assert (
-        "The confirm stage is no evidence: 1 of 2 failed cases has no valid fresh trial (it ended early: budget"
-        in comment
+        "The fresh tries don't count: 1 of 2 failed cases has no valid fresh trial (it ended early: budget" in comment
     )
     assert "The planned trials alone decide." in comment
 
@@ -161,7 +160,8 @@ SCENES = {
     "cleared": (0, "passed", "the failures didn't repeat (11 of 12 fresh tries of the 3 failed cases passed)"),
     "convicted": (1, "failed", "three of 37 cases that passed 11 of 15 times now fail in 12 of 12 fresh tries"),
     "thin": (0, "inconclusive", "this baseline (1 trial per case) can't convict a drop of fewer than five cases"),
-    "outage": (3, "could not be judged", "7 of 37 trials broke (19%)"),
+    "outage": (3, "could not be judged", "7 of 37 trials ended in an error (18.92 %)"),
+    "upgrade": (1, "failed", "cost per case $0.0020 → $0.0060 (+200 %) · time per case unknown"),
 }
 
 

@@ -106,3 +106,13 @@ def test_history__unknown_names_are_told_with_the_known(evalward: Call) -> None:
     assert (done.returncode, f"Known: tools × {TARGET}." in done.stderr) == (2, True)
     done = evalward("history", "show", "--metric", "nothing")
     assert (done.returncode, "Known: overall_rate, pass_rate," in done.stderr) == (2, True)
+
+
+def test_history__draws_a_releases_level(evalward: Call) -> None:
+    assert evalward("baseline", "update", "--report", "r1.json", "--baseline", "v1.json").returncode == 0
+    for day in (1, 2, 3):
+        evalward("history", "append", "--report", f"r{day}.json")
+    shown = evalward("history", "show", "--metric", "pass_rate", "--anchor", "v1.json", "--format", "markdown").stdout
+    assert "| 100.0 % (v1.json) |" in shown
+    assert "anchor v1.json at 100" in shown
+    assert "line [100, 100, 100]" in shown

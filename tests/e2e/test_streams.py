@@ -33,8 +33,9 @@ def test_whether_people_can_read_it_is_no_verdict(folder: Path, stream: str) -> 
 
 
 @pytest.mark.parametrize("stream", [">&-", ">/dev/full", "<&- >&-"])
-def test_what_a_program_should_have_read_is_no_pass(folder: Path, stream: str) -> None:
-    done = shell(f'"$EVALWARD" report report.json {stream}', folder)
+@pytest.mark.parametrize("command", ["report report.json", "safety ls"])
+def test_what_a_program_should_have_read_is_no_pass(folder: Path, command: str, stream: str) -> None:
+    done = shell(f'"$EVALWARD" {command} {stream}', folder)
     assert done.returncode == 3
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: standard output: can't be written: ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from evalward.cli import build_parser, guarded
 from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
+from evalward.decide.baseline import read_baseline
 from evalward.records.result import Result
 from support.git_repo import write_files
 from support.results import passes, report, result, run
@@ -29,18 +31,31 @@ profiles:
     policy: [{metric: pass_rate, max_drop: 0.9}, {metric: overall_rate, max_drop: 0.9}]
 """
 NAMES = "abcdefghij"
+_CLOCK = count(1000)  # no two trials take equally long
 
 
-def failing(count: int) -> list[Result]:
-    return [*passes(*NAMES[count:]), *(result(name, "failed") for name in NAMES[:count])]
+def trials_of(folder: Path) -> set[int]:
+    """How many trials the baseline's cases have."""
+    found = read_baseline((folder / "base.json").read_bytes(), "base.json")
+    return {len(case.trials) for each in found.runs for case in each.cases}
+
+
+def failing(number: int) -> list[Result]:
+    return [*passes(*NAMES[number:]), *(result(name, "failed") for name in NAMES[:number])]
 
 
 def update(
-    folder: Path, cases: list[Result], *more: str, random: bool = False, planned: int | None = None
+    folder: Path,
+    cases: list[Result],
+    *more: str,
+    random: bool = False,
+    planned: int | None = None,
+    system: str = "system",
 ) -> tuple[int, str]:
     """The exit code and what was said. The config is relative to the folder."""
     target = "anthropic/m" if random else "oracle"
-    made = report(run(cases, target=target, random=random, planned=planned))
+    cases = [case.model_copy(update={"duration_ms": next(_CLOCK)}) for case in cases]
+    made = report(run(cases, target=target, random=random, planned=planned, parts={"system": system}))
     write_files(folder, {"evalward.yml": CONFIG, "r.json": dump_report(made)})
     err = StringIO()
     world = World(out=StringIO(), err=err, now=lambda: "2026-11-21T08:00:00Z", env={}, cwd=folder)
@@ -63,15 +78,33 @@ def test_update__the_first_baseline_below_a_floor_is_written_with_the_warning(tm
     assert (code, "will still fail by its limit" in said, (tmp_path / "base.json").exists()) == (0, True, True)
 
 
-def test_update__a_drop_that_chance_could_explain_is_a_warning(tmp_path: Path) -> None:
+def test_update__a_drop_that_chance_could_explain_is_pooled_and_a_warning(tmp_path: Path) -> None:
     assert update(tmp_path, failing(0), random=True)[0] == 0
     code, said = update(tmp_path, failing(2), random=True)
     assert code == 0
     assert "warning: it looks worse, though chance can't be excluded: " in said
-    assert "--pool would keep the earlier trials beside the new ones" in said
+    assert "pooled, not replaced: it looks worse, and chance can't be excluded" in said
     assert "--trials 5" in said
-    _, said = update(tmp_path, failing(4), "--pool", random=True)
-    assert "--pool would" not in said
+    assert trials_of(tmp_path) == {2}
+
+
+def test_update__replace_takes_a_drop_in_doubt_on_purpose(tmp_path: Path) -> None:
+    update(tmp_path, failing(0), random=True)
+    code, said = update(tmp_path, failing(2), "--replace", random=True)
+    assert (code, trials_of(tmp_path)) == (0, {1})
+    assert "pooled, not replaced" not in said
+
+
+def test_update__a_doubt_that_can_not_be_pooled_is_refused_until_somebody_means_it(tmp_path: Path) -> None:
+    """Another prompt: its trials can't stand beside the old ones."""
+    update(tmp_path, failing(0), random=True)
+    before = (tmp_path / "base.json").read_bytes()
+    code, said = update(tmp_path, failing(2), random=True, system="another")
+    assert (code, (tmp_path / "base.json").read_bytes()) == (1, before)
+    assert "not updated, because a drop is in doubt" in said
+    assert "on purpose: --replace" in said
+    assert update(tmp_path, failing(2), "--replace", random=True, system="another")[0] == 0
+    assert (tmp_path / "base.json").read_bytes() != before
 
 
 def test_update__what_can_not_be_judged_is_3_whatever_is_accepted(tmp_path: Path) -> None:
@@ -81,8 +114,9 @@ def test_update__what_can_not_be_judged_is_3_whatever_is_accepted(tmp_path: Path
     code, said = update(tmp_path, failing(4), "--accept", "whatever", planned=0)
     assert (code, "can't be judged" in said) == (3, True), said
     assert (tmp_path / "base.json").read_bytes() == before
-    code, said = update(tmp_path, [*passes("a"), result("b", "error")], "--accept", "whatever")
+    code, said = update(tmp_path, [*passes("a"), result("b", "error")])
     assert (code, "1 errors" in said) == (2, True), said
+    assert update(tmp_path, [*passes("a"), result("b", "error")], "--accept", "whatever")[0] == 3
 
 
 def test_update__a_profile_has_its_own_baseline_and_rules(tmp_path: Path) -> None:

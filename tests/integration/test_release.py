@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.baseline_ci import new_baseline_text
+from evalward.commands.baseline_ci import accepted_text, new_baseline_text
 from evalward.commands.pipeline import dump_report
-from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, last_release, release
+from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, release
+from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.records.baseline import Acceptance
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
 from evalward.records.result import CommandDetails, Result, Status
@@ -58,14 +60,12 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 
 
 def baseline(right: int, accepted: str = "") -> str:
-    acceptance = (
-        Acceptance(
-            at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
-        )
-        if accepted
-        else None
+    if not accepted:
+        return new_baseline_text(None, report(right, "2026-11-20T08:00:00Z"))
+    acceptance = Acceptance(
+        at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
     )
-    return new_baseline_text(None, report(right, "2026-11-20T08:00:00Z"), "replace", acceptance)
+    return accepted_text(None, report(right, "2026-11-20T08:00:00Z"), None, acceptance, Policy())
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,8 @@ def test_release__the_worse_of_both_verdicts_counts(repo: Path) -> None:
     commit(repo, {"evalward.yml": config, RELEASE: baseline(70)}, "lower")
     seen = check(repo, 70)
     assert seen.code == 1
-    assert (seen.data["against_branch"]["verdict"]["outcome"]) == "pass"  # type: ignore[index]
+    branch = seen.data["against_branch"]["verdict"]  # type: ignore[index]
+    assert {reason["stage"] for reason in branch["reasons"]} == {"anchor"}
     assert (seen.data["against_tag"]["verdict"]["outcome"]) == "fail"  # type: ignore[index]
 
 

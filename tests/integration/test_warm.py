@@ -83,3 +83,13 @@ def test_a_command_says_the_same(words: tuple[str, ...], tmp_path: Path) -> None
     cold = subprocess.run(real, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     warm = evalward(*words, cwd=tmp_path, env=env)
     assert (warm.returncode, warm.stdout, warm.stderr) == (cold.returncode, cold.stdout, cold.stderr)
+
+
+@pytest.mark.parametrize("sent", [b"", b"\x00", (100).to_bytes(8, "big"), (100).to_bytes(8, "big") + b"{"])
+def test_whoever_is_killed_while_ordering_takes_no_other_process_with_it(sent: bytes) -> None:
+    place = places("starter")["starter"]
+    with socket.socket(socket.AF_UNIX) as gone, Path(os.devnull).open("rb") as null:
+        gone.connect(place)
+        if sent:
+            socket.send_fds(gone, [sent], [null.fileno()])
+    assert start("raise SystemExit(3)").wait(60) == 3

@@ -23,14 +23,14 @@ BIN = Path(sys.executable).parent
 # What each may do with the token, beyond nothing.
 PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
     "two-jobs": [
-        {"contents": "read"},
+        {"contents": "read", "pull-requests": "read"},
         {"contents": "read", "pull-requests": "write", "statuses": "write"},
     ],
-    "pull-request": {"contents": "read", "pull-requests": "write"},
+    "pull-request": {"contents": "read", "pull-requests": "write", "statuses": "write"},
     "fork-pair-measure": {"contents": "read"},
     "fork-pair-publish": {"actions": "read", "contents": "read", "pull-requests": "write"},
     "release-branch": {"contents": "read", "pull-requests": "write", "statuses": "write"},
-    "merge-queue": {"contents": "read", "pull-requests": "write"},
+    "merge-queue": {"contents": "read", "pull-requests": "write", "statuses": "write"},
     "nightly": {"contents": "read"},
     "baseline-push": {"contents": "write"},
     "baseline-pull-request": {"contents": "write", "pull-requests": "write"},

@@ -77,12 +77,13 @@ def issue_comment(
     number: int = 7,
     kind: str = "User",
     at: str = "2026-11-21T08:30:00Z",
+    comment: int = 77,
 ) -> dict[str, Any]:
     """A comment on a pull request, written `at`."""
     return {
         "action": action,
         "issue": {"number": number, "state": "open", "pull_request": {"url": f"https://api.github.com/{number}"}},
-        "comment": {"id": 77, "body": body, "user": {"login": user, "type": kind}, "created_at": at},
+        "comment": {"id": comment, "body": body, "user": {"login": user, "type": kind}, "created_at": at},
         "sender": {"login": user, "type": kind},
     }
 

@@ -74,7 +74,14 @@ class Site:
         git(self.workspace, "checkout", "--quiet", "--detach", sha)
 
     def act(
-        self, event: str, payload: Mapping[str, Any], sha: str, *, now: str = "2026-11-21T08:00:00Z", **inputs: str
+        self,
+        event: str,
+        payload: Mapping[str, Any],
+        sha: str,
+        *,
+        now: str = "2026-11-21T08:00:00Z",
+        attempt: str = "1",
+        **inputs: str,
     ) -> Seen:
         """Run the action with `sha` checked out, as GitHub does for this event."""
         self.runs += 1
@@ -92,7 +99,7 @@ class Site:
             "GITHUB_REF": payload.get("ref", "refs/heads/main"),
             "GITHUB_API_URL": self.api.url,
             "GITHUB_RUN_ID": str(self.runs),
-            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_RUN_ATTEMPT": attempt,
             "GITHUB_OUTPUT": str(outputs),
             "GITHUB_STEP_SUMMARY": str(summary),
             "INPUT_GITHUB-TOKEN": TOKEN,
@@ -142,10 +149,18 @@ def measured(site: Site, head: str) -> Seen:
     return seen
 
 
-def accept(site: Site, body: str = "/evalward accept slower, but safer", user: str = MAINTAINER, **inputs: str) -> Seen:
+def accept(
+    site: Site,
+    body: str = "/evalward accept slower, but safer",
+    user: str = MAINTAINER,
+    comment: int = 77,
+    **inputs: str,
+) -> Seen:
     """A comment on the pull request, in a workflow on the default branch."""
-    payload = issue_comment(body, user=user)
-    return site.act("issue_comment", payload, site.api.tip(), **{"mode": "accept", "status": "evalward", **inputs})
+    payload = issue_comment(body, user=user, comment=comment)
+    return site.act(
+        "issue_comment", payload, site.api.tip(), **{"mode": "accept", "status": "evalward ({base})", **inputs}
+    )
 
 
 def answer(site: Site) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evalward.records.comparison import SubjectChange
+from evalward.records.succession import PerCase, Replacement
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from support.comparisons import (
     BASE_COMMIT,
     HEAD_COMMIT,
@@ -27,8 +28,11 @@ def context(**changes: object) -> Context:
         "run_url": "https://github.com/acme/tools/actions/runs/123456",
         "report_path": "evalward-out/report.json",
         "command": f"evalward check --suite {SUITE} --target {TARGET}",
-        "accept": "If the change is meant, run `evalward baseline update evalward-out/report.json` on this branch "
-        "and commit `.evalward/baseline.json`; the base branch's policy still decides.",
+        "accept": Accepting(
+            "This makes what was measured the baseline. Commit `.evalward/baseline.json` with the change.",
+            "evalward baseline update --report evalward-out/report.json --keep --accept intended",
+            "/evalward accept intended",
+        ),
         "repository": "acme/tools",
         "marker": "<!-- evalward:comment schema=1 id=default -->",
     }
@@ -191,6 +195,24 @@ def all_fine() -> Judgement:
     outcomes = [outcome for target in targets for outcome in rules(target=target)]
     verdict = Verdict(outcome=Outcome.PASS, headline="15 rules hold over 185 cases", rules=outcomes)
     return Judgement(comparison=comparison(*(run(target=target) for target in targets)), verdict=verdict)
+
+
+def upgraded() -> Judgement:
+    """A model in another's place, with cases that broke, got fixed and have other ids; and a part of a suite."""
+    new, old = "anthropic/claude-haiku-5", "anthropic/claude-haiku-4-5"
+    replaced = Replacement(
+        suite="shell",
+        target=old,
+        sort="model",
+        named=False,
+        before=PerCase(passed=34, trials=37, cost_usd=0.0031, duration_ms=8_100),
+        now=PerCase(passed=32, trials=37, cost_usd=0.0042, duration_ms=5_200),
+    )
+    cases = [case.model_copy(update={"was": f"old_{case.id}"}) for case in changed_cases()]
+    runs = [run(target=new, random=True, replaced=replaced, cases=cases), run(target="oracle", total=2, whole=37)]
+    outcomes = [*rules(target=new), *rules("not_judged", "not_judged", "not_judged", target="oracle")]
+    verdict = Verdict(outcome=Outcome.PASS, headline="nothing got worse", rules=outcomes)
+    return Judgement(comparison=comparison(*runs, partial=True), verdict=verdict)
 
 
 def huge(runs: int = 40, cases: int = 400, text: str = "x" * 3000) -> Judgement:

@@ -31,7 +31,7 @@ def result(
     turns: int = 2,
     trial: int = 1,
     category: str = "basic",
-    definition: str = "sha256:same",
+    definition: str | None = None,
     natural: bool = True,
     tokens: tuple[int, int] | None = (100, 10),
     cost: float | None = 0.0,
@@ -39,7 +39,7 @@ def result(
     replayed: bool = False,
     **more: Any,
 ) -> Result:
-    """One trial; an error is an outage unless `reason` says otherwise.
+    """One trial, of a definition of its case's own; an error is an outage unless `reason` says otherwise.
 
     `calls` is (ok, all); `tokens` is (in, out); the score is all or nothing unless given."""
     valid = status in {"passed", "failed"}
@@ -59,7 +59,8 @@ def result(
         **({"details": details} if valid else {}),
         **more,
     }
-    return Result(id=case, category=category, definition=definition, trial=trial, status=Status(status), **values)
+    asked = definition or f"sha256:{case}"
+    return Result(id=case, category=category, definition=asked, trial=trial, status=Status(status), **values)
 
 
 def passes(*cases: str) -> list[Result]:

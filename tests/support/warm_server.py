@@ -71,13 +71,17 @@ def threads() -> int:
 def receive(connection: socket.socket) -> tuple[Order, list[int]]:
     """An order, and the descriptors that belong to it."""
     head, descriptors, _, _ = socket.recv_fds(connection, LENGTH, 100)
-    size = int.from_bytes(head, "big")
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        if not part:
-            raise EOFError("whoever orders has gone")
-        data += part
+    size, data = int.from_bytes(head, "big"), b""
+    try:
+        while len(data) < size or not size:
+            part = connection.recv(size - len(data))
+            if not part:
+                raise EOFError("whoever orders has gone")
+            data += part
+    except BaseException:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        raise
     return Order(**json.loads(data)), descriptors
 
 
@@ -145,7 +149,11 @@ class Server:
 
     def _fork(self, poll: Any) -> Order | None:
         connection, _ = self._listener.accept()
-        order, descriptors = receive(connection)
+        try:
+            order, descriptors = receive(connection)
+        except (OSError, EOFError, ValueError):  # whoever ordered was killed meanwhile: others still want processes
+            connection.close()
+            return None
         pid = os.fork()
         if pid == 0:
             for ours in (self._listener, connection, *(one for _, one in self._running.values())):
@@ -154,7 +162,8 @@ class Server:
             return order
         for descriptor in descriptors:
             os.close(descriptor)
-        connection.sendall(pid.to_bytes(LENGTH, "big"))
+        with contextlib.suppress(OSError):  # gone meanwhile
+            connection.sendall(pid.to_bytes(LENGTH, "big"))
         life = os.pidfd_open(pid)
         self._running[life] = pid, connection
         poll.register(life, select.POLLIN)

@@ -8,9 +8,9 @@ from pathlib import Path
 from evalward.commands.artifact import measured_anew, parse_report
 from evalward.commands.baseline import what_failed
 from evalward.commands.baseline_ci import (
+    accepted_text,
     change_markdown,
     needs_token,
-    new_baseline_text,
     repository_baseline,
 )
 from evalward.commands.faults import internal_error
@@ -31,6 +31,7 @@ from evalward.github.accept import (
     read_comment,
     read_label,
 )
+from evalward.github.accepted import accepted_line
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker
 from evalward.github.commits import CommitOutcome, MovedHeadError, baseline_message, commit_file
@@ -50,7 +51,7 @@ from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line
 
 NO_REQUEST = (
-    "This event accepts nothing: it is no new comment on a pull request with a line `/evalward accept REASON`. "
+    "This event accepts nothing: it isn't a new comment on a pull request with a line `/evalward accept REASON`. "
     "In code, quotes, HTML comments and behind other HTML it doesn't count."
 )
 
@@ -171,7 +172,7 @@ def _found(case: Case, pull: OpenPull) -> Measured:
     comments = repository.client.comments(repository.name, pull.number)
     evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
-    report, told = measured_anew(parse_report(data))
+    report, told = measured_anew(parse_report(data), of_base=True)
     if told:
         raise RefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(told[:3]))}")
     return Measured(report, evidence.digest, verified=False)
@@ -191,6 +192,8 @@ def _given(case: Case, digest: str) -> bytes | None:
 def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) -> tuple[int, str]:
     request, settings = case.request, case.surfaces.settings
     refused = judge_report(found.report, side.baseline, side.policy).verdict
+    if refused.outcome is Outcome.ERROR:
+        raise RefusedError(f"What was measured can't be judged: {md_prose(refused.headline)}")
     acceptance = Acceptance(
         at=case.surfaces.world.now(),
         commit=pull.head.sha,
@@ -204,7 +207,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         case.repository,
         pull.head.ref,
         path,
-        lambda old: new_baseline_text(old, found.report, "replace", acceptance, side.policy),
+        lambda old: accepted_text(old, found.report, side.baseline, acceptance, side.policy),
         baseline_message(path, "Accept a change of Evalward's baseline", str(acceptance)),
         expected_head=pull.head.sha,
         dry_run=settings.dry_run,
@@ -217,7 +220,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         case.surfaces.tell(f"Dry run: {path} would be committed to {pull.head.ref}.")
         _summarise(case, f"**Dry run.** {text}")
         return EXIT_OK, ""
-    _answer(case, "+1", text)
+    _answer(case, "+1", _named(case, done.new or "", text))
     _status(case, done.sha or "", pull, acceptance, verdict)
     return EXIT_OK, done.url
 
@@ -239,6 +242,12 @@ def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
     return "\n\n".join(lines)
 
 
+def _named(case: Case, baseline: str, text: str) -> str:
+    """The answer, with a hidden line by which later runs of the check know what was accepted by which comment."""
+    asked = case.request.comment_id
+    return text if asked is None else f"{accepted_line(baseline, asked)}\n{text}"
+
+
 def _short(digest: str | None) -> str:
     return md_code((digest or "unknown").removeprefix("sha256:")[:12])
 
@@ -250,7 +259,7 @@ def _status(case: Case, sha: str, pull: OpenPull, acceptance: Acceptance, verdic
         return
     said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
     state, base = status_state(verdict.exit_code), Context(base_ref=pull.base.ref, base_sha=pull.base.sha).base
-    status = CommitStatus(settings.status, state, said, case.surfaces.runner.run_url, base)
+    status = CommitStatus(settings.status_against(pull.base.ref), state, said, case.surfaces.runner.run_url, base)
     notice = post_status(case.repository.client, case.repository.name, sha, status)
     if notice:
         case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())

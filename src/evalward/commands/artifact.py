@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
-from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Report, Run
+from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
 from evalward.suites import kind_named, kinds
@@ -53,17 +53,23 @@ def parse_report(data: bytes) -> Report:
     return report
 
 
-def measured_anew(report: Report) -> tuple[Report, list[str]]:
+def measured_anew(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
     """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
 
     A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of traces
-    are dropped, as nobody follows them.
+    are dropped, as nobody follows them. What it measured of the base is kept where `of_base` says so, as of a run that
+    had the keys for it.
     """
     told: list[str] = []
+    if not of_base and (report.base is not None or any(run.beside is not None for run in report.runs)):
+        told.append("What it says of the base is left out: it had no key to measure that with")
+        kept = [run.model_copy(update={"beside": None}) for run in report.runs]
+        report = report.model_copy(update={"base": None, "runs": kept})
     runs = [_measured(run, told) for run in report.runs]
+    base = report.base and report.base.model_copy(update={"runs": [_measured(run, told) for run in report.base.runs]})
     if report.guidance:
         told.append("What it says of other guidance is left out: the trials behind it are not in the report")
-    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": []}), told
+    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": [], "base": base}), told
 
 
 def artifact_bytes(folder: Path) -> bytes:
@@ -128,16 +134,24 @@ def _refused(message: str, field: str = "") -> InputError:
 
 def _bounded(report: Report) -> None:
     """Raises `InputError` for a report that no run of ours would leave."""
-    if len(report.runs) > MAX_RUNS:
-        raise _refused(f"has {len(report.runs):,} runs, more than {MAX_RUNS}")
-    results = sum(len(run.cases) + len(run.confirmation) for run in report.runs)
+    known = report.base.runs if report.base else []
+    if len(report.runs) + len(known) > MAX_RUNS:
+        raise _refused(f"has {len(report.runs) + len(known):,} runs, more than {MAX_RUNS}")
+    results = sum(len(found) for run in (*report.runs, *known) for found in _all_results(run))
     if results > MAX_RESULTS:
         raise _refused(f"has {results:,} results, more than {MAX_RESULTS:,}")
-    names = [(run.suite, run.target) for run in report.runs]
-    if len(set(names)) < len(names):
-        raise _refused("has two runs of the same suite and target")
-    for run in report.runs:
-        _bounded_run(run)
+    for runs in (report.runs, known):
+        names = [(run.suite, run.target) for run in runs]
+        if len(set(names)) < len(names):
+            raise _refused("has two runs of the same suite and target")
+        for run in runs:
+            _bounded_run(run)
+
+
+def _all_results(run: Run) -> list[list[Result]]:
+    """Planned and fresh trials, and those of either side beside each other."""
+    sides = [run.beside.base, run.beside.head] if run.beside else []
+    return [run.cases, run.confirmation, *sides]
 
 
 def _bounded_run(run: Run) -> None:
@@ -145,14 +159,15 @@ def _bounded_run(run: Run) -> None:
         raise _refused("a run's name is too long")
     if not 0 <= run.planned <= MAX_RESULTS or not 1 <= run.trials <= MAX_RESULTS:
         raise _refused(f"{run.name[:MAX_NAME]}: can't have this many trials")
-    results = [*run.cases, *run.confirmation]
-    trials = {(result.id, result.trial) for result in results}
-    if len(trials) < len(results):
-        raise _refused(f"{run.name[:MAX_NAME]}: has two results of the same trial")
+    beside = run.beside or Beside()
+    for results in ([*run.cases, *run.confirmation, *beside.head], beside.base):
+        if len({(result.id, result.trial) for result in results}) < len(results):
+            raise _refused(f"{run.name[:MAX_NAME]}: has two results of the same trial")
     asked = {(result.id, result.definition) for result in run.cases}
-    if any((result.id, result.definition) not in asked or result.trial <= run.trials for result in run.confirmation):
+    fresh = [*run.confirmation, *beside.head, *beside.base]
+    if any((result.id, result.definition) not in asked or result.trial <= run.trials for result in fresh):
         raise _refused(f"{run.name[:MAX_NAME]}: has a fresh trial of something that it did not try before")
-    for result in results:
+    for result in (*run.cases, *fresh):
         if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
             raise _refused(f"{run.name[:MAX_NAME]}: a result is too large")
         if not 0 <= result.score <= result.max_score + EPSILON:
@@ -186,7 +201,13 @@ def _without_paths(run: Run) -> Run:
         name: [_without_path(result) for result in results]
         for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
     }
-    return run.model_copy(update=kept)
+    beside = run.beside and run.beside.model_copy(
+        update={
+            "base": [_without_path(result) for result in run.beside.base],
+            "head": [_without_path(result) for result in run.beside.head],
+        }
+    )
+    return run.model_copy(update={**kept, "beside": beside})
 
 
 def _differing(claimed: Mapping[str, Metric], found: Mapping[str, Metric]) -> list[str]:

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
+from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import judge_report, measures, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
-from evalward.decide.baseline import NO_POLICY, dump_baseline, update_baseline, with_acceptance
+from evalward.decide.baseline import (
+    NO_POLICY,
+    RunName,
+    Update,
+    doubted,
+    dump_baseline,
+    update_baseline,
+    with_acceptance,
+)
 from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import Measured, report_digest
 from evalward.decide.staleness import age_days, few_trials, stale
@@ -24,6 +34,7 @@ from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED, Outcom
 from evalward.render.baseline import baseline_text
 from evalward.render.baseline_diff import difference_markdown, difference_text
 from evalward.render.escape import log_text, one_line
+from evalward.render.numbers import plural
 
 LONGEST_REASON = 500  # characters: a sentence or three in a file that people read in diffs
 _MOST_SENTENCES = 10
@@ -36,13 +47,17 @@ DiffFormat = Literal["terminal", "markdown", "json"]
 class UpdateOptions:
     """How a baseline is updated.
 
-    `also`: further reports, pooled with the first. `pool`: add to the baseline's trials rather than replace them.
+    `also`: further reports, pooled with the first. `pool`: add to the baseline's trials rather than replace them;
+    `replace`: replace them also where a drop is in doubt, which takes the old trials' place otherwise never; `keep`:
+    replace those of cases that changed, add to all others, and leave no trial of the report out.
     `policy` judges the report against the old baseline; a drop needs the reason `accept`, which is written down with
     `by`, whoever gave it, and whether that is `verified`. `dry_run`: show, and write nothing.
     """
 
     also: tuple[Path, ...] = ()
     pool: bool = False
+    replace: bool = False
+    keep: bool = False
     policy: Policy = NO_POLICY
     accept: str | None = None
     by: str | None = None
@@ -78,8 +93,7 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     reason = _clean_reason(options.accept)
     previous = read_baseline_if_any(path)
     measured = [Measured(read_report(file), str(file)) for file in (report, *options.also)]
-    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
-    done = update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy)
+    done = _made(measured, previous, options)
     for note in done.notes:
         _tell(world, f"note: {note}")
     if done.report is None or done.baseline is previous:
@@ -89,23 +103,45 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     if said.outcome is Outcome.ERROR or (said.blocking and reason is None):
         return _refuse(world, path, said)
     made = done.baseline
+    if said.doubted and reason is None and not (options.replace or options.keep):
+        beside = _made(measured, previous, options, said.doubted)
+        if beside.spared:
+            return _refuse_doubt(world, path, said)
+        for note in [note for note in beside.notes if note not in done.notes]:
+            _tell(world, f"note: {note}")
+        made = beside.baseline
     if said.blocking and reason:
         made = with_acceptance(made, _acceptance(world, done.report, reason, said, options))
     _warn(world, made, said, options)
     return _finish(world, path, previous, made, options)
 
 
+def _made(
+    measured: Sequence[Measured],
+    previous: Baseline | None,
+    options: UpdateOptions,
+    spare: Mapping[RunName, str] = MappingProxyType({}),
+) -> Update:
+    if options.keep:
+        if len(measured) > 1:
+            raise wrong("--report", "only one report can be kept", "Use --pool for several of them.")
+        return kept_baseline(measured[0], previous, options.policy).update
+    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
+    return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy, spare=spare)
+
+
 @dataclass(frozen=True)
 class Said:
     """What the gate says of a report: `blocking` has to be accepted; `limits` will fail whatever the baseline is.
 
-    `unsure` looks worse, but chance could explain it. Without an old baseline nothing blocks.
+    `unsure` looks worse, but chance could explain it, in the runs of `doubted`. Without an old baseline nothing blocks.
     """
 
     outcome: Outcome
     blocking: Sequence[Reason]
     limits: Sequence[Reason]
     unsure: Sequence[Reason]
+    doubted: Mapping[RunName, str]
 
 
 def _clean_reason(text: str | None) -> str | None:
@@ -128,6 +164,7 @@ def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str
         blocking=worse if previous or verdict.outcome is Outcome.ERROR else [],
         limits=[reason for reason in worse if reason.stage == "limit"],
         unsure=[r for r in verdict.reasons if r.outcome is Outcome.INCONCLUSIVE and r.stage == "drop"],
+        doubted=doubted(verdict) if previous else {},
     )
 
 
@@ -141,6 +178,14 @@ def _refuse(world: World, path: Path, said: Said) -> int:
     if said.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
     world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
+    return EXIT_FAILED
+
+
+def _refuse_doubt(world: World, path: Path, said: Said) -> int:
+    world.say(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
+    for reason in said.unsure:
+        _tell(world, f"  ❔ {reason.message}")
+    world.say("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
     return EXIT_FAILED
 
 
@@ -165,8 +210,7 @@ def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> N
     for reason in said.limits:
         _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
     for reason in said.unsure:
-        advice = "" if options.pool else "; --pool would keep the earlier trials beside the new ones"
-        _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}{advice}")
+        _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}")
     if options.accept and not said.blocking:
         world.say("warning: nothing had to be accepted: the reason is not written down.")
     for few in filter(None, map(few_trials, made.runs)):
@@ -181,7 +225,7 @@ def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline,
         return EXIT_OK
     write_text(path, dump_baseline(made), world.redaction)
     cases = sum(len(run.cases) for run in made.runs)
-    world.say(f"{path}: {len(made.runs)} runs, {cases} cases. Commit it.")
+    world.say(f"{path}: {plural(len(made.runs), 'run')}, {plural(cases, 'case')}. Commit it.")
     return EXIT_OK
 
 

@@ -34,8 +34,17 @@ def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand,
         "--report", type=Path, action="append", metavar="R.json", help=f"several are pooled; default: {report}"
     )
     how = action.add_mutually_exclusive_group()
-    how.add_argument("--replace", action="store_true", help="the report's trials instead of the baseline's (default)")
+    how.add_argument(
+        "--replace",
+        action="store_true",
+        help="the report's trials instead of the baseline's: the default, and with this also where a drop is in doubt",
+    )
     how.add_argument("--pool", action="store_true", help="the report's trials beside the baseline's")
+    how.add_argument(
+        "--keep",
+        action="store_true",
+        help="all trials, fresh ones too; cases that did as before keep their earlier ones (default with --accept)",
+    )
     action.add_argument("--accept", metavar="REASON", help="take a drop on purpose; the reason is written down")
     action.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
@@ -53,6 +62,8 @@ def _update(world: World, args: argparse.Namespace) -> int:
     options = UpdateOptions(
         also=tuple(also),
         pool=args.pool,
+        replace=args.replace,
+        keep=args.keep or (args.accept is not None and not (args.pool or args.replace or also)),
         policy=update_policy(args.config, args.baseline, args.profile),
         accept=args.accept,
         dry_run=args.dry_run,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from evalward.commands.pipeline import judge_report, measures
-from evalward.decide.baseline import NO_POLICY, dump_baseline, read_baseline, with_acceptance
+from evalward.commands.keeping import kept_baseline
+from evalward.commands.pipeline import Judge, judge_report, measures
+from evalward.decide.baseline import NO_POLICY, RunName, doubted, dump_baseline, read_baseline, with_acceptance
+from evalward.decide.baseline import Update as Made
 from evalward.decide.baseline import update_baseline as update_reports
 from evalward.decide.edits import baseline_edits
 from evalward.decide.pooling import Measured
@@ -21,12 +24,20 @@ from evalward.records.policy import Policy
 from evalward.records.report import Report
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, Verdict
-from evalward.render.escape import md_cell, md_code, md_prose
+from evalward.render.escape import md_cell, md_code, md_prose, one_line
 
 UpdateMode = BaselineMode
 
 _BLOCKS = {Outcome.FAIL, Outcome.ERROR}
 _MOST_ROWS = 30
+_MOST_NOTES = 10
+_LONGEST_NOTE = 300  # characters
+
+OLDER = "The baseline was measured later than this report, so it stays"
+DOUBTED = (
+    "**In doubt:** it looks worse, and chance can't be excluded. Merging this makes it what later changes are compared "
+    "with; more trials (`trials: 5`) settle the doubt."
+)
 
 
 class BlockedError(Exception):
@@ -43,25 +54,60 @@ class BlockedError(Exception):
 def new_baseline_text(
     old_text: str | None,
     report: Report,
-    mode: UpdateMode = "replace",
-    acceptance: Acceptance | None = None,
+    mode: UpdateMode = "pool",
     policy: Policy = NO_POLICY,
 ) -> str:
     """The baseline file's new text; the old one when there is no news.
 
-    `replace`: the report's content takes the old one's place, unless the old one was measured later and nobody accepts
-    the report. `pool`: its trials are added to those of equal cases and subjects. What was accepted earlier stays on
-    record. `policy` waives skipped cases.
-    Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
+    `pool`: the report's trials are added to those of equal cases and subjects. `replace`: its content takes the old
+    one's place, unless the old one was measured later. What was accepted earlier stays on record. `policy` waives
+    skipped cases. Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
     """
-    previous = read_baseline(old_text, "the committed baseline") if old_text is not None else None
-    if mode == "replace" and acceptance is None and superseded(previous, report):
+    previous = _read(old_text)
+    made = _made(previous, report, mode, policy, _newer(previous, report)).baseline
+    if made is previous and old_text is not None:
+        return old_text
+    return dump_baseline(made)
+
+
+def accepted_text(
+    old_text: str | None, report: Report, base: Baseline | None, acceptance: Acceptance, policy: Policy
+) -> str:
+    """The baseline file's new text once a report is accepted; the old one when there is no news.
+
+    What is kept of earlier trials is the base's: on the branch somebody could have changed them. Of its file only stays
+    on record what was accepted earlier. Raises `InputError` for a report that can't be a baseline.
+    """
+    earlier = read_baseline(old_text, "the branch's baseline") if old_text is not None else None
+    update = kept_baseline(Measured(report, "the report"), base, policy).update
+    if update.report is None or update.baseline is base:
         return old_text or ""
+    made = update.baseline
+    if earlier is not None:
+        provenance = made.provenance.model_copy(update={"accepted": earlier.provenance.accepted})
+        made = made.model_copy(update={"provenance": provenance})
+    return dump_baseline(with_acceptance(made, acceptance))
+
+
+def _read(old_text: str | None) -> Baseline | None:
+    return read_baseline(old_text, "the committed baseline") if old_text is not None else None
+
+
+def _newer(previous: Baseline | None, report: Report) -> dict[RunName, str]:
+    """All runs, where the baseline was measured later than the report: nothing older takes their place."""
+    if not superseded(previous, report):
+        return {}
+    return {(run.suite, run.target): "the baseline was measured later" for run in report.runs}
+
+
+def _made(
+    previous: Baseline | None, report: Report, mode: UpdateMode, policy: Policy, spare: Mapping[RunName, str]
+) -> Made:
+    """What becomes of the baseline. Whoever replaces does nothing at all with a report that is older."""
+    if mode == "replace" and previous is not None and spare and superseded(previous, report):
+        return Made(previous, None, [OLDER])
     measured = [Measured(report, "the report")]
-    made = update_reports(measured, previous, measures(report), pool=mode == "pool", policy=policy).baseline
-    if previous is not None and made is previous:
-        return old_text or ""
-    return dump_baseline(with_acceptance(made, acceptance) if acceptance else made)
+    return update_reports(measured, previous, measures(report), pool=mode == "pool", policy=policy, spare=spare)
 
 
 def acceptances(baseline: Baseline) -> list[str]:
@@ -78,7 +124,7 @@ def superseded(old: Baseline | None, report: Report) -> bool:
 class Update:
     """What is to become of a report: the baseline at `path` (from the repository's top) of `branch`.
 
-    `policy` decides what may be pushed; `pull_branch` is the branch of the pull request.
+    `policy` decides what may be pushed, and `judge` by it; `pull_branch` is the branch of the pull request.
     """
 
     report: Report
@@ -87,9 +133,10 @@ class Update:
     path: str
     to: BaselineTo = "push"
     pull_branch: str = "evalward/baseline"
-    mode: UpdateMode = "replace"
+    mode: UpdateMode = "pool"
     dry_run: bool = False
     run_url: str = ""
+    judge: Judge = judge_report
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +158,18 @@ def update_baseline(repository: Repository, update: Update) -> Told:
 
 
 def _push(repository: Repository, update: Update) -> Told:
+    notes: list[str] = []
+    told = _pushed(repository, update, notes)
+    said = [md_prose(f"{one_line(note, _LONGEST_NOTE)}.") for note in notes[:_MOST_NOTES]]
+    lines = [told.line, *(f"{one_line(note, _LONGEST_NOTE)}." for note in notes[:_MOST_NOTES])]
+    return replace(told, line="\n".join(lines), markdown="\n\n".join([told.markdown, *said]))
+
+
+def _pushed(repository: Repository, update: Update, notes: list[str]) -> Told:
     message = baseline_message(update.path, "Update Evalward's baseline", _measured(update))
-    done = commit_file(repository, update.branch, update.path, _maker(update), message, dry_run=update.dry_run)
+    done = commit_file(repository, update.branch, update.path, _maker(update, notes), message, dry_run=update.dry_run)
     if done.action == "unchanged":
-        return Told(f"{update.path} on {update.branch}: no change.", "The baseline needs no update.")
+        return Told(f"{update.path} on {update.branch}: no change.", "The baseline stays as it is.")
     retries = f", after {done.retries} meeting(s) with other runs" if done.retries else ""
     table = change_markdown(done.old, done.new or "")
     if done.action == "would_commit":
@@ -128,7 +183,7 @@ def _propose(repository: Repository, update: Update) -> Told:
         base=update.branch,
         branch=update.pull_branch,
         path=update.path,
-        make_text=_maker(update),
+        make_text=_maker(update, []),
         message=baseline_message(update.path, "Update Evalward's baseline", _measured(update)),
         title=f"Update Evalward's baseline of {update.branch}",
         body=lambda old, new: _body(update, old, new),
@@ -147,16 +202,24 @@ def _propose(repository: Repository, update: Update) -> Told:
     return Told(f"Pull request {number}: {done.action}.", f"Pull request {number}: {done.action}.\n\n{table}", done.url)
 
 
-def _maker(update: Update) -> MakeText:
-    """From what the branch has at that moment: whoever was faster is built upon, and judged against."""
+def _maker(update: Update, notes: list[str]) -> MakeText:
+    """From what the branch has at that moment: whoever was faster is built upon, and judged against.
+
+    `notes` becomes what people should know. Nobody looks at a push: what is in doubt then replaces nothing. A pull
+    request says its doubt, and who merges it decides.
+    """
 
     def make(old_text: str | None) -> str | None:
         old = read_baseline(old_text, update.path) if old_text is not None else None
+        verdict = None
         if update.to == "push":
-            verdict = judge_report(update.report, old, update.policy).verdict
+            verdict = update.judge(update.report, old, update.policy).verdict
             if verdict.outcome in _BLOCKS:
                 raise BlockedError(verdict)
-        return new_baseline_text(old_text, update.report, update.mode, policy=update.policy)
+        spare = {**_newer(old, update.report), **(doubted(verdict) if verdict else {})}
+        done = _made(old, update.report, update.mode, update.policy, spare)
+        notes[:] = done.notes
+        return old_text if done.baseline is old else dump_baseline(done.baseline)
 
     return make
 
@@ -168,11 +231,12 @@ def _measured(update: Update) -> str:
 
 
 def _body(update: Update, old: str | None, new: str) -> str:
-    verdict = judge_report(update.report, read_baseline(old, update.path) if old else None, update.policy).verdict
+    verdict = update.judge(update.report, read_baseline(old, update.path) if old else None, update.policy).verdict
     commit = md_code((update.report.provenance.commit or "unknown")[:12])
     lines = [
         f"What was measured at {commit} as the baseline of {md_code(update.branch)}. By the present one the verdict is "
         f"**{verdict.outcome}**: {md_prose(verdict.headline)}",
+        *([DOUBTED] if doubted(verdict) else []),
         change_markdown(old, new),
         f"Kept current by Evalward: {update.run_url}" if update.run_url else "Kept current by Evalward.",
         "The branch is written anew by every run: commits of others on it stop that.",

@@ -15,7 +15,7 @@ from evalward.git import GitTree
 from evalward.github.client import API_URL, GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.repository import Repository
-from evalward.github.settings import BRANCH, BaselineTo, Settings
+from evalward.github.settings import BRANCH, BaselineMode, BaselineTo, Settings
 from evalward.records.problem import wrong
 from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 
@@ -31,7 +31,7 @@ class CommitOptions:
     pull_branch: str = Settings.baseline_branch
     profile: str | None = None
     dry_run: bool = False
-    pool: bool = False
+    mode: BaselineMode = Settings.baseline_mode
 
 
 def commit_report(world: World, options: CommitOptions) -> int:
@@ -56,7 +56,7 @@ def commit_report(world: World, options: CommitOptions) -> int:
         path=repository_baseline(Settings(config="evalward.yml"), tree, path),
         to=options.to,
         pull_branch=options.pull_branch,
-        mode="pool" if options.pool else "replace",
+        mode=options.mode,
         dry_run=options.dry_run,
     )
     return _written(world, name, update)

@@ -24,7 +24,9 @@ def add_baseline_commit(actions: Commands[argparse.ArgumentParser], command: Add
     parser.add_argument("--config", type=Path, default=Path(_CONFIG), metavar="FILE", help="names the baseline")
     parser.add_argument("--report", type=Path, required=True, metavar="R.json")
     parser.add_argument("--to", choices=("push", "pull-request"), required=True, help="a commit, or a pull request")
-    parser.add_argument("--pool", action="store_true", help="add the trials instead of replacing what was there")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--pool", action="store_true", help="the report's trials beside the baseline's (default)")
+    how.add_argument("--replace", action="store_true", help="the report's trials instead of the baseline's")
     parser.add_argument("--branch", metavar="B", help="the branch that gets it; default: the workflow run's")
     parser.add_argument("--pull-branch", default="evalward/baseline", metavar="B", help="default: evalward/baseline")
     parser.add_argument("--profile", metavar="NAME", help="default: by branch")
@@ -69,7 +71,7 @@ def _baseline_commit(world: World, args: argparse.Namespace) -> int:
         pull_branch=args.pull_branch,
         profile=args.profile,
         dry_run=args.dry_run,
-        pool=args.pool,
+        mode="replace" if args.replace else "pool",
     )
     return commit_report(world, options)
 

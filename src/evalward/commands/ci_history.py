@@ -1,6 +1,6 @@
 """The history as CI reads and writes it: of a data branch through GitHub's API, with no checkout.
 
-It informs and decides nothing, so what it can't tell or keep is a notice.
+It informs, and has the runs that the anchor is held against: what it can't tell or keep is a notice.
 """
 
 from __future__ import annotations

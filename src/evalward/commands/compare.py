@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
+from evalward.commands.accepting import at_hand, update_command
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_report
-from evalward.commands.pipeline import dump_judgement, judge_report, remeasured
+from evalward.commands.pipeline import Judging, dump_judgement, judge_report, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.records.policy import FailOn, Policy
@@ -40,16 +42,31 @@ def compare_files(world: World, options: CompareOptions) -> int:
     """The verdict's exit code."""
     report = remeasured(read_report(options.report), str(options.report))
     baseline = read_baseline_file(options.baseline)
-    judgement = judge_report(report, baseline, _policy(options))
+    policy = _policy(options)
+    judgement = judge_report(report, baseline, policy)
+    command = update_command(
+        str(options.report),
+        judgement.verdict,
+        config=str(options.policy) if options.policy else None,
+        baseline=str(options.baseline),
+        profile=options.profile,
+    )
     context = Context(
         head_sha=report.provenance.commit,
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
-        command=f"evalward compare --report {options.report} --baseline {options.baseline}",
-        accept=f"`evalward baseline update --report {options.report}`, and commit it",
+        command=_reproduce(options),
+        accept=at_hand(command, str(options.baseline), report, Judging(baseline, policy), judgement),
     )
     emit(world, _text(judgement, context, options, world), options.output)
     return judgement.verdict.exit_code
+
+
+def _reproduce(options: CompareOptions) -> str:
+    words = ["evalward", "compare", "--report", str(options.report), "--baseline", str(options.baseline)]
+    named = {"--policy": options.policy, "--profile": options.profile, "--fail-on": options.fail_on}
+    words += [word for name, value in named.items() if value is not None for word in (name, str(value))]
+    return " ".join(map(quote, words))
 
 
 def _policy(options: CompareOptions) -> Policy:

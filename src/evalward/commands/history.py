@@ -9,6 +9,7 @@ from typing import Literal
 
 from evalward.commands.files import emit, read_baseline_file, read_bytes, read_committed, read_report, write_text
 from evalward.commands.world import World
+from evalward.decide.anchor import with_levels
 from evalward.decide.history import summarize
 from evalward.decide.history_file import (
     HISTORY_FILE,
@@ -48,13 +49,17 @@ class Where:
 
 @dataclass(frozen=True)
 class ShowOptions:
-    """What `history show` was asked for. The three selections are patterns; none: everything."""
+    """What `history show` was asked for. The three selections are patterns; none: everything.
+
+    `anchor` is a release's baseline: its level is drawn instead of that of the oldest measurements.
+    """
 
     where: Where
     suites: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     baseline: Path | None = None
+    anchor: Path | None = None
     format: Format = "terminal"
     output: Path | None = None
 
@@ -111,9 +116,20 @@ def show(world: World, options: ShowOptions) -> int:
     for warning in history.warnings:
         world.say(f"warning: {warning}")
     baseline = read_baseline_file(options.baseline) if options.baseline else None
-    summary = _selected(summarize(history, baseline), options)
+    summary = _selected(_held(summarize(history, baseline), history, options.anchor), options)
     emit(world, _text(world, summary, options), options.output)
     return EXIT_OK
+
+
+def _held(summary: HistorySummary, history: History, anchor: Path | None) -> HistorySummary:
+    """With the anchor's level in each trend."""
+    baseline = read_baseline_file(anchor) if anchor else None
+    label = str(anchor) if anchor else ""
+    runs = [
+        run.model_copy(update={"trends": with_levels(run.trends, history.entries, label, baseline)})
+        for run in summary.runs
+    ]
+    return summary.model_copy(update={"runs": runs})
 
 
 def _text(world: World, summary: HistorySummary, options: ShowOptions) -> str:

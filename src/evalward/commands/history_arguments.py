@@ -27,6 +27,8 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
     for name in ("suite", "target", "metric"):
         show.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {name}s")
     show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
+    level = "a release's baseline, whose level is drawn; default: the oldest runs"
+    show.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     show.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
     show.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
     for action in (append, show):
@@ -50,6 +52,7 @@ def _history_show(world: World, args: argparse.Namespace) -> int:
         targets=tuple(args.target),
         metrics=tuple(args.metric),
         baseline=args.baseline,
+        anchor=args.anchor,
         format=args.format,
         output=args.output,
     )

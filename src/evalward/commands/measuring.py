@@ -15,7 +15,7 @@ from evalward.edge import harmless
 from evalward.engine.keeping import Retry
 from evalward.engine.selection import Selection
 from evalward.keeper.outputs import OutputFolder
-from evalward.keeper.services import Services
+from evalward.keeper.services import BaseFiles, Services
 from evalward.keeper.session import Runner, opened_runner
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
@@ -58,6 +58,7 @@ def chosen_of(selection: Selection) -> m.Chosen:
         targets=list(selection.targets),
         cases=list(selection.cases),
         trials=selection.trials,
+        only=None if selection.only is None else list(selection.only),
     )
 
 
@@ -71,6 +72,7 @@ def services_of(
     *,
     clear: tuple[str, ...] | None = None,
     retries: Retries = lambda report: (),  # noqa: ARG005
+    base: BaseFiles | None = None,
 ) -> Services:
     """What we do for the runner. The output folder is opened when there is something to write: before that everything
     else has been found right. `clear` is what of an earlier run is removed then, `None` for nothing.
@@ -87,7 +89,7 @@ def services_of(
             folder.clear(*([clear] if clear else []))
         return folder
 
-    return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries)
+    return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries, base)
 
 
 def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Report:

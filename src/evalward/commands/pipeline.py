@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
 from evalward.decide.samples import gather
 from evalward.decide.staleness import with_staleness
 from evalward.decide.standing import with_standing
 from evalward.decide.timings import with_timings
 from evalward.decide.verdict import judge
+from evalward.decide.with_base import committed_only, judged_against, with_base_named, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison
@@ -24,6 +27,9 @@ from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
 from evalward.suites import Kind, kind_named, kinds
 
+Judge = Callable[[Report, Baseline | None, Policy], Judgement]
+"""Judges a report: `judge_report` with whatever else is known."""
+
 
 @dataclass(frozen=True)
 class Judging:
@@ -34,9 +40,14 @@ class Judging:
 
 
 def retries_of(report: Report, judging: Judging) -> list[Retry]:
-    """What is tried again before a drop is believed."""
-    comparison = compare(report, judging.baseline, measures(report))
-    return to_confirm(comparison, judging.policy, default_rules(report))
+    """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of both
+    sides.
+    """
+    known, defaults = measures(report), default_rules(report)
+    baseline = judged_against(report, judging.baseline, judging.policy.with_base, known)
+    confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
+    again = [] if confirmed else to_confirm(compare(report, baseline, known), judging.policy, defaults)
+    return again or to_settle(report, baseline, judging.policy, defaults, known)
 
 
 def dump_report(report: Report) -> str:
@@ -79,14 +90,26 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
 
 
 def judge_report(
-    report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry] = ()
+    report: Report,
+    baseline: Baseline | None,
+    policy: Policy,
+    history: Sequence[HistoryEntry] = (),
+    anchor: Anchor | None = None,
 ) -> Judgement:
-    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing."""
+    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing by itself. Against an
+    `anchor` its last measurements speak beside the report.
+
+    Suites that the policy compares with the base are compared with what the report has of it, whatever the baseline.
+    """
+    baseline = judged_against(report, baseline, policy.with_base, measures(report))
     comparison, verdict = _decided(report, baseline, policy, history)
     worst = worst_case(report, baseline, measures(report))
     if worst is not None:
         verdict = with_worst_case(verdict, _decided(worst.report, baseline, policy, history)[1], worst)
-    return Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+    if policy.with_base:
+        verdict = with_unmeasured_base(verdict, report, policy)
+    judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+    return anchored(judgement, report, history, anchor, baseline) if anchor else judgement
 
 
 def _decided(
@@ -94,7 +117,8 @@ def _decided(
 ) -> tuple[Comparison, Verdict]:
     known = measures(report)
     samples = gather(report, baseline, known)
-    comparison = with_staleness(compare(report, baseline, known), report, baseline)
+    comparison = with_base_named(compare(report, baseline, known), report, policy.with_base)
+    comparison = with_staleness(comparison, report, committed_only(baseline, policy.with_base))
     comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
     return comparison, judge(comparison, policy, default_rules(report), samples)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from evalward.commands.accepting import of_fork
+from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.faults import internal_error
 from evalward.commands.pipeline import judge_report
@@ -83,7 +85,7 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
         surfaces.tell(Annotation("notice", why_not, title="Evalward").command())
         surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
         return EXIT_OK
-    surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number))
+    surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number), base_ref=pull.base.ref)
     try:
         surfaces = surfaces.opened()
         page = _judge(surfaces, client, run, pull)
@@ -121,7 +123,9 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
     report, told = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
     side = _base(surfaces, client, pull)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
-    judgement = judge_report(report, side.baseline if side else None, policy)
+    baseline = side.baseline if side else None
+    judgement = judge_report(report, baseline, policy)
+    judgement, tried = judge_again(surfaces, judgement, report, baseline, again_of(surfaces, client, policy, baseline))
     if settings.fail_on:
         unjudged = side is None and not settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
@@ -137,15 +141,12 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
         run_url=runner.run_url,
         report_path=_report_path(surfaces),
         command=f"evalward check --config {settings.config}",
-        accept=(
-            f"update the baseline: `evalward run --config {settings.config}`, then "
-            f"`evalward baseline update --config {settings.config}`, and commit it"
-        ),
+        accept=of_fork(settings, runner, judgement.verdict),
         repository=runner.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),
     )
-    page = surfaces.judged(judgement, report, context)
+    page = remembered(surfaces.judged(judgement, report, context), tried)
     return page if settings.fail_on else replace(page, outputs=replace(page.outputs, exit_code=EXIT_OK))
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.baseline_ci import acceptances
 from evalward.commands.files import read_committed, read_report
-from evalward.commands.pipeline import judge_report, remeasured
+from evalward.commands.history import Where
+from evalward.commands.pipeline import Judge, judge_report, remeasured
+from evalward.commands.stored_history import recorded
+from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
@@ -29,14 +33,13 @@ from evalward.suites.across import unfed_rules
 
 REPORT_MD, REPORT_JSON = "release-report.md", "release-report.json"
 
-_VERSION = re.compile(
-    r"v?(?P<numbers>\d{1,9}(?:\.\d{1,9}){0,5})(?P<pre>[-.]?(?:alpha|beta|rc|pre|dev|a|b)[.-]?\d{0,9})?"
-)
-
 
 @dataclass(frozen=True)
 class ReleaseOptions:
-    """What `release` was asked for. `branch` selects the profile, unless `profile` does; `tag` is not the last."""
+    """What `release` was asked for. `branch` selects the profile, unless `profile` does; `tag` is not the last.
+
+    `search_path` is where the git program is looked for.
+    """
 
     report: Path
     config: Path
@@ -45,6 +48,7 @@ class ReleaseOptions:
     profile: str | None = None
     tag: str | None = None
     fail_on: FailOn | None = None
+    search_path: str = os.defpath
 
 
 def release(world: World, options: ReleaseOptions) -> int:
@@ -56,13 +60,31 @@ def release(world: World, options: ReleaseOptions) -> int:
         raise InputError(problems)
     report = remeasured(read_report(options.report), str(options.report))
     search_path = world.env.get("PATH", "")
-    branch = options.branch or branch_of(world.env) or GitTree(loaded.root, search_path=search_path).branch()
-    found = judge_release(loaded, report, replace(options, branch=branch), reading(loaded.root), search_path)
+    tree = GitTree(loaded.root, search_path=search_path)
+    branch = options.branch or branch_of(world.env) or tree.branch()
+    options = replace(options, branch=branch, search_path=search_path)
+    judge = _judge(world, loaded, tree, options)
+    found = judge_release(loaded, report, options, reading(loaded.root), judge)
     output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
     leave_release(found, output, f"evalward release --report {options.report} --config {options.config}")
     _say(world, found)
     world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")
     return found.exit_code
+
+
+def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> Judge:
+    """Judges by the anchor, too: what is released has lost nothing bit by bit."""
+    config = loaded.config
+    policy = config.policy_for(options.branch, options.profile, file=loaded.file)
+    names = [config.baseline_for(options.branch, options.profile), config.baseline]
+    paths = [repository_path(tree.prefix(), [name]) for name in names]
+    anchor, notes = find_anchor(tree, Anchoring(policy, paths, options.branch, blocks=True))
+    place = config.history
+    where = Where(loaded.root / (place.folder or ""), place.branch, loaded.root) if place else None
+    history, more = recorded(world, where) if where else ([], [])
+    for note in [*notes, *more]:
+        world.say(f"warning: {note}")
+    return partial(judge_report, history=history, anchor=anchor)
 
 
 def reading(root: Path) -> Callable[[str], bytes | None]:
@@ -89,38 +111,20 @@ def branch_of(env: Mapping[str, str]) -> str | None:
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
 
 
-def last_release(tags: Mapping[str, str], head: str | None) -> str | None:
-    """The highest version among the tags, HEAD's own left out; a pre-release only where there is nothing else."""
-    versions = {name: version for name, sha in tags.items() if sha != head and (version := version_of(name))}
-    return max(versions, key=lambda name: (versions[name], name), default=None)
-
-
-def version_of(tag: str) -> tuple[bool, tuple[int, ...], str, int] | None:
-    """What orders versions: final ones above all others, then the numbers; `None` for a tag that is no version."""
-    match = _VERSION.fullmatch(tag)
-    if match is None:
-        return None
-    numbers = [int(part) for part in match["numbers"].split(".")]
-    while numbers and numbers[-1] == 0:
-        numbers.pop()
-    pre = match["pre"] or ""
-    word = pre.rstrip("0123456789")
-    return not pre, tuple(numbers), word, int(pre.removeprefix(word) or 0)
-
-
 def judge_release(
     loaded: LoadedConfig,
     report: Report,
     options: ReleaseOptions,
     read: Callable[[str], bytes | None],
-    search_path: str = os.defpath,
+    judge: Judge = judge_report,
 ) -> ReleaseReport:
     """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
 
-    `read` gives a file of the checkout by its path from the configuration's folder, `None` where there is none.
+    `read` gives a file of the checkout by its path from the configuration's folder, `None` where there is none. `judge`
+    holds it against the branch's baseline, and the anchor where there is one.
     Raises `InputError` for a shallow clone, which hides the releases, and for a tag that isn't there.
     """
-    tree = GitTree(loaded.root, search_path=search_path)
+    tree = GitTree(loaded.root, search_path=options.search_path)
     config = loaded.config
     policy = config.policy_for(options.branch, options.profile, file=loaded.file)
     policy = policy.model_copy(update={"fail_on": options.fail_on}) if options.fail_on else policy
@@ -136,7 +140,7 @@ def judge_release(
         tag=tag,
         note=note,
         accepted=_accepted_since(tagged, baseline),
-        against_branch=judge_report(report, baseline, policy),
+        against_branch=judge(report, baseline, policy),
         against_tag=judge_report(report, tagged, policy) if tagged else None,
     )
 

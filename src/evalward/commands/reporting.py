@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 
-from evalward.commands.base_files import BaseOfPull, guidance_wanted
+from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report
 from evalward.commands.measuring import chosen_of, measured, report_bytes
 from evalward.commands.pipeline import Judging, retries_of
@@ -76,7 +76,7 @@ def new_report(work: Work) -> tuple[Report, str]:
     """A new report, without secrets, and what tells its file from every other."""
     surfaces, sides = work.surfaces, work.sides
     world, judging = surfaces.world, Judging(sides.judging.baseline, sides.judging.policy)
-    base = BaseOfPull.of(surfaces.settings, sides, work.tree)
+    base, side = base_of_pull(surfaces.settings, sides, work.tree)
     services = Services(
         work.loaded.config,
         {} if work.keyless else world.env,
@@ -94,6 +94,7 @@ def new_report(work: Work) -> tuple[Report, str]:
         spare_keyless=work.spare_keyless,
         keyless=work.keyless,
         guidance=guidance_wanted(work.plan, sides),
+        base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
@@ -18,7 +19,7 @@ from evalward.wire.messages import MeasureOrder
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `run` was asked for. `record` is the folder for a recording to commit."""
+    """What `run` was asked for. `record`: the folder for a recording to commit; `failed`: only what failed before."""
 
     config: Path
     output: Path
@@ -26,6 +27,7 @@ class RunOptions:
     resume: bool = False
     record: Path | None = None
     verbose: bool = False
+    failed: bool = False
 
 
 def run(world: World, options: RunOptions) -> int:
@@ -34,8 +36,11 @@ def run(world: World, options: RunOptions) -> int:
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
         world = world.hiding(loaded.config.providers.key_names)
+        selection = options.selection
+        if options.failed:
+            selection = only_failed(runner, options.output, selection, resume=options.resume)
         services = services_of(world, loaded, options.output, clear=None if options.resume else ())
-        report = measured(runner, MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume), services)
+        report = measured(runner, MeasureOrder(chosen=chosen_of(selection), resume=options.resume), services)
     colour = world.colour(world.err)
     world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
     if services.unwritten is not None:

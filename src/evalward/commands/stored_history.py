@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from typing import TYPE_CHECKING
 
 from evalward.commands.world import World
 from evalward.config.model import HistoryPlace
@@ -12,9 +13,12 @@ from evalward.keeper.session import Runner
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
 
+if TYPE_CHECKING:
+    from evalward.commands.history import Where
+
 
 def history_of(runner: Runner, place: HistoryPlace | None, world: World) -> list[HistoryEntry]:
-    """The entries, none where no history is named or where it can't be read: it decides nothing."""
+    """The entries, none where no history is named or where it can't be read."""
     if place is None:
         return []
     name = posixpath.join(place.folder or "", HISTORY_FILE)
@@ -34,3 +38,15 @@ def history_of(runner: Runner, place: HistoryPlace | None, world: World) -> list
     for warning in history.warnings:
         world.say(f"warning: {where}: {warning}")
     return list(history.entries)
+
+
+def recorded(world: World, where: Where) -> tuple[list[HistoryEntry], list[str]]:
+    """The entries at a place that we read ourselves, and what people should know; none where it can't be read."""
+    from evalward.commands.history import stored  # noqa: PLC0415 - few repositories keep one there
+
+    try:
+        data = stored(world, where)
+    except InputError as error:
+        return [], [str(problem) for problem in error.problems]
+    history = read_history((data or b"").decode("utf-8", "replace"))
+    return list(history.entries), [f"{where}: {warning}" for warning in history.warnings]

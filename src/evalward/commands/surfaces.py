@@ -14,7 +14,7 @@ from evalward.commands.pipeline import dump_judgement
 from evalward.commands.world import World
 from evalward.github.accept import evidence_line
 from evalward.github.annotations import Roots, judgement_annotations
-from evalward.github.client import GitHub
+from evalward.github.client import GitHub, IssueComment
 from evalward.github.comment import Marker, Posted, PullRequest, post
 from evalward.github.runner_files import (
     Annotation,
@@ -28,10 +28,12 @@ from evalward.github.runner_files import (
 )
 from evalward.github.settings import Runner, Settings
 from evalward.github.status import CommitStatus, State, post_status, status_state
+from evalward.github.tries import MAX_LINE, earlier_tries, with_tries
 from evalward.keeper.outputs import OutputFolder
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError, Problem
 from evalward.records.report import Report
+from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, Judgement, Outcome, Reason, Verdict
 from evalward.redaction import NOTHING, Redaction
 from evalward.render.badge import badge
@@ -48,7 +50,10 @@ TELLING_S = 60.0
 
 @dataclass(frozen=True)
 class Page:
-    """What is published: the comment's text, the summary's, and what the outputs say; `base` is what judged."""
+    """What is published: the comment's text, the summary's, and what the outputs say; `base` is what judged.
+
+    `tried` is what later runs on this commit shall know, `None` where nothing was judged.
+    """
 
     comment: str
     summary: str
@@ -58,13 +63,15 @@ class Page:
     changed: bool = True
     failed: bool = True
     base: str = ""
+    tried: Try | None = None
 
 
 @dataclass(frozen=True)
 class Surfaces:
     """The places, and in whose name we write there. `pull` is `None` where nothing is to be commented.
 
-    `outputs` is `None` until the output folder is opened, and where it can't be used.
+    `outputs` is `None` until the output folder is opened, and where it can't be used. `base_ref` is the branch that a
+    pull request goes into.
     """
 
     world: World
@@ -74,6 +81,7 @@ class Surfaces:
     pull: PullRequest | None
     redaction: Redaction = field(default=NOTHING, repr=False)
     outputs: OutputFolder | None = None
+    base_ref: str | None = None
 
     @property
     def folder(self) -> Path:
@@ -227,10 +235,17 @@ class Surfaces:
             changed=page.changed,
             failed=page.failed,
             keep=keep,
+            finish=lambda body, existing, login: self._with_tries(body, existing, login, page.tried),
         )
         if posted.notice:
             self.tell(Annotation("notice", posted.notice, title="Evalward").command())
         return posted
+
+    def _with_tries(self, body: str, existing: Sequence[IssueComment], login: str, tried: Try | None) -> str:
+        """The comment with a hidden line that tells later runs on this commit what this one and those before gave."""
+        marker = self.marker
+        ours = tried or Try(run=marker.run, attempt=marker.attempt, outcome=Outcome.ERROR)
+        return with_tries(body, [*earlier_tries(existing, login, marker), ours])
 
     def _place(self) -> OutputFolder | None:
         """The output folder, opened now where it wasn't; `None` where it can't be used, which is told elsewhere."""
@@ -250,7 +265,7 @@ class Surfaces:
 
     def _status(self, client: GitHub, page: Page) -> None:
         """The commit status, where one is wanted. That it can't be posted fails nothing."""
-        name = self.settings.status
+        name = self.settings.status_against(self.base_ref)
         if not name:
             return
         if not self.settings.github_token:
@@ -270,10 +285,11 @@ class Surfaces:
 
 def _with_evidence(judgement: Judgement, context: Context, digest: str) -> str:
     """The comment, with a hidden second line that names the report."""
+    room = COMMENT_LIMIT - MAX_LINE - 1  # what later runs on this commit shall know comes in between
     if not digest or not context.marker:
-        return fit(judgement, context)
+        return fit(judgement, context, room)
     line = evidence_line(digest)
-    marker, _, rest = fit(judgement, context, COMMENT_LIMIT - len(line) - 1).partition("\n")
+    marker, _, rest = fit(judgement, context, room - len(line) - 1).partition("\n")
     return f"{marker}\n{line}\n{rest}"
 
 
@@ -308,7 +324,7 @@ def _no_verdict(headline: str, problems: Sequence[Problem]) -> Verdict:
 def _changed(judgement: Judgement) -> bool:
     """Something is worth a look: a case or a metric with a direction moved."""
     return any(
-        run.added or run.missing or run.subject or any(case.change != "same" for case in run.cases)
+        run.added or run.missing or run.replaced or run.subject or any(case.change != "same" for case in run.cases)
         for run in judgement.comparison.runs
     )
 

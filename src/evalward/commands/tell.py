@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from evalward.commands.accepted import honoured
+from evalward.commands.accepting import in_ci
+from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
 from evalward.commands.edits import edits_of
 from evalward.commands.faults import internal_error
 from evalward.commands.given import of_commit
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judging, judge_report
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -33,6 +36,7 @@ from evalward.github.sides import Side, Sides, base_side
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE, Report
+from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
 from evalward.redaction import Redaction
 from evalward.render.context import Context
@@ -57,7 +61,7 @@ def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str,
     pull = None
     if plan.comment and plan.pull_number is not None:
         pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env))
+    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env), base_ref=plan.base_ref)
     surfaces.mask()
     if not plan.run_head:
         surfaces.tell(Annotation("notice", plan.reason_not or "Nothing to do.", title="Evalward").command())
@@ -85,11 +89,15 @@ def _page(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
 def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
-    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan))
+    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
     remote = client if settings.github_token else None
     tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
     side, notes = _side(surfaces, plan, tree)
-    judgement = _judgement(report, side, settings)
+    word = honoured(surfaces, plan, side, tree, client) if side else None
+    if side and word:
+        side, notes = replace(side, baseline=word.baseline), [word.note, *notes]
+    judgement, tried = _judgement(surfaces, client, report, side)
+    judgement = word.told(judgement) if word else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_alone(side, plan), report, protected) if side else None
@@ -102,17 +110,14 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
         run_url=runner.run_url,
         report_path=surfaces.shown(surfaces.folder / (settings.publish or "") / REPORT_FILE),
         command=f"evalward check --config {settings.config}",
-        accept=(
-            f"update the baseline: `evalward run --config {settings.config}`, then "
-            f"`evalward baseline update --config {settings.config}`, and commit it"
-        ),
+        accept=in_ci(settings, runner, plan, report, _judging(side), judgement=judgement),
         repository=plan.repository,
         marker=surfaces.marker.format(),
         notes=tuple(notes),
         edits=edits.sentences if edits else (),
         edit_lines=edits.lines if edits else (),
     )
-    return surfaces.judged(judgement, report, context, digest_of(data))
+    return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
 
 
 def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | None, list[str]]:
@@ -129,11 +134,18 @@ def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | No
     return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
 
 
-def _judgement(report: Report, side: Side | None, settings: Settings) -> Judgement:
+def _judging(side: Side | None) -> Judging:
+    return Judging(side.baseline, side.policy) if side else Judging(None, Policy())
+
+
+def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: Side | None) -> tuple[Judgement, Try]:
+    settings = surfaces.settings
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
-    judgement = judge_report(report, side.baseline if side else None, policy)
+    baseline = side.baseline if side else None
+    again = again_of(surfaces, client, policy, baseline)
+    judgement, tried = judge_again(surfaces, judge_report(report, baseline, policy), report, baseline, again)
     unjudged = side is None and not settings.bootstrap
-    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
+    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on), tried
 
 
 def _protected(

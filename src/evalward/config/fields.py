@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -27,3 +27,7 @@ SomeTexts = Annotated[
     Field(min_length=1),
     BeforeValidator(one_or_more, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
 ]
+ComparedWith = Literal["baseline", "base"]
+COMPARED_WITH = (
+    "baseline: the committed baseline; base: the base commit, all of whose trials are made now, in turns with these"
+)

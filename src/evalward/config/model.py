@@ -9,15 +9,15 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from evalward.config.agents import AgentProgram
-from evalward.config.fields import Name, RuleText, SomeTexts, Text, TextList
+from evalward.config.fields import COMPARED_WITH, ComparedWith, Name, RuleText, SomeTexts, Text, TextList
 from evalward.config.judge import JudgeConfig
 from evalward.config.providers import Providers
 from evalward.config.scenario import ScenarioSuite
 from evalward.config.speedup import SpeedupSuite
-from evalward.config.targets import KNOWN_TARGETS, SomeTargets
+from evalward.config.targets import KNOWN_TARGETS, SomeTargets, ids_of
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
-from evalward.records.policy import Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
+from evalward.records.policy import Anchor, Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
 from evalward.records.problem import wrong
 
 PROMPT_MARK = "{prompt}"
@@ -34,10 +34,14 @@ class BashSuite(StrictRecord):
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["bash"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="JSONL files with the tasks; patterns such as evals/bash/*.jsonl")
-    targets: SomeTargets = Field(description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    listed: SomeTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    replaces: Name | None = Field(
+        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+    )
     system: Text | None = Field(default=None, description="File with the system prompt")
     tool: Text | None = Field(default=None, description="File with the tool's description")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
     sandbox: Literal["virtual", "process"] = Field(
@@ -49,6 +53,11 @@ class BashSuite(StrictRecord):
         description="With sandbox: process, the program whose last argument is each script; else bash -c",
     )
 
+    @property
+    def targets(self) -> list[str]:
+        """The targets' ids."""
+        return ids_of(self.listed)
+
 
 class CommandSuite(StrictRecord):
     """Requests in plain language that a target answers with one shell command, which is judged and never executed."""
@@ -58,11 +67,15 @@ class CommandSuite(StrictRecord):
     cases: SomeTexts = Field(
         description="YAML, JSONL, TOML or JSON files with the cases; patterns such as evals/*.yaml"
     )
-    targets: SomeTargets = Field(description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    listed: SomeTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
+    replaces: Name | None = Field(
+        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+    )
     system: Text | None = Field(
         default=None, description="File with the system prompt; with {prompt} in it, template of the whole request"
     )
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     match: Match | None = Field(
         default=None, description="How commands are compared where a case doesn't say; the cases' format has a default"
     )
@@ -78,6 +91,11 @@ class CommandSuite(StrictRecord):
         default=None, description="The portability rules: ours, or caro's text search; the format has a default"
     )
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
+
+    @property
+    def targets(self) -> list[str]:
+        """The targets' ids."""
+        return ids_of(self.listed)
 
 
 Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite | SpeedupSuite, Field(discriminator="kind")]
@@ -101,7 +119,7 @@ class Program(StrictRecord):
 
 
 class HistoryPlace(StrictRecord):
-    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and draws trends, no more."""
+    """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and feeds trends and anchor."""
 
     folder: Text | None = Field(default=None, description="A folder of the repository")
     branch: Text | None = Field(default=None, description="A branch that holds nothing else, such as evalward-data")
@@ -161,10 +179,19 @@ class Config(StrictRecord):
         default="auto", description="Whether changed guidance of scenarios is held against the base's"
     )
     confirm: Confirm | Off = Field(default=Confirm(), description="The confirm stage of random targets, or off")
+    anchor: Anchor = Field(
+        default="auto",
+        description="What slow losses are measured against: auto (the last release's baseline, else the oldest of the "
+        "branch's history), the tag of a release, or off",
+    )
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
 
     def _confirm(self) -> Confirm | None:
         return None if self.confirm == "off" else self.confirm
+
+    @property
+    def _with_base(self) -> list[str]:
+        return [suite.name for suite in self.suites if getattr(suite, "compare_with", "baseline") == "base"]
 
     @property
     def _judge_errors(self) -> float:
@@ -199,7 +226,9 @@ class Config(StrictRecord):
             max_judge_error_rate=self._judge_errors,
             waive=self.waive,
             confirm=self._confirm(),
+            with_base=self._with_base,
             fail_on=self.fail_on,
+            anchor=self.anchor,
         )
         active = self.active_profile(branch, profile)
         if active is None:
@@ -211,8 +240,10 @@ class Config(StrictRecord):
             max_judge_error_rate=self._judge_errors,
             waive=self.waive,
             confirm=self._confirm(),
+            with_base=self._with_base,
             fail_on=own.fail_on or self.fail_on,
             profile=name,
+            anchor=self.anchor,
         )
 
 

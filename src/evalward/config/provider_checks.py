@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from evalward.config.agents import AGENT_PROVIDERS
 from evalward.config.providers import PROVIDERS
-from evalward.config.reading import get, items, suites, texts
+from evalward.config.reading import get, items, suites, target_ids, texts
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
@@ -41,7 +41,7 @@ def model_name_problem(name: str) -> str | None:
 
 def _models_of(config: Value, provider: str) -> list[str]:
     """The models of a provider that the suites' targets name, by themselves or as an agent's, and the judge."""
-    targets = [target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)]
+    targets = [target for path, suite in suites(config) for _, target in target_ids(suite, *path)]
     agents = [model for _, agent in items(get(config, "agents")) for _, model in texts(get(agent, "model"))]
     targets += [judge for _, judge in texts(get(get(config, "judge"), "model"))]
     found = [full for target in [*targets, *agents] for full in _full_names(target)]

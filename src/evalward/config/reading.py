@@ -32,3 +32,13 @@ def suites(config: Value) -> list[tuple[KeyPath, Value]]:
     """The suites, each with its key path."""
     found = get(config, "suites")
     return list(items(found, "suites")) if isinstance(found, list) else []
+
+
+def target_ids(suite: Value, *path: str | int) -> Iterator[tuple[KeyPath, str]]:
+    """The ids of a suite's targets, whether they are texts or say whom they replace."""
+    listed = get(suite, "targets")
+    for place, item in items(listed, *path, "targets") if isinstance(listed, list) else [((*path, "targets"), listed)]:
+        if isinstance(item, str):
+            yield place, item
+        elif isinstance(name := get(item, "id"), str):
+            yield (*place, "id"), name

@@ -1,7 +1,7 @@
 """The rules of the safety validator by their stable ids: what a case may allow, and what each of them is about.
 
 The ids are a contract: cases and configurations name them, so one is added or retired and never given another meaning.
-The validator lives in `suites/command/safety`; a test holds the two together.
+The validator lives in `safety`; a test holds the two together.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from evalward.config.fields import Name, SomeTexts, Text, TextList
-from evalward.config.targets import SCENARIO_TARGETS, SomeScenarioTargets
+from evalward.config.fields import COMPARED_WITH, ComparedWith, Name, SomeTexts, Text, TextList
+from evalward.config.targets import SCENARIO_TARGETS, SomeScenarioTargets, ids_of
 from evalward.records.base import StrictRecord
 
 
@@ -34,11 +34,15 @@ class ScenarioSuite(StrictRecord):
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["scenario"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML files, one scenario each; patterns such as evals/scenarios/*.yaml")
-    targets: SomeScenarioTargets = Field(description="Who is evaluated: " + ", ".join(SCENARIO_TARGETS))
+    listed: SomeScenarioTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(SCENARIO_TARGETS))
+    replaces: Name | None = Field(
+        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+    )
     system: Text | None = Field(default=None, description="File with the system prompt of the built-in agent")
     tags: TextList = Field(default=[], description="Only scenarios with one of these tags")
     tier: int | None = Field(default=None, ge=0, le=1000, description="Only scenarios of this tier or a lower one")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each scenario by each target")
+    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     timeout_s: float = Field(
         default=300, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one run of the agent"
     )
@@ -54,3 +58,8 @@ class ScenarioSuite(StrictRecord):
         default=False, description="In a workflow, run agents also where isolation is less than full"
     )
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
+
+    @property
+    def targets(self) -> list[str]:
+        """The targets' ids."""
+        return ids_of(self.listed)

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from evalward.config.fields import Name, SomeTexts, Text
-from evalward.config.targets import SPEEDUP_TARGETS
+from evalward.config.targets import SPEEDUP_TARGETS, SomeSpeedupTargets, ids_of
 from evalward.records.base import StrictRecord
 
 ID_MARK = "{id}"
@@ -20,7 +20,10 @@ class SpeedupSuite(StrictRecord):
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: Literal["speedup"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML files, one task each; patterns such as evals/speedup/*.yaml")
-    targets: SomeTexts = Field(description="Who is evaluated: " + ", ".join(SPEEDUP_TARGETS))
+    listed: SomeSpeedupTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(SPEEDUP_TARGETS))
+    replaces: Name | None = Field(
+        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+    )
     system: Text | None = Field(default=None, description="File with what agents are told beside the task's prompt")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each task by each target")
     rounds: int = Field(
@@ -43,3 +46,8 @@ class SpeedupSuite(StrictRecord):
     )
     memory_mb: int = Field(default=4096, ge=64, le=1_000_000, description="Memory of one side of a task, in MB")
     disk_mb: int = Field(default=2048, ge=1, le=1_000_000, description="Disk of one side of a task, in MB")
+
+    @property
+    def targets(self) -> list[str]:
+        """The targets' ids."""
+        return ids_of(self.listed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalward.config.agents import AGENT_PROVIDERS
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.providers import PROVIDERS
-from evalward.config.reading import get, items, suites, texts
+from evalward.config.reading import get, items, suites, target_ids, texts
 from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
@@ -45,7 +45,7 @@ def check_targets(config: Value) -> Iterator[Mistake]:
     """Every mistake in the targets of the suites, and agents and scripts that no target names."""
     for path, suite in suites(config):
         seen: set[str] = set()
-        for place, target in texts(get(suite, "targets"), *path, "targets"):
+        for place, target in target_ids(suite, *path):
             if target in seen:
                 yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
             seen.add(target)
@@ -139,7 +139,7 @@ def _named(place: KeyPath, target: str, section: _Section, name: str, config: Va
 
 def _unused(config: Value) -> Iterator[Mistake]:
     """Whoever writes an agent down wants it to be evaluated."""
-    named = {target for path, suite in suites(config) for _, target in texts(get(suite, "targets"), *path)}
+    named = {target for path, suite in suites(config) for _, target in target_ids(suite, *path)}
     for form, key in _MUST_BE_USED.items():
         for place, _ in items(get(config, key), key):
             target = f"{form}:{place[-1]}"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any, Protocol
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from evalward.config.agents import AGENT_FORMS
-from evalward.config.fields import one_or_more
+from evalward.config.fields import Text, one_or_more
 from evalward.config.providers import PROVIDERS
+from evalward.records.base import StrictRecord
+from evalward.records.succession import Predecessor
 
 _MODELS = tuple(f"{name}/NAME" for name in PROVIDERS)
 
@@ -29,19 +32,74 @@ def _pattern(forms: tuple[str, ...]) -> str:
     return "^(" + "|".join(_STANDS_FOR_ANY.sub(".+", form) for form in forms) + ")$"
 
 
+class Successor(StrictRecord):
+    """A target that takes another's place."""
+
+    id: Text = Field(description="Who is evaluated")
+    replaces: Text = Field(description="The target that it takes the place of: it is compared with that one's baseline")
+
+
+def _form(value: Any) -> str:
+    return "successor" if isinstance(value, dict | Successor) else "text"
+
+
 TargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _pattern(KNOWN_TARGETS)})]
+ListedTarget = Annotated[
+    Annotated[TargetText, Tag("text")] | Annotated[Successor, Tag("successor")], Discriminator(_form)
+]
 SomeTargets = Annotated[
-    list[TargetText],
+    list[ListedTarget],
     Field(min_length=1),
-    BeforeValidator(one_or_more, json_schema_input_type=TargetText | Annotated[list[TargetText], Field(min_length=1)]),
+    BeforeValidator(
+        one_or_more, json_schema_input_type=TargetText | Annotated[list[ListedTarget], Field(min_length=1)]
+    ),
 ]
 
 ScenarioTargetText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": _pattern(SCENARIO_TARGETS)})]
+ListedScenarioTarget = Annotated[
+    Annotated[ScenarioTargetText, Tag("text")] | Annotated[Successor, Tag("successor")], Discriminator(_form)
+]
 SomeScenarioTargets = Annotated[
-    list[ScenarioTargetText],
+    list[ListedScenarioTarget],
     Field(min_length=1),
     BeforeValidator(
         one_or_more,
-        json_schema_input_type=ScenarioTargetText | Annotated[list[ScenarioTargetText], Field(min_length=1)],
+        json_schema_input_type=ScenarioTargetText | Annotated[list[ListedScenarioTarget], Field(min_length=1)],
     ),
 ]
+
+ListedSpeedupTarget = Annotated[
+    Annotated[Text, Tag("text")] | Annotated[Successor, Tag("successor")], Discriminator(_form)
+]
+SomeSpeedupTargets = Annotated[
+    list[ListedSpeedupTarget],
+    Field(min_length=1),
+    BeforeValidator(
+        one_or_more, json_schema_input_type=Text | Annotated[list[ListedSpeedupTarget], Field(min_length=1)]
+    ),
+]
+
+
+def ids_of(listed: Sequence[str | Successor]) -> list[str]:
+    """Who is evaluated, without whom they replace."""
+    return [target if isinstance(target, str) else target.id for target in listed]
+
+
+class Succeeding(Protocol):
+    """What of a suite says whose place it and its targets take."""
+
+    @property
+    def listed(self) -> Sequence[str | Successor]:
+        """Its targets, as they are written."""
+        ...
+
+    @property
+    def replaces(self) -> str | None:
+        """The suite whose place it takes."""
+        ...
+
+
+def predecessor_of(suite: Succeeding, target: str) -> Predecessor | None:
+    """Which run this suite says that its run with a target takes the place of, `None` where it says nothing."""
+    named = next((each.replaces for each in suite.listed if isinstance(each, Successor) and each.id == target), None)
+    return Predecessor(suite=suite.replaces, target=named) if suite.replaces or named else None

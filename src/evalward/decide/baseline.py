@@ -6,18 +6,24 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from evalward.decide.compare import Measure
 from evalward.decide.pooling import (
     MOST_TRIALS,
+    Key,
     Measured,
+    changed_parts,
     combine,
+    kept_run,
     pooled_run,
     report_digest,
     run_key,
     without_skipped,
 )
+from evalward.decide.succession import align
+from evalward.decide.with_base import baseless, with_baseline
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -31,10 +37,18 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
-from evalward.records.result import OtherDetails, Result, Status
+from evalward.records.result import NOT_RUN, OtherDetails, Result, Status
+from evalward.records.verdict import Outcome, Verdict
+
+RunName = tuple[str, str]
+"""Suite and target."""
 
 UPDATE_HINT = "Make it with `evalward baseline update`."
 MOST_ACCEPTED = 20
+
+Moved = Mapping[Key, Collection[str]]
+"""By run, the ids of the cases that don't do as before."""
+
 NO_POLICY = Policy()
 _CLOCK_FIELDS = ("duration_ms", "working_ms")
 _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
@@ -51,11 +65,13 @@ class Update:
 
     `baseline` is the previous one, the very object, when there is no news. `report` is what was measured, as one: what
     a verdict is to be asked for; `None` when all of it is in the baseline already. `notes` are what people should know.
+    `spared` names the runs of the previous baseline that stayed as they were instead of being replaced.
     """
 
     baseline: Baseline
     report: Report | None
     notes: Sequence[str] = ()
+    spared: Sequence[str] = ()
 
 
 def make_baseline(report: Report, file: str, previous: Baseline | None, measures: Mapping[str, Measure]) -> Baseline:
@@ -73,29 +89,43 @@ def update_baseline(
     measures: Mapping[str, Measure],
     *,
     pool: bool = False,
+    keep: Moved | None = None,
     policy: Policy = NO_POLICY,
+    spare: Mapping[RunName, str] = MappingProxyType({}),
 ) -> Update:
     """The baseline of one or several reports.
 
-    With `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
+    With `keep` it has all trials of the reports, the fresh ones of a confirm stage, too, and the earlier ones of cases
+    that did as before: it says of each run which cases didn't, and a run that isn't in it has the new trials only. With
+    `pool` their trials are added to those of `previous`, where case and subject are the same, each once and
     `MOST_TRIALS` per case at most; otherwise they replace them. Skipped trials go where `policy` waives their case, or
-    `previous` doesn't know it. Raises `InputError` for reports that can't be a baseline.
+    `previous` doesn't know it, and so do the suites that `policy` compares with the base commit. `spare` names runs
+    that nothing may replace, each with the reason: their trials are added where they can be, else the run stays as it
+    was. Raises `InputError` for reports that can't be a baseline.
     """
-    whole, notes = _whole(measured, previous, measures, policy)
-    fed = previous.provenance.reports if previous and pool else []
+    whole, notes = _whole(measured, previous, measures, policy, errors=keep is not None)
+    fed = previous.provenance.reports if previous and (pool or spare or keep is not None) else []
     new, known = _unknown(whole, fed)
     if previous and not new:
         return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
     notes += [f"{one.file}: left out, its trials are counted already" for one in known]
     report = combine(new)
-    old = {run_key(run): run for run in previous.runs} if previous else {}
+    old = {run_key(run): run for run in align(report, previous).runs()}
     runs: list[BaselineRun] = []
-    for run in report.runs:
-        cases, told = pooled_run(run, old.get(run_key(run))) if pool else (None, [])
-        runs.append(_make_run(run, old.get(run_key(run)), cases, measures))
+    spared: list[str] = []
+    for run in with_baseline(report, policy).runs:
+        before, why = old.get(run_key(run)), spare.get((run.suite, run.target))
+        cases, told = _cases_of(run, before, pool=pool or why is not None, keep=keep)
+        if before is not None and why and (cases is None or _older_cases(report, run, previous, before)):
+            runs.append(before)
+            spared.append(run.name)
+            notes.append(f"{run.name}: stays as it was: {why}, and {_not_poolable(run, before)}")
+            continue
+        runs.append(_make_run(run, before, cases, measures))
         notes += told
+        notes += [f"{run.name}: pooled, not replaced: {why}"] if why and cases is not None and not pool else []
     runs.sort(key=lambda run: (run.suite, run.target))
-    source = _source(report, previous if pool else None)
+    source = _source(report, previous if pool or spare or keep is not None else None)
     provenance = BaselineProvenance(
         created_at=source.created_at,
         commit=source.commit,
@@ -104,7 +134,44 @@ def update_baseline(
         accepted=previous.provenance.accepted if previous else [],
     )
     made = Baseline(provenance=provenance, runs=runs)
-    return Update(previous if previous and _content(made) == _content(previous) else made, report, notes)
+    kept = previous if previous and _content(made) == _content(previous) else made
+    return Update(kept, report, notes, spared)
+
+
+def _older_cases(report: Report, run: Run, previous: Baseline | None, before: BaselineRun) -> bool:
+    """The report was made earlier than the baseline, and has other cases: the newer ones stay."""
+    older = previous is not None and previous.provenance.created_at > report.created_at
+    return older and {r.id: r.definition for r in run.cases} != {case.id: case.definition for case in before.cases}
+
+
+def _not_poolable(run: Run, before: BaselineRun) -> str:
+    if run.subject.hash != before.subject.hash:
+        return f"its trials can't be pooled, because its subject changed ({changed_parts(before, run)})"
+    if not run.random:
+        return "more trials of a target that always does the same say nothing"
+    return "its cases are not the same"
+
+
+def doubted(verdict: Verdict) -> dict[RunName, str]:
+    """The runs that look worse by a drop which chance could explain: a doubt must not become the new normal by itself.
+
+    What could not be compared (a redefined case, a prompt that only a replay saw) is no such doubt: nothing of the old
+    measurement speaks about it any more.
+    """
+    return {
+        (reason.suite, reason.target): "it looks worse, and chance can't be excluded"
+        for reason in verdict.reasons
+        if reason.outcome is Outcome.INCONCLUSIVE and reason.stage == "drop" and reason.suite and reason.target
+    }
+
+
+def _cases_of(
+    run: Run, old: BaselineRun | None, *, pool: bool, keep: Moved | None
+) -> tuple[list[BaselineCase] | None, list[str]]:
+    """The cases of both sides, `None` where the report's replace the old ones, and what people should know."""
+    if keep is not None:
+        return kept_run(run, old, keep.get(run_key(run)))
+    return pooled_run(run, old) if pool else (None, [])
 
 
 def _source(report: Report, pooled: Baseline | None) -> BaselineProvenance:
@@ -124,20 +191,35 @@ def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:
 
 
 def _whole(
-    measured: Sequence[Measured], previous: Baseline | None, measures: Mapping[str, Measure], policy: Policy
+    measured: Sequence[Measured],
+    previous: Baseline | None,
+    measures: Mapping[str, Measure],
+    policy: Policy,
+    *,
+    errors: bool,
 ) -> tuple[list[Measured], list[str]]:
-    """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing."""
+    """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing.
+
+    `errors`: they may have trials that ended in an error, which are in no baseline.
+    """
     whole: list[Measured] = []
     notes: list[str] = []
     problems: list[Problem] = []
     for one in measured:
         report, left_out = without_skipped(one.report, previous, policy)
-        problems += _obstacles(report, one.file, measures)
+        kept = with_baseline(report, policy)
+        found = _obstacles(kept, one.file, measures, errors=errors)
+        problems += found if kept.runs or not report.runs else [_baseless(one.file)]
         whole.append(Measured(report, one.file))
-        notes += left_out
+        notes += left_out + baseless(report, policy)
     if problems:
         raise InputError(problems)
     return whole, notes
+
+
+def _baseless(file: str) -> Problem:
+    message = "no suite of it has a committed baseline: each is compared with the base commit"
+    return Problem(place=Place(file=file), message=message, remedy="There is nothing to keep.")
 
 
 def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Measured], list[Measured]]:
@@ -152,19 +234,21 @@ def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Meas
     return new, known
 
 
-def _obstacles(report: Report, file: str, kinds: Collection[str]) -> list[Problem]:
+def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: bool) -> list[Problem]:
     found: list[tuple[str, str]] = []
     if report.partial is not None:
         found.append(("the run was restricted to a part", "Run all suites, targets and cases."))
     if report.interrupted:
         found.append((f"the run was interrupted: {report.interrupted}", "Run it to its end."))
     for run in report.runs:
-        bad = [result for result in run.cases if not result.valid]
+        bad = [
+            r for r in run.cases if not r.valid and not (errors and r.status is Status.ERROR and r.reason != NOT_RUN)
+        ]
         if run.not_measured:
             found.append((f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."))
         if bad:
-            errors = sum(result.status is Status.ERROR for result in bad)
-            counts = f"{errors} errors, {len(bad) - errors} skipped"
+            broken = sum(result.status is Status.ERROR for result in bad)
+            counts = f"{broken} errors, {len(bad) - broken} skipped"
             why = bad[0].message or bad[0].reason or "no reason given"
             found.append((f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Mend that, run again."))
         if run.planned > len(run.cases):
@@ -185,7 +269,7 @@ def _make_run(
         suite=run.suite,
         kind=run.kind,
         target=run.target,
-        trials=run.trials if pooled is None else max(len(case.trials) for case in pooled),
+        trials=run.trials if pooled is None else max((len(case.trials) for case in pooled), default=run.trials),
         random=run.random,
         subject=run.subject,
         metrics=measurement.metrics,

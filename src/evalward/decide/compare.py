@@ -9,11 +9,15 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from evalward.decide.balance import balanced
+from evalward.decide.beside import Aside, Seen, asides, side_by_side
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
+from evalward.decide.percase import per_case
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
+from evalward.decide.succession import Pair, align, sort_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial
 from evalward.records.comparison import (
     CaseChange,
@@ -26,12 +30,12 @@ from evalward.records.comparison import (
 )
 from evalward.records.evidence import Confirmation
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.metric import EPSILON, CategorySummary, Measurement
-from evalward.records.patterns import chosen
+from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.report import Partial, Report, Run
 from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.scenario_line import scenario_lines
+from evalward.records.succession import Replacement
 
 Measure = Callable[[Sequence[Result]], Measurement]
 NOTHING = Measurement(metrics={}, categories={})
@@ -40,48 +44,60 @@ NOTHING = Measurement(metrics={}, categories={})
 def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Comparison:
     """All runs of both sides: first the report's in its order, then those that only the baseline has.
 
-    With a partial report, only the part of the baseline that its selection covers is looked at.
+    With a partial report, only the part of either side that its selection covers is looked at.
     """
-    now = {_key(run) for run in report.runs}
-    runs = [_compare_run(run, base, report.partial, measures) for run, base in find_runs(report, baseline)]
-    known = baseline.runs if baseline else []
-    gone = [run for run in known if _key(run) not in now and _covers(report.partial, run)]
+    aligned = align(report, baseline)
+    chosen = [pair for pair in aligned.pairs if _chosen(report.partial, pair.run)]
+    gone = [run for run in aligned.gone if _covers(report.partial, run)]
     return Comparison(
         baseline=baseline.schema_ if baseline else None,
         baseline_commit=baseline.provenance.commit if baseline else None,
         baseline_created_at=baseline.provenance.created_at if baseline else None,
         partial=report.partial is not None,
         interrupted=report.interrupted,
-        warnings=report.warnings,
+        warnings=[*report.warnings, *aligned.notes],
         guidance=report.guidance,
-        runs=runs + [_missing_run(run) for run in gone],
+        runs=[_compare_run(pair, report.partial, measures) for pair in chosen]
+        + [_missing_run(run, report.partial) for run in gone],
     )
 
 
 def find_runs(report: Report, baseline: Baseline | None) -> list[tuple[Run, BaselineRun | None]]:
-    """The report's runs, each with the baseline's run of equal suite, target and kind."""
-    before = {_key(run): run for run in baseline.runs} if baseline else {}
-    return [(run, before.get(_key(run))) for run in report.runs]
+    """The report's runs, each with the baseline's run of equal suite, target and kind, or the one that it replaces.
+
+    That one's cases have the ids that they have now. Runs outside of a partial report's selection are left out.
+    """
+    return [(pair.run, pair.base) for pair in align(report, baseline).pairs if _chosen(report.partial, pair.run)]
 
 
-def _key(run: Run | BaselineRun) -> tuple[str, str, str]:
-    """What makes runs of the two sides the same run. A suite that changes its kind is another suite."""
-    return run.suite, run.target, run.kind
+def _chosen(partial: Partial | None, run: Run) -> bool:
+    """True for a run that the selection covers; where cases were chosen, of what has none nothing was to be run."""
+    if partial is None:
+        return True
+    there = run.planned > 0 or bool(run.cases) or run.not_measured is not None
+    return partial.covers(run.suite, run.target) and (there or not partial.by_case)
 
 
 def _covers(partial: Partial | None, run: BaselineRun) -> bool:
-    if partial is None:
-        return True
-    return chosen(run.suite, partial.suites) and chosen(run.target, partial.targets)
+    """True for a run of the baseline of which the selection covers a case."""
+    return partial is None or (
+        partial.covers(run.suite, run.target) and (bool(_cases_of(run, partial)) or not partial.by_case)
+    )
 
 
 @dataclass(frozen=True)
 class Sides:
-    """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage."""
+    """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage of those that failed.
+
+    Where every planned trial of a case broke, its first valid fresh one stands for them: `stand_ins` names such cases.
+    `aside` are the trials that were run beside those of the base, measured again.
+    """
 
     before: Mapping[str, BaselineCase]
     now: Mapping[str, Sequence[Result]]
     fresh: Mapping[str, Sequence[Result]]
+    stand_ins: Mapping[str, Result] = field(default_factory=dict)
+    aside: Mapping[str, Aside] = field(default_factory=dict)
 
     @cached_property
     def comparable(self) -> list[str]:
@@ -98,28 +114,49 @@ class Sides:
 
 def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sides:
     """The cases of a run on both sides, as far as the selection of a partial report covers them."""
-    wanted = partial.cases if partial else []
+    now = _by_case(run.cases)
+    asked = {case: results[0].definition for case, results in now.items()}
+    again = _by_case(result for result in run.confirmation if asked.get(result.id) == result.definition)
+    broke = [case for case, results in now.items() if not any(result.valid for result in results)]
+    stand_ins = {case: valid[0] for case in broke if (valid := [r for r in again.get(case, ()) if r.valid])}
+    now |= {case: [*now[case], result] for case, result in stand_ins.items()}
     return Sides(
-        before={case.id: case for case in base.cases if chosen(case.id, wanted)} if base else {},
-        now=_by_case(run.cases),
-        fresh=_by_case(_fresh(run)),
+        before={case.id: case for case in _cases_of(base, partial)} if base else {},
+        now=now,
+        fresh={case: _fresh(results, stand_ins.get(case)) for case, results in again.items() if _failed(now[case])},
+        stand_ins=stand_ins,
+        aside=asides(run, asked),
     )
 
 
-def _fresh(run: Run) -> list[Result]:
-    """The trials of the confirm stage that ask what the planned ones of a failed case asked: no others are evidence."""
-    failed = {result.id: result.definition for result in run.cases if result.status is Status.FAILED}
-    return [result for result in run.confirmation if failed.get(result.id) == result.definition]
+def _cases_of(base: BaselineRun, partial: Partial | None) -> list[BaselineCase]:
+    if partial is None:
+        return base.cases
+    return [case for case in base.cases if partial.covers_case(base.suite, base.target, case.id)]
 
 
-def _compare_run(
-    run: Run, base: BaselineRun | None, partial: Partial | None, measures: Mapping[str, Measure]
-) -> RunComparison:
+def failing(results: Sequence[Result]) -> bool:
+    """True for a case that failed in most of its trials, or in half of them: what a confirm stage tries again."""
+    tally = Tally.of(results)
+    return tally is not None and not tally.passes
+
+
+def _failed(results: Sequence[Result]) -> bool:
+    return any(result.status is Status.FAILED for result in results)
+
+
+def _fresh(results: Sequence[Result], stand_in: Result | None) -> list[Result]:
+    """The trials of a failed case that no failure chose: that one is none which stands for a planned one."""
+    return [result for result in results if result is not stand_in]
+
+
+def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Measure]) -> RunComparison:
+    run, base = pair.run, pair.base
     sides = sides_of(run, base, partial)
     comparable = sides.comparable
     measure = measures.get(run.kind, _no_measure)
-    before = measure([trial for case_id in comparable for trial in sides.before[case_id].results()])
-    now = measure([result for case_id in comparable for result in sides.now[case_id]])
+    before = balanced([sides.before[case_id].results() for case_id in comparable], measure)
+    now = balanced([sides.now[case_id] for case_id in comparable], measure)
     replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
     replayed = [details for details in replayed if details.replayed]
     return RunComparison(
@@ -134,22 +171,73 @@ def _compare_run(
         errors=_errors(run),
         judge_errors=sum(_unjudged(result) for result in run.cases),
         planned=run.planned,
+        whole=run.whole if partial is not None and partial.by_case else None,
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
         replayed=len(replayed),
         diverged=sum(not isinstance(d, CommandDetails) and d.diverged_at is not None for d in replayed),
         not_measured=run.not_measured,
         added=base is None,
+        replaced=_replacement(pair, sides),
         subject=subject_changes(base.subject, run.subject) if base else [],
-        metrics=metric_changes(before if comparable else NOTHING, now, run.metrics),
+        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, measure)),
         categories=category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
-        cases=_case_changes(sides) if base else _first_seen(sides),
+        cases=_with_old_names(_case_changes(sides), pair) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
+        beside=side_by_side(run, _seen(sides)),
+        **_again(run),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
         scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
     )
+
+
+def _with_old_names(cases: Sequence[CaseChange], pair: Pair) -> list[CaseChange]:
+    return [
+        case.model_copy(update={"was": pair.renamed[case.id]}) if case.id in pair.renamed else case for case in cases
+    ]
+
+
+def _replacement(pair: Pair, sides: Sides) -> Replacement | None:
+    """Whom the run is compared with instead of itself, and what both come to over the comparable cases."""
+    if pair.old is None:
+        return None
+    ids = sides.comparable
+    return Replacement(
+        suite=pair.old.suite,
+        target=pair.old.target,
+        sort=sort_of(pair.old.target),
+        named=pair.named,
+        before=per_case([sides.before[case].results() for case in ids]),
+        now=per_case([sides.now[case] for case in ids]),
+    )
+
+
+def _whole(run: Run, sides: Sides, measure: Measure) -> Mapping[str, Metric]:
+    """The run's own metrics, over all its cases; measured anew where fresh trials stand for planned ones."""
+    if not sides.stand_ins:
+        return run.metrics
+    return {**run.metrics, **measure([*run.cases, *sides.stand_ins.values()]).metrics}
+
+
+def _seen(sides: Sides) -> list[Seen]:
+    """The comparable cases that were measured on both sides."""
+    found = []
+    for case in (case for case in sides.comparable if case in sides.aside):
+        before, *chosen_by = (
+            Tally.of(of) for of in (sides.before[case].trials, sides.now[case], sides.fresh.get(case, ()))
+        )
+        if before is not None:
+            found.append(Seen(case, before, [tally for tally in chosen_by if tally is not None], sides.aside[case]))
+    return found
+
+
+def _again(run: Run) -> dict[str, int]:
+    """How many trials were made beside the planned ones, and how many of them broke."""
+    made = [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
+    broke = sum(result.status is Status.ERROR and not _unjudged(result) for result in made)
+    return {"again": len(made), "again_errors": broke}
 
 
 def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
@@ -170,19 +258,26 @@ def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
         cases=sorted(sides.fresh),
         trials=len(valid),
         passed=sum(result.status is Status.PASSED for result in valid),
+        stand_ins=sorted(sides.stand_ins),
         unusable=unusable(run, sides),
     )
 
 
 def unusable(run: Run, sides: Sides) -> str | None:
-    """Why the confirm stage of a run is no evidence: none was made, or a failed case has no valid fresh trial."""
+    """Why the confirm stage of a run is no evidence: none was made, it ended early, or no failed case has a valid fresh
+    trial. A case whose fresh trials broke costs its own evidence only.
+    """
     if not run.confirmation:
         return run.confirm_note or "there was none"
-    failed = {case for case in sides.comparable if any(r.status is Status.FAILED for r in sides.now[case])}
-    missing = len(failed - {case for case, results in sides.fresh.items() if any(r.valid for r in results)})
-    if missing:
-        why = f" ({run.confirm_note})" if run.confirm_note else ""
-        return f"{missing} of {len(failed)} failed cases {'has' if missing == 1 else 'have'} no valid fresh trial{why}"
+    failed = [case for case in sides.comparable if failing(sides.now[case])]
+    why = f" ({run.confirm_note})" if run.confirm_note else ""
+    cut = [case for case in failed if all(r.status is Status.SKIPPED for r in sides.fresh.get(case, ()))]
+    if cut and run.confirm_note:
+        return (
+            f"{len(cut)} of {len(failed)} failed cases {'has' if len(cut) == 1 else 'have'} no valid fresh trial{why}"
+        )
+    if failed and not any(result.valid for case in failed for result in sides.fresh.get(case, ())):
+        return f"no failed case has a valid fresh trial{why}"
     return None
 
 
@@ -324,8 +419,9 @@ def _note(results: Sequence[Result], shown: Result | None) -> str | None:
     return shown.message or (None if listed and shown.reason == "checks_failed" else shown.reason)
 
 
-def _missing_run(run: BaselineRun) -> RunComparison:
-    cases = [_case_change(case.id, case, ()) for case in sorted(run.cases, key=lambda case: case.id)]
+def _missing_run(run: BaselineRun, partial: Partial | None) -> RunComparison:
+    known = sorted(_cases_of(run, partial), key=lambda case: case.id)
+    cases = [_case_change(case.id, case, ()) for case in known]
     metrics = [
         MetricChange(id=name, before=metric, now=None, whole=None, delta=None, better=metric.better)
         for name, metric in run.metrics.items()

@@ -1,7 +1,9 @@
 """Which cases a confirm stage tries again, and how often.
 
 The cases are chosen by what failed now, and by nothing else: then the fresh trials are a fair sample, and deciding on
-them alone keeps the false alarm rate (see `evidence`). One verdict has one confirm stage at most.
+them alone keeps the false alarm rate (see `evidence`). Of several planned trials most have to fail: what failed one of
+five would only dilute what broke. Known cases of which every planned trial broke are tried again, too: a fresh trial
+then stands for the planned ones. One verdict has one confirm stage at most.
 """
 
 from __future__ import annotations
@@ -11,16 +13,18 @@ from dataclasses import dataclass
 
 from evalward.decide.rules import judged, rules_of_run
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
-from evalward.records.policy import Confirm, Policy, Rule
+from evalward.records.metric import EPSILON
+from evalward.records.policy import Confirm, Limits, Policy, Rule
 
 
 @dataclass(frozen=True)
 class Retry:
-    """The fresh trials of one run: how many of which case."""
+    """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side."""
 
     suite: str
     target: str
     trials: Mapping[str, int]
+    beside: bool = False
 
     @property
     def name(self) -> str:
@@ -36,13 +40,24 @@ class Retry:
 def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retry]:
     """What to try again before a drop is believed.
 
-    Nothing where no case was lost, no rule asks, or chance plays no part.
+    Nothing where no case broke, none was lost or no rule asks, or chance plays no part.
     """
     if policy.confirm is None or comparison.interrupted:
         return []
-    asked = [run for run in comparison.runs if judged(run) and run.random and _asked(run, policy, defaults)]
-    failed = [(run, [case for case in run.cases if _failed(case)]) for run in asked if run.confirmation is None]
-    return [_retry(run, cases, policy.confirm) for run, cases in failed if any(_lost(case) for case in cases)]
+    runs = [run for run in comparison.runs if judged(run) and run.random and run.confirmation is None]
+    found = [(run, _tried(run, _asked(run, policy, defaults), policy.limits)) for run in runs]
+    return [_retry(run, cases, policy.confirm) for run, cases in found if cases]
+
+
+def _tried(run: RunComparison, asked: bool, limits: Limits) -> list[CaseChange]:
+    """The cases that failed, once one was lost and a rule asks, and those that broke, which are neither."""
+    failed = [case for case in run.cases if asked and _failed(case)]
+    few = run.errors <= limits.max_error_rate * run.planned + EPSILON  # more is an outage, and not judged anyway
+    return [
+        case
+        for case in run.cases
+        if (few and _broke(case)) or (case in failed and any(_lost(other) for other in failed))
+    ]
 
 
 def _asked(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> bool:
@@ -54,9 +69,18 @@ def _asked(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[R
 
 
 def _failed(case: CaseChange) -> bool:
-    """A comparable case of which a planned trial failed."""
-    comparable = case.before is not None and case.change in {"broken", "fixed", "worse", "better", "same"}
-    return comparable and case.now is not None and case.now.passed < case.now.trials
+    """A comparable case of which most planned trials failed, or half of them."""
+    return comparable(case) and case.now is not None and not case.now.passes
+
+
+def comparable(case: CaseChange) -> bool:
+    """True for a case of equal definition with a valid trial on both sides."""
+    return case.before is not None and case.change in {"broken", "fixed", "worse", "better", "same"}
+
+
+def _broke(case: CaseChange) -> bool:
+    """A known case without a valid trial, that was not left out on purpose."""
+    return case.change == "not_valid" and case.before is not None and not case.skipped
 
 
 def _lost(case: CaseChange) -> bool:
@@ -65,8 +89,11 @@ def _lost(case: CaseChange) -> bool:
 
 
 def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retry:
-    """As many trials each as asked for, if that many are allowed; else as many as there are, evenly, in order of id."""
-    wanted = confirm.trials * len(failed)
-    allowed = max(len(failed), min(wanted, int(confirm.at_most * run.planned)))
-    each, more = divmod(allowed, len(failed))
-    return Retry(run.suite, run.target, {case.id: each + (index < more) for index, case in enumerate(failed)})
+    most = max(len(failed), int(confirm.at_most * run.planned))
+    return Retry(run.suite, run.target, evenly([case.id for case in failed], confirm.trials, most))
+
+
+def evenly(cases: Sequence[str], each: int, most: int) -> Mapping[str, int]:
+    """As many trials of each case as asked for, if `most` allows them; else as many as there are, in order."""
+    fewer, more = divmod(min(each * len(cases), most), len(cases))
+    return {case: fewer + (index < more) for index, case in enumerate(cases)}

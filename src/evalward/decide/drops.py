@@ -1,17 +1,18 @@
 """Whether a metric got worse by more than its rule allows, and not by chance: three answers, each with its sentence.
 
 Deterministic targets and rules with `test: off` are decided by the bare difference. Everything else needs evidence. The
-p-values of one verdict are corrected by Holm's method in two families: the outcomes of its runs (however many metrics
-say it of the same cases, one question each), which is what the check is for, and all other metrics that the policy lets
-decide, which share half of `alpha`.
+p-values of one verdict are corrected by Holm's method all together, so that a check in which nothing changed fails by a
+drop with the probability alpha at most: the outcomes of its runs, which are what the check is for, have two thirds of
+alpha, all other metrics that the policy lets decide the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from evalward.decide.evidence import Question, better, confirmable, steady_delta, weigh
+from evalward.decide.evidence import Question, better, beyond, confirmable, steady_delta, weigh
+from evalward.decide.questions import corrected
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import (
     between,
@@ -21,10 +22,11 @@ from evalward.decide.sentences import (
     shown,
     shown_apart,
     shown_delta,
+    side_by_side,
+    some_of,
     what_failed,
 )
 from evalward.decide.staleness import FEW_TRIALS
-from evalward.decide.statistics.multiple import holm
 from evalward.records.comparison import MetricChange, RunComparison
 from evalward.records.evidence import Confirmation, Evidence
 from evalward.records.metric import EPSILON
@@ -32,9 +34,8 @@ from evalward.records.policy import Confirm, Rule
 from evalward.records.timing import Timings
 from evalward.records.verdict import RuleStatus
 
-OTHERS = 0.5  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
-
-
+_NO_PROOF = ", so it is no proof"
+_BASE = "the base, measured beside it"
 REFERENCES = ("nop", "oracle")
 """Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
 
@@ -50,19 +51,37 @@ class Applied:
 
 @dataclass(frozen=True)
 class Drop:
-    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always."""
+    """What a rule's drop says: `message` speaks where the status isn't ok, `explanation` always.
+
+    `won`: cases were lost, and others won more than chance does.
+    """
 
     status: RuleStatus = "ok"
     message: str = ""
     explanation: str = ""
     evidence: Evidence | None = None
+    won: bool = False
 
 
 def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm | None) -> list[Drop]:
     """The drops of all rules of a verdict, in their order."""
     questions = [_question(each, samples, confirm) for each in applied]
-    found = _corrected(questions, [weigh(question) if question else None for question in questions])
-    return [_decide(*each) for each in zip(applied, questions, found, strict=True)]
+    found = corrected(questions, [weigh(question) if question else None for question in questions])
+    drops = [_decide(*each) for each in zip(applied, questions, found, strict=True)]
+    proven = {id(each.run) for each, drop in zip(applied, drops, strict=True) if drop.status == "fail"}
+    return [_by_itself(drop) if id(each.run) in proven else drop for each, drop in zip(applied, drops, strict=True)]
+
+
+def _by_itself(drop: Drop) -> Drop:
+    """One metric's doubt beside another's proof: the same failures weigh more in the one than in the other."""
+    text = drop.message.replace(_NO_PROOF, ", which by itself is no proof; another metric of this run has it")
+    return replace(drop, message=text, explanation=text) if drop.status == "inconclusive" else drop
+
+
+def answerable(applied: Applied, samples: Samples) -> bool:
+    """True for a drop that is put to a test, and that trying the failed cases again tells all about."""
+    question = _question(applied, samples, None)
+    return question is not None and applied.rule.confirm and confirmable(question.sample, falls=question.falls)
 
 
 def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Question | None:
@@ -78,59 +97,6 @@ def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Qu
 
 def _has_drop(rule: Rule) -> bool:
     return rule.max_drop is not None or rule.max_rise is not None
-
-
-def _corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
-    """Holm's correction, of the outcome questions among each other, and of all others among each other."""
-    keys = [_asks(question) if question is not None else None for question in questions]
-    least: dict[_Asks, float] = {}
-    for key, evidence in zip(keys, found, strict=True):
-        if key is not None and evidence is not None:
-            least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
-    factors = {**_factors(least, outcome=True), **_factors(least, outcome=False)}
-    return [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
-
-
-@dataclass(frozen=True)
-class _Asks:
-    """What a question is about. Outcome metrics of the same cases look at the same failures: they are one question.
-
-    `told`: whether these are the failures that the run's failed trials tell. An unsafe answer may be another's.
-    """
-
-    run: int
-    metric: str | None
-    cases: frozenset[str] = frozenset()
-    told: bool = True
-
-    @property
-    def outcome(self) -> bool:
-        return self.metric is None
-
-
-def _asks(question: Question) -> _Asks:
-    sample, told = question.sample, confirmable(question.sample, falls=question.falls)
-    if not (sample.counted or told):
-        return _Asks(id(question.run), sample.metric)
-    return _Asks(id(question.run), None, frozenset(pair.id for pair in sample.pairs), told)
-
-
-def _factors(least: Mapping[_Asks, float], *, outcome: bool) -> dict[_Asks, tuple[float, int]]:
-    """By how much each question's p grows, and how many questions there are."""
-    ours = {key: p for key, p in least.items() if key.outcome is outcome}
-    grown = holm(list(ours.values()))
-    share = 1.0 if outcome else OTHERS
-    return {
-        key: (corrected / p / share if p else 1.0, len(ours))
-        for (key, p), corrected in zip(ours.items(), grown, strict=True)
-    }
-
-
-def _with(key: _Asks | None, evidence: Evidence | None, factors: Mapping[_Asks, tuple[float, int]]) -> Evidence | None:
-    if key is None or evidence is None or evidence.p is None:
-        return evidence
-    factor, tests = factors[key]
-    return evidence.model_copy(update={"corrected": min(1.0, evidence.p / evidence.share * factor), "tests": tests})
 
 
 def _decide(applied: Applied, question: Question | None, evidence: Evidence | None) -> Drop:
@@ -152,8 +118,7 @@ def _literal(rule: Rule, change: MetricChange, run: RunComparison) -> Drop:
     Of times that were measured it is no proof: a speedup fell only where a case broke, or a benchmark is slower by its
     samples. Where none even looks slower, nothing has fallen, nor where what was measured is the measure itself.
     """
-    beyond = _beyond(rule, change.delta or 0.0)
-    if beyond is None:
+    if beyond(rule, change.delta or 0.0) is None:
         return Drop()
     text = _too_much(rule, change, change.delta or 0.0)
     unit = change.now.unit if change.now else "ratio"
@@ -177,15 +142,6 @@ def _no_slower(timings: Timings) -> str:
     return f"no benchmark is slower beyond chance ({', '.join(told)})"
 
 
-def _beyond(rule: Rule, delta: float) -> float | None:
-    """By how much a difference is worse than allowed, `None` when it isn't."""
-    if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
-        return -delta - rule.max_drop
-    if rule.max_rise is not None and delta > rule.max_rise + EPSILON:
-        return delta - rule.max_rise
-    return None
-
-
 def _too_much(rule: Rule, change: MetricChange, delta: float) -> str:
     unit = change.now.unit if change.now else "ratio"
     allowed = rule.max_drop if delta < 0 else rule.max_rise
@@ -198,45 +154,59 @@ def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
     certain = _certain(applied, question)
     if certain:
         return Drop("fail", certain, certain, evidence)
-    spread = _spread(applied, evidence)
-    if _beyond(rule, evidence.delta or 0.0) is None and not spread:
+    lost = evidence.delta or 0.0
+    too_much = beyond(rule, lost) is not None or evidence.spread
+    if not too_much and beyond(rule, lost + evidence.open) is None:
         return Drop("ok", "", _fine(applied, question, evidence), evidence)
     if evidence.confirmed and better(question):
-        return Drop("ok", "", _won_more(applied, question, evidence), evidence)
-    corrected = 1.0 if evidence.corrected is None else evidence.corrected
-    convicted = corrected <= rule.alpha
-    failed = _failed_again(applied) if spread else what_failed(question.sample, evidence, question.run.confirmed)
-    parts = [failed, chance(corrected)]
+        return Drop("ok", "", _won_more(applied, question, evidence), evidence, won=True)
+    if not too_much:
+        return _left_open(applied, question, evidence)
+    p = 1.0 if evidence.corrected is None else evidence.corrected
+    convicted = p <= rule.alpha
+    parts = [_shown_by(applied, question, evidence), chance(p)]
     if not convicted:
-        parts[-1] += ", so it is no proof"
-    text = f"{_size(applied, evidence)}: {'; '.join(part for part in parts if part)}"
+        parts[-1] += _NO_PROOF
+    text = f"{_size(applied, evidence, convicted=convicted)}: {'; '.join(part for part in parts if part)}"
     text += "" if convicted else _thin(evidence)
     return Drop("fail" if convicted else "inconclusive", text, text, evidence)
+
+
+def _left_open(applied: Applied, question: Question, evidence: Evidence) -> Drop:
+    """Fresh trials that broke, or were never made, are no proof that all is well."""
+    names = sorted(pair.id for pair in question.sample.pairs if pair.id in question.run.open)
+    cases = f"{names[0]} failed" if len(names) == 1 else f"{len(names)} cases failed ({some_of(names)})"
+    size, most = _apart(applied, (evidence.delta or 0.0) + evidence.open)
+    text = (
+        f"{applied.rule.metric} may have {_moved(evidence.open)} {size}, more than the {most} allowed: {cases} and "
+        "could not be tried again"
+    )
+    return Drop("inconclusive", text, text, evidence)
+
+
+def _moved(delta: float) -> str:
+    return "fallen" if delta < 0 else "risen"
+
+
+def _shown_by(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """Which trials show it."""
+    if evidence.beside:
+        return side_by_side(applied.run.beside, evidence.cases)
+    if evidence.spread and beyond(applied.rule, evidence.delta or 0.0) is None:
+        return _failed_again(applied)
+    return what_failed(question.sample, evidence, question.run.confirmed)
 
 
 def _certain(applied: Applied, question: Question) -> str:
     """The sentence of a loss in cases that give the same twice: no chance in it, whatever others of the run do."""
     lost = steady_delta(question)
-    if _beyond(applied.rule, lost) is None:
+    if beyond(applied.rule, lost) is None:
         return ""
     size, most = _apart(applied, lost)
     return (
-        f"{applied.rule.metric} {_verb(lost)} {size} by cases that give the same twice, more than the {most} allowed: "
-        "that is no chance"
+        f"{applied.rule.metric} {_verb(lost)} {size} in cases that always give the same result, more than the {most} "
+        "allowed: chance has no part in it"
     )
-
-
-def _spread(applied: Applied, evidence: Evidence) -> bool:
-    """True for a drop over so many cases that those which happened to fail hold only a small part of it.
-
-    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
-    put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
-    """
-    planned, fresh, interval = applied.change.delta or 0.0, evidence.delta or 0.0, evidence.interval
-    if not evidence.confirmed or interval is None or planned * fresh <= 0 or _beyond(applied.rule, fresh) is not None:
-        return False
-    nearest = interval.high if planned < 0 else interval.low
-    return nearest * planned > 0 and _beyond(applied.rule, nearest) is not None
 
 
 def _failed_again(applied: Applied) -> str:
@@ -251,24 +221,38 @@ def _failed_cases(confirmation: Confirmation) -> str:
     return "the failed case" if len(confirmation.cases) == 1 else f"the {len(confirmation.cases)} failed cases"
 
 
-def _size(applied: Applied, evidence: Evidence) -> str:
-    """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones."""
+def _size(applied: Applied, evidence: Evidence, *, convicted: bool) -> str:
+    """By how much the metric got worse: as the planned trials show it, or, where they were tried, the fresh ones.
+
+    Only what is proven is called confirmed.
+    """
     delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
-    if not evidence.confirmed or _spread(applied, evidence):
+    if evidence.beside:
+        size, most = _apart(applied, lost)
+        return f"{applied.rule.metric} {_verb(lost)} {size} against {_BASE}, more than the {most} allowed"
+    if not evidence.confirmed or beyond(applied.rule, lost) is None:
         return _too_much(applied.rule, applied.change, delta)
     if delta * lost <= 0:  # what others won may be chance: no fresh trial confirmed it
-        in_all = "is unchanged in all" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]} in all"
+        in_all = (
+            "is unchanged over all cases"
+            if delta == 0
+            else f"{_verb(delta)} {_apart(applied, delta)[0]} over all cases, which may be chance"
+        )
         size, most = _apart(applied, lost)
         return (
-            f"{applied.rule.metric} {in_all}, no more than chance does, but {_verb(lost)} {size} by the cases that "
-            f"failed, confirmed by fresh tries, more than the {most} allowed"
+            f"{applied.rule.metric} {in_all}, but {_verb(lost)} {size} in the cases that failed, "
+            f"{_by_tries(convicted)}, more than the {most} allowed"
         )
-    return f"{_confirmed(applied, evidence)}, more than the {_allowed(applied, evidence)} allowed"
+    return f"{_confirmed(applied, evidence, convicted)}, more than the {_allowed(applied, evidence)} allowed"
 
 
-def _confirmed(applied: Applied, evidence: Evidence) -> str:
+def _confirmed(applied: Applied, evidence: Evidence, convicted: bool) -> str:
     delta = evidence.delta or 0.0
-    return f"{applied.rule.metric} {_verb(delta)} {_apart(applied, delta)[0]}, confirmed by fresh tries"
+    return f"{applied.rule.metric} {_verb(delta)} {_apart(applied, delta)[0]}, {_by_tries(convicted)}"
+
+
+def _by_tries(convicted: bool) -> str:
+    return "confirmed by fresh tries" if convicted else "as far as fresh tries show"
 
 
 def _allowed(applied: Applied, evidence: Evidence) -> str:
@@ -290,13 +274,26 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> str:
     """The sentence of a metric that is as it should be."""
     rule, unit, delta = applied.rule, question.sample.unit, applied.change.delta or 0.0
     left = evidence.delta or 0.0
+    if evidence.beside:
+        return _no_worse(applied, question, evidence)
     if evidence.confirmed and left * delta > 0 and left * (-1 if question.falls else 1) > EPSILON:
-        return f"{_confirmed(applied, evidence)}, within the {_allowed(applied, evidence)} allowed"
-    if evidence.confirmed and _beyond(rule, delta) is not None:
+        return f"{_confirmed(applied, evidence, convicted=False)}, within the {_allowed(applied, evidence)} allowed"
+    if evidence.confirmed and beyond(rule, delta) is not None:
         return f"{rule.metric} {_verb(delta)} {shown_delta(abs(delta), unit)} at first: {_not_repeated(applied)}"
     what = "is unchanged" if delta == 0 else f"{_verb(delta)} {shown_delta(abs(delta), unit)}"
     margin = f" (95 %: {between(evidence.interval.low, evidence.interval.high, unit)})" if evidence.interval else ""
     return f"{rule.metric} {what}{margin}{_seen(evidence, question)}"
+
+
+def _no_worse(applied: Applied, question: Question, evidence: Evidence) -> str:
+    """The sentence of a drop that the base, measured again, doesn't show, or not as large as that."""
+    delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
+    size = "is unchanged" if delta == 0 else f"{_verb(delta)} {_apart(applied, delta)[0]}"
+    first, told = f"{applied.rule.metric} {size} against the baseline", side_by_side(applied.run.beside, evidence.cases)
+    if lost * (-1 if question.falls else 1) <= EPSILON:
+        return f"{first}, and is no worse than {_BASE}: {told}"
+    less, allowed = _apart(applied, lost)
+    return f"{first}; {less} against {_BASE}, within the {allowed} allowed: {told}"
 
 
 def _won_more(applied: Applied, question: Question, evidence: Evidence) -> str:
@@ -320,12 +317,13 @@ def _seen(evidence: Evidence, question: Question) -> str:
         return ""
     worse = "drop" if question.falls else "rise"
     size = shown_delta(evidence.detectable, question.sample.unit, 1)
-    return f"; a {worse} of {size} would have been seen four times out of five"
+    over = " over all cases" if question.sample.unit == "ratio" else ""
+    return f"; a {worse} of {size}{over} would have been seen at least four times out of five"
 
 
 def _thin(evidence: Evidence) -> str:
-    """What this baseline can't do, where it has few trials: then that may be why."""
-    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS else ""
+    """What this baseline can't do, where it has few trials: then that may be why. A base measured beside has enough."""
+    limit = _limit(evidence) if evidence.trials_before < FEW_TRIALS and not evidence.beside else ""
     return f"; {limit}" if limit else ""
 
 

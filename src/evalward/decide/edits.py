@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.policy import Confirm, Policy, Rule
@@ -13,7 +13,7 @@ _WAYS = ("test", "alpha", "floor_test", "confirm")
 
 
 def policy_edits(old: Policy, new: Policy) -> list[str]:
-    """One line per rule, limit or waiver that differs, and for the confirm stage and `fail-on`."""
+    """One line per rule, limit or waiver that differs, and for the confirm stage, `fail-on` and the anchor."""
     before, now = _rules(old), _rules(new)
     lines = [f"{name}: {_pair(before.get(name), now.get(name))}" for name in _different(before, now)]
     limits = old.limits.model_dump(), new.limits.model_dump()
@@ -24,9 +24,17 @@ def policy_edits(old: Policy, new: Policy) -> list[str]:
     lines += [f"waive {name!r}: {_pair(waived[0].get(name), waived[1].get(name))}" for name in _different(*waived)]
     if old.confirm != new.confirm:
         lines.append(f"confirm: {_confirm(old.confirm)} → {_confirm(new.confirm)}")
+    if sorted(old.with_base) != sorted(new.with_base):
+        lines.append(f"compared with the base: {_list(old.with_base)} → {_list(new.with_base)}")
     if old.fail_on != new.fail_on:
         lines.append(f"fail-on: {old.fail_on} → {new.fail_on}")
+    if old.anchor != new.anchor:
+        lines.append(f"anchor: {old.anchor} → {new.anchor}")
     return lines
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
 
 
 def baseline_edits(old: Baseline | None, new: Baseline | None) -> list[str]:
@@ -69,7 +77,10 @@ def _shown(value: object) -> str:
 
 
 def _confirm(confirm: Confirm | None) -> str:
-    return f"trials {confirm.trials}, at_most {confirm.at_most:g}" if confirm else "off"
+    if confirm is None:
+        return "off"
+    base = f"base {confirm.base_trials} trials" if confirm.base == "auto" else "base off"
+    return f"trials {confirm.trials}, at_most {confirm.at_most:g}, {base}"
 
 
 def _runs(baseline: Baseline | None) -> dict[str, BaselineRun]:

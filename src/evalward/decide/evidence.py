@@ -2,20 +2,21 @@
 
 Metrics whose trials are a yes or no each are tested by the exact stratified test, all others by the exact permutation
 test: had nothing changed, a case's trials could as well have been dealt out the other way round. Both hold for any
-numbers of trials on the two sides. Where a confirm stage tried the failed cases again, only its fresh trials count: the
-planned ones chose the cases, so they can't be evidence against them.
+numbers of trials on the two sides. Where a confirm stage tried the failed cases again, its fresh trials count: the
+planned ones chose the cases, so they can't be evidence against them. Where the base was measured again beside the head,
+these trials alone decide: whatever a provider does to a session, it does to both sides.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 from evalward.decide.portions import NONE, relative, residuals
 from evalward.decide.samples import Observed, Pair, RunSamples, Sample
-from evalward.decide.statistics.intervals import mean_difference, paired_rate_difference
+from evalward.decide.statistics.intervals import mean_difference, padded_difference, paired_rate_difference
 from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.decide.statistics.power import fewest_broken_cases, minimum_detectable_effect, within_case_variance
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
@@ -25,8 +26,11 @@ from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Rule
 
 SUPPORT = 0.2  # p of the fresh trials up to which they point the same way as the planned ones
-FRESH = 0.8  # the share of alpha that the fresh trials of a confirm stage have
-POWER = 0.8  # how often a change of the size "detectable" would be seen
+LOOK = 0.5  # the share of alpha that each of two looks has: at the fresh trials, and at the planned ones
+POWER = 0.8  # how often a change of the size "detectable" would be seen, at least
+BEYOND = (
+    1.75  # by how many effects of one test it has to go beyond what is allowed, so that all stages see it (simulated)
+)
 
 
 @dataclass(frozen=True)
@@ -41,44 +45,127 @@ class Question:
     falls: bool
 
 
+@dataclass(frozen=True)
+class Look:
+    """One look at the trials: p, the share of `alpha` that it has, and the difference that it shows.
+
+    `open`: what is added to the difference by cases that should have been tried and were not, for all that is known.
+    """
+
+    p: float
+    delta: float
+    share: float = 1.0
+    open: float = 0.0
+    confirmed: bool = False
+    beside: bool = False
+    spread: bool = False
+
+
 def weigh(question: Question) -> records.Evidence:
     """The evidence, before it is corrected for the number of questions."""
     sample, rule = question.sample, question.rule
     pairs = sample.pairs
-    confirmed = rule.confirm and bool(question.run.confirmed) and confirmable(sample, falls=question.falls)
-    asked = [pair for pair in pairs if pair.id in question.run.confirmed] if confirmed else pairs
     detectable, assumed = _detectable(sample, question)
-    p, share = _looked(question, asked) if confirmed else (_p(sample, asked, falls=question.falls, fresh=False), 1.0)
+    interval, look = _interval(sample, question.delta), _look(question)
+    if look.confirmed and not look.beside and not look.spread and _is_spread(question, look, interval):
+        look = replace(look, spread=True)
     return records.Evidence(
         test="stratified" if sample.counted else "permutation",
         cases=len(pairs),
         trials_before=_mean_trials([pair.before for pair in pairs]),
         trials_now=_mean_trials([pair.now for pair in pairs]),
-        delta=_confirmed_delta(asked, pairs) if confirmed else question.delta,
-        confirmed=confirmed,
-        interval=_interval(sample, question.delta),
+        delta=look.delta,
+        open=look.open,
+        confirmed=look.confirmed,
+        beside=look.beside,
+        spread=look.spread,
+        interval=interval,
         detectable=detectable,
         assumed=assumed,
-        p=p,
-        share=share,
+        p=look.p,
+        share=look.share,
         alpha=rule.alpha,
-        fewest=_fewest(question),
     )
 
 
-def _looked(question: Question, asked: Sequence[Pair]) -> tuple[float, float]:
-    """p of a drop that was tried again, and its share of alpha: of the fresh trials, or, where these point the same way
-    and the planned ones say more, of the planned ones.
+def beyond(rule: Rule, delta: float) -> float | None:
+    """By how much a difference is worse than the rule allows, `None` when it isn't."""
+    if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
+        return -delta - rule.max_drop
+    if rule.max_rise is not None and delta > rule.max_rise + EPSILON:
+        return delta - rule.max_rise
+    return None
+
+
+def _look(question: Question) -> Look:
+    """What decides: the base beside the head where that was measured, else the confirm stage, else what was planned."""
+    sample, run = question.sample, question.run
+    if question.rule.confirm and confirmable(sample, falls=question.falls):
+        settled = [pair for pair in sample.pairs if pair.id in run.settled and _side_by_side(pair) is not pair]
+        if settled:
+            return _settled(question, settled)
+        asked = [pair for pair in sample.pairs if pair.id in run.confirmed and pair.fresh is not None]
+        if asked:
+            return _confirmed(question, asked)
+    return Look(_p(sample, sample.pairs, falls=question.falls), question.delta)
+
+
+def _settled(question: Question, settled: Sequence[Pair]) -> Look:
+    """Head against base, case by case, in one session; with all of alpha, for it is the only look that decides."""
+    sample = question.sample
+    both = [_side_by_side(pair) for pair in settled]
+    p = _p(sample, both, falls=question.falls)
+    return Look(p, _delta_of(both, sample.pairs), open=_left_open(question), confirmed=True, beside=True)
+
+
+def _confirmed(question: Question, asked: Sequence[Pair]) -> Look:
+    """The fresh trials of the cases that failed, or, where these don't tell of all and say more, the planned ones.
 
     A drop spread over all cases shows in the planned trials, a broken case in the fresh ones. Each is a fair test of
-    its own; looking at both costs, so the one gets `FRESH` and the other the rest of `alpha` (Bonferroni).
+    its own; looking at both costs, so each gets half of `alpha` (Bonferroni). Where every failure was tried again and
+    the fresh trials don't point the same way, the failures didn't repeat, and the planned trials count no more; where
+    not every failure was, the planned trials alone know how large the drop is.
     """
-    sample, falls = question.sample, question.falls
-    fresh = _p(sample, asked, falls=falls, fresh=True)
-    looks = [(fresh, FRESH)]
-    if fresh <= SUPPORT:
-        looks.append((_p(sample, sample.pairs, falls=falls, fresh=False), 1 - FRESH))
-    return min(looks, key=lambda look: look[0] / look[1])
+    sample, falls, rule = question.sample, question.falls, question.rule
+    again = [replace(pair, now=pair.fresh) for pair in asked if pair.fresh is not None]
+    fresh = Look(
+        _p(sample, again, falls=falls), _delta_of(again, sample.pairs), LOOK, _left_open(question), confirmed=True
+    )
+    told_all = {pair.id for pair in sample.pairs if pair.failed} <= {pair.id for pair in asked}
+    convicts = fresh.p <= LOOK * rule.alpha and beyond(rule, fresh.delta) is not None
+    if convicts or (told_all and fresh.p > SUPPORT) or beyond(rule, question.delta) is None:
+        return fresh
+    p = _p(sample, sample.pairs, falls=falls)
+    return replace(fresh, p=p, spread=not told_all) if p <= LOOK * rule.alpha else fresh
+
+
+def _is_spread(question: Question, look: Look, interval: records.Interval | None) -> bool:
+    """True for a drop over so many cases that those which were tried again hold only a small part of it.
+
+    The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
+    put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
+    """
+    if interval is None or question.delta * look.delta <= 0 or beyond(question.rule, look.delta) is not None:
+        return False
+    nearest = interval.high if question.delta < 0 else interval.low
+    return nearest * question.delta > 0 and beyond(question.rule, nearest) is not None
+
+
+def _left_open(question: Question) -> float:
+    """What the cases that should have been tried again, and were not, contribute for the worse: as planned trials say.
+
+    These chose the cases, so it is an upper bound, and evidence of nothing.
+    """
+    missing = [pair for pair in question.sample.pairs if pair.id in question.run.open]
+    worse = min if question.falls else max
+    return worse(0.0, _delta_of(missing, question.sample.pairs))
+
+
+def _side_by_side(pair: Pair) -> Pair:
+    """The pair with the base, measured again, as "before" and the head beside it as "now"; itself without these."""
+    if pair.again is None or pair.aside is None:
+        return pair
+    return replace(pair, before=pair.again, now=pair.aside)
 
 
 def confirmable(sample: Sample, *, falls: bool) -> bool:
@@ -104,56 +191,57 @@ def better(question: Question) -> bool:
     """True when the metric as a whole got better by more than chance does, in the planned trials."""
     sample, rule, delta = question.sample, question.rule, question.delta
     moved = delta > 0 if question.falls else delta < 0
-    return moved and _p(sample, sample.pairs, falls=not question.falls, fresh=False) <= rule.alpha
+    return moved and _p(sample, sample.pairs, falls=not question.falls) <= rule.alpha
 
 
-def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool, fresh: bool) -> float:
+def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool) -> float:
     if sample.counted:
-        return stratified_worse([_counts(pair, falls=falls, fresh=fresh) for pair in asked])
-    tails = permutation_tails([_values(sample, pair, _now(pair, fresh)) for pair in asked])
+        return stratified_worse([_counts(sample, pair, falls=falls) for pair in asked])
+    tails = permutation_tails([_values(sample, pair) for pair in asked])
     return tails.low if falls else tails.high
 
 
-def _values(sample: Sample, pair: Pair, now: Observed) -> CaseValues:
+def _values(sample: Sample, pair: Pair) -> CaseValues:
     """What the test deals out: shares by what they are shares of, all else by factors."""
-    sides = [side.portions(sample.metric) for side in (pair.before, now)]
+    sides = [side.portions(sample.metric) for side in (pair.before, pair.now)]
     if sample.unit == "ratio":
         return residuals(*([NONE if one is None else one for one in side] for side in sides))
     return relative(*([one for one in side if one is not None] for side in sides))
 
 
-def _now(pair: Pair, fresh: bool) -> Observed:
-    return pair.fresh if fresh and pair.fresh is not None else pair.now
+def _counts(sample: Sample, pair: Pair, *, falls: bool = True) -> CaseTrials:
+    return CaseTrials(*_good(sample, pair.before, falls), *_good(sample, pair.now, falls))
 
 
-def _counts(pair: Pair, *, falls: bool = True, fresh: bool = False) -> CaseTrials:
-    before, now = _good(pair.before, falls), _good(_now(pair, fresh), falls)
-    return CaseTrials(*before, *now)
-
-
-def _good(side: Observed, falls: bool) -> tuple[int, int]:
+def _good(sample: Sample, side: Observed, falls: bool) -> tuple[int, int]:
     """How many trials went well, of how many: those that count, or, where the metric shall not rise, the others."""
-    numerator, denominator = round(side.numerator or 0), round(side.denominator or 0)
-    return (numerator if falls else denominator - numerator), denominator
+    good, trials = sample.good(side)
+    return (good if falls else trials - good), trials
 
 
 def _weight(pair: Pair) -> float:
     return (pair.before.per_trial + pair.now.per_trial) / 2
 
 
-def _confirmed_delta(asked: Sequence[Pair], pairs: Sequence[Pair]) -> float:
-    """(Σ fresh − Σ baseline) over the cases that were tried again, as a share of all comparable ones."""
-    change = math.fsum((_now(pair, True).value - pair.before.value) * _weight(pair) for pair in asked)
-    total = math.fsum(_weight(pair) for pair in pairs)
+def _delta_of(asked: Sequence[Pair], pairs: Sequence[Pair]) -> float:
+    """(Σ now − Σ before) over the cases that were asked, as a share of all comparable ones."""
+    weights = {pair.id: _weight(pair) for pair in pairs}
+    change = math.fsum((pair.now.value - pair.before.value) * weights[pair.id] for pair in asked)
+    total = math.fsum(weights.values())
     return change / total if total else 0.0
 
 
 def _interval(sample: Sample, delta: float) -> records.Interval | None:
-    if sample.counted and all(_weight(pair) > 0 for pair in sample.pairs):
-        found = paired_rate_difference([_counts(pair) for pair in sample.pairs])
+    if sample.plain and all(_weight(pair) > 0 for pair in sample.pairs):
+        found = paired_rate_difference([_counts(sample, pair) for pair in sample.pairs])
         return records.Interval(low=found.low, high=found.high) if found else None
     spread = _contributions(sample, delta)
-    found = mean_difference(spread) if spread else None
+    if not spread:
+        return None
+    found = mean_difference(spread)
+    if sample.unit == "ratio":
+        fewest = min(min(pair.before.trials, pair.now.trials) for pair in sample.pairs)
+        found = padded_difference(spread, 1 / fewest)
     return records.Interval(low=found.low, high=found.high) if found and found.high > found.low else None
 
 
@@ -183,10 +271,20 @@ def _residuals(pairs: Sequence[Pair], side: int) -> list[float]:
 
 
 def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]:
-    """The smallest change that would be seen, and whether the noise behind it is assumed."""
+    """A drop over all cases that would be seen, and whether the noise behind it is assumed."""
+    found, assumed = _effect(sample, question)
+    if found is None:
+        return None, assumed
+    size = (question.rule.max_drop if question.falls else question.rule.max_rise or 0.0) or 0.0
+    size += BEYOND * found
+    return (None if sample.unit == "ratio" and size > 1 else size), assumed
+
+
+def _effect(sample: Sample, question: Question) -> tuple[float | None, bool]:
+    """The smallest change that one test of the planned trials, with all of alpha, would find."""
     n, alpha = len(sample.pairs), question.rule.alpha
-    if sample.counted:
-        variance = within_case_variance([_counts(pair) for pair in sample.pairs])
+    if sample.plain:
+        variance = within_case_variance([_counts(sample, pair) for pair in sample.pairs])
         before, now = _mean_trials([p.before for p in sample.pairs]), _mean_trials([p.now for p in sample.pairs])
         found = minimum_detectable_effect(
             n, before, now, variance.before.value, variance.now.value, alpha=alpha, power=POWER
@@ -198,8 +296,9 @@ def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]
     return (normal_quantile(1 - alpha) + normal_quantile(POWER)) * stdev(spread) / math.sqrt(n), False
 
 
-def _fewest(question: Question) -> int | None:
-    """How many cases have to break before the exact test can be sure, with the trials that there are.
+def fewest(question: Question, part: float) -> int | None:
+    """How many cases have to break before the exact test can be sure, with the baseline and the trials that there are,
+    and with this part of alpha, which others' questions leave to it.
 
     Where nothing was lost, no confirm stage was called for: then its trials count, as it would be made.
     """
@@ -207,14 +306,15 @@ def _fewest(question: Question) -> int | None:
     if not sample.counted:
         return None
     planned = round(_mean_trials([pair.now for pair in sample.pairs]))
-    lost = any(pair.failed and _mostly_good(pair.before, question.falls) for pair in sample.pairs)
+    lost = any(pair.failed and _mostly_good(sample, pair.before, question.falls) for pair in sample.pairs)
     stage = question.rule.confirm and (bool(question.run.confirmed) or not lost)
-    tries = confirm.trials if confirm and stage and confirmable(sample, falls=question.falls) else planned
-    return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha)
+    again = confirm.trials if confirm and stage and confirmable(sample, falls=question.falls) else None
+    tries, share = (planned, 1.0) if again is None else (again, LOOK)
+    return fewest_broken_cases([pair.before.trials for pair in sample.pairs], tries, question.rule.alpha * share * part)
 
 
-def _mostly_good(side: Observed, falls: bool) -> bool:
-    good, tries = _good(side, falls)
+def _mostly_good(sample: Sample, side: Observed, falls: bool) -> bool:
+    good, tries = _good(sample, side, falls)
     return 2 * good > tries
 
 

@@ -111,8 +111,13 @@ def entries_of(report: Report, judgement: Judgement | None = None, ref: str | No
 
     `judgement` adds the verdict, and says which metrics have rules: those are kept before any other.
     """
-    identity = short_digest(digest(report.model_dump(mode="json", by_alias=True)))
+    identity = report_identity(report)
     return [_entry(report, run, identity, judgement, ref) for run in report.runs if run.cases]
+
+
+def report_identity(report: Report) -> str:
+    """What an entry says which report it is of."""
+    return short_digest(digest(report.model_dump(mode="json", by_alias=True)))
 
 
 def _entry(report: Report, run: Run, identity: str, judgement: Judgement | None, ref: str | None) -> HistoryEntry:

@@ -7,7 +7,7 @@ an earlier one's trials again (a run that was resumed with more of them), those 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalward.records.base import digest
@@ -195,6 +195,42 @@ def pooled_run(run: Run, old: BaselineRun | None) -> tuple[list[BaselineCase] | 
     if len(new) < len(run.cases):
         notes.append(f"{run.name}: {len(run.cases) - len(new)} of {len(run.cases)} trials are in the baseline already")
     return cases, notes
+
+
+def kept_run(run: Run, old: BaselineRun | None, moved: Collection[str] | None) -> tuple[list[BaselineCase], list[str]]:
+    """The cases with every trial that was made, fresh ones too, and what was left out, in sentences.
+
+    Cases that did as before keep their earlier trials beside the new ones; those that `moved` have the new ones only,
+    and so has every case where `moved` is `None`. A case without a valid trial keeps what the baseline has of it.
+    """
+    known = {case.id: case for case in old.cases} if old else {}
+    pools = moved is not None and run.random and old is not None
+    cases: list[BaselineCase] = []
+    lost: list[str] = []
+    for case_id, results in _made(run).items():
+        same = known.get(case_id)
+        same = same if same is not None and same.definition == results[0].definition else None
+        new = [baseline_trial(result) for result in results if result.valid]
+        earlier = same.trials if same and (not new or (pools and case_id not in (moved or ()))) else []
+        trials = [*earlier, *new][-MOST_TRIALS:]
+        if trials:
+            shown = results[0]
+            cases.append(BaselineCase(id=case_id, category=shown.category, definition=shown.definition, trials=trials))
+        if not new:
+            lost.append(case_id)
+    notes = [f"{run.name}: nothing new, because no trial was valid: {_some(lost)}"] if lost else []
+    return sorted(cases, key=lambda case: case.id), notes
+
+
+def _made(run: Run) -> dict[str, list[Result]]:
+    """All results of each case: the planned ones, then the fresh ones that ask the same."""
+    found: dict[str, list[Result]] = defaultdict(list)
+    for result in sorted(run.cases, key=_order):
+        found[result.id].append(result)
+    for result in sorted(run.confirmation, key=_order):
+        if result.id in found and found[result.id][0].definition == result.definition:
+            found[result.id].append(result)
+    return found
 
 
 def _pooled_case(case_id: str, run: Run, new: Sequence[Result], same: BaselineCase | None) -> BaselineCase:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.drops import Applied, Drop, decide_drops
+from evalward.decide.parts import SILENT, Said, limits_of_part
 from evalward.decide.samples import Samples
 from evalward.decide.sentences import counts, shown_apart
 from evalward.decide.statistics.intervals import wilson
@@ -12,11 +13,9 @@ from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.evidence import Interval
 from evalward.records.metric import EPSILON, Metric
 from evalward.records.policy import Confirm, Rule
-from evalward.records.verdict import RuleOutcome, RuleStatus, Stage
+from evalward.records.verdict import RuleOutcome, RuleStatus
 
-Said = tuple[RuleStatus, Stage, str]
-SILENT: Said = ("ok", "limit", "")
-_ORDER: tuple[RuleStatus, ...] = ("fail", "inconclusive", "not_available", "warn", "ok")
+_ORDER: tuple[RuleStatus, ...] = ("fail", "inconclusive", "not_available", "warn", "not_judged", "ok")
 
 
 def apply_rules(
@@ -42,12 +41,18 @@ def judged(run: RunComparison) -> bool:
     return not run.missing and run.not_measured is None
 
 
+def holds_for(rule: Rule, run: RunComparison) -> bool:
+    """True for the rules of a run, and for those of the run that it replaced: what was protected stays so."""
+    old = run.replaced
+    return rule.holds_for(run.suite, run.target) or (old is not None and rule.holds_for(old.suite, old.target))
+
+
 def rules_of_run(
     run: RunComparison, rules: Sequence[Rule], defaults: Mapping[str, Sequence[Rule]]
 ) -> list[tuple[Applied, bool]]:
     """The rules that hold for a run, each with whether it is a default of the kind."""
     metrics = {change.id: change for change in run.metrics}
-    own = [rule for rule in rules if rule.metric in metrics and rule.holds_for(run.suite, run.target)]
+    own = [rule for rule in rules if rule.metric in metrics and holds_for(rule, run)]
     named = {rule.metric for rule in own}
     default = [rule for rule in defaults.get(run.kind, ()) if rule.metric in metrics and rule.metric not in named]
     return [(Applied(rule, run, metrics[rule.metric]), False) for rule in own] + [
@@ -58,11 +63,11 @@ def rules_of_run(
 def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
     rule, change = applied.rule, applied.change
     interval = interval_of(change.whole, applied.run.planned)
-    said: list[Said] = [
-        _limit(rule, change.whole, interval),
-        (drop.status, "drop", drop.message) if drop.message else SILENT,
-        _goal(rule, change.whole),
-    ]
+    dropped: Said = (drop.status, "drop", drop.message) if drop.message else SILENT
+    limit, goal = _limit(rule, change.whole, interval), _goal(rule, change.whole)
+    if applied.run.whole is not None:
+        limit, goal = limits_of_part(applied.run, rule, change.whole, (limit, goal))
+    said = [limit, dropped, goal]
     status, stage, _ = min(said, key=lambda item: _ORDER.index(item[0]))
     return RuleOutcome(
         rule=rule,
@@ -106,7 +111,7 @@ def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> Said:
         return SILENT
     if whole is None or whole.value is None:
         why = whole.reason if whole else "the run doesn't have it"
-        return "fail", "limit", f"{rule.metric} is not available ({why}), so it can't keep to its {_limit_name(rule)}"
+        return "fail", "limit", f"{rule.metric} is not available ({why}), so its {_limit_name(rule)} can't be checked"
     lenient = interval if rule.floor_test == "upper" else None
     highest, lowest = (lenient.high, lenient.low) if lenient else (whole.value, whole.value)
     if rule.floor is not None and highest < rule.floor - EPSILON:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from evalward.decide.compare import Measure, Sides, find_runs, sides_of, unusable
+from evalward.decide.compare import Measure, Sides, failing, find_runs, sides_of, unusable
 from evalward.decide.portions import Portion, portion_of
 from evalward.records.baseline import Baseline
 from evalward.records.metric import EPSILON, Better, Metric, Unit
@@ -57,18 +57,32 @@ class Observed:
 
 @dataclass(frozen=True)
 class Pair:
-    """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed."""
+    """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed.
+
+    `again` is what came of the base, measured again, and `aside` what came of the head beside it: both or neither.
+    """
 
     id: str
     before: Observed
     now: Observed
     fresh: Observed | None = None
     failed: bool = False
+    again: Observed | None = None
+    aside: Observed | None = None
+
+    @property
+    def sides(self) -> list[Observed]:
+        """Everything that was observed of it."""
+        return [side for side in (self.before, self.now, self.fresh, self.again, self.aside) if side is not None]
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One metric of one run. `counted`: each trial of it is a yes or no, so that it can be counted exactly."""
+    """One metric of one run. `counted`: each trial of it is a yes or no, so that it can be counted exactly.
+
+    `plain`: the metric is nothing but such a count. A weighted score is counted, too, where no case has several ways of
+    falling short of all of it.
+    """
 
     metric: str
     unit: Unit
@@ -76,11 +90,29 @@ class Sample:
     pairs: Sequence[Pair]
 
     @cached_property
-    def counted(self) -> bool:
+    def plain(self) -> bool:
         """True when every number is a count of trials."""
-        return self.unit == "ratio" and all(
-            _is_count(side) for pair in self.pairs for side in (pair.before, pair.now, pair.fresh) if side is not None
-        )
+        return self.unit == "ratio" and all(_is_count(side) for pair in self.pairs for side in pair.sides)
+
+    @cached_property
+    def counted(self) -> bool:
+        """True when trials of a case come out in two ways only: with all of it, or failed with one part of it."""
+        if self.plain or self.unit != "ratio":
+            return self.plain
+        return all((pair.failed or pair.now.value == 1.0) and self._two_ways(pair) for pair in self.pairs)
+
+    def _two_ways(self, pair: Pair) -> bool:
+        every = {portion for side in pair.sides for portion in side.portions(self.metric)}
+        weights = {portion.of if portion else None for portion in every}
+        less = [portion for portion in every if portion and portion.value != portion.of]
+        return len(weights) == 1 and bool(weights.pop()) and len(less) <= 1
+
+    def good(self, side: Observed) -> tuple[int, int]:
+        """How many trials of a case have all of it, of how many; of a sample that is counted."""
+        if self.plain:
+            return round(side.numerator or 0), round(side.denominator or 0)
+        portions = [portion for portion in side.portions(self.metric) if portion]
+        return sum(portion.value == portion.of for portion in portions), len(portions)
 
 
 def _is_count(side: Observed) -> bool:
@@ -92,12 +124,15 @@ def _is_count(side: Observed) -> bool:
 
 @dataclass(frozen=True)
 class RunSamples:
-    """All metrics of one run, by id. `confirmed`: the ids of the cases that a usable confirm stage tried again;
-    `steady`: those that give the same twice, of a run that is random only because others don't.
+    """All metrics of one run, by id. `confirmed`: the ids of the cases that a confirm stage tried again; `settled`:
+    those that were measured on both sides; `open`: those that should have been tried again, or on both sides, and have
+    no valid trial of it; `steady`: those that give the same twice, of a run that is random only because others don't.
     """
 
     metrics: Mapping[str, Sample] = field(default_factory=dict)
     confirmed: frozenset[str] = frozenset()
+    settled: frozenset[str] = frozenset()
+    open: frozenset[str] = frozenset()
     steady: frozenset[str] = frozenset()
 
 
@@ -135,17 +170,36 @@ def _steady(run: Run, sides: Sides) -> frozenset[str]:
 def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
     pairs: dict[str, list[Pair]] = {}
     kinds: dict[str, Metric] = {}
-    ids, usable = sides.comparable, unusable(run, sides) is None
+    ids = sides.comparable
     for case_id in ids:
-        before = _observe([r for r in sides.before[case_id].results() if r.valid], measure, kinds)
-        now = _observe([r for r in sides.now[case_id] if r.valid], measure, kinds)
-        fresh = _observe([r for r in sides.fresh.get(case_id, ()) if r.valid], measure, kinds) if usable else {}
+        aside = sides.aside.get(case_id)
+        seen = (sides.before[case_id].results(), sides.now[case_id], sides.fresh.get(case_id, ()))
+        sides_now = (aside.base, aside.head) if aside else ((), ())
+        found = [_observe([r for r in results if r.valid], measure, kinds) for results in (*seen, *sides_now)]
+        before, now, fresh, again, head = found
         failed = any(r.status is Status.FAILED for r in sides.now[case_id])
         for metric in before.keys() & now.keys():
-            pairs.setdefault(metric, []).append(Pair(case_id, before[metric], now[metric], fresh.get(metric), failed))
+            both = (again.get(metric), head.get(metric)) if metric in again and metric in head else (None, None)
+            pair = Pair(case_id, before[metric], now[metric], fresh.get(metric), failed, *both)
+            pairs.setdefault(metric, []).append(pair)
     samples = {name: Sample(name, kinds[name].unit, kinds[name].better, found) for name, found in pairs.items()}
-    confirmed = frozenset(sides.fresh).intersection(ids) if usable else frozenset()
-    return RunSamples(samples, confirmed, _steady(run, sides))
+    known = frozenset(ids)
+    tried = frozenset(case for case in known if any(r.valid for r in sides.fresh.get(case, ())))
+    confirmed = tried if unusable(run, sides) is None else frozenset()
+    settled = known.intersection(sides.aside)
+    return RunSamples(samples, confirmed, settled, _open(run, sides, settled or confirmed), _steady(run, sides))
+
+
+def _open(run: Run, sides: Sides, tried: frozenset[str]) -> frozenset[str]:
+    """What the last stage that tells something was to tell of, and doesn't."""
+    if not tried:
+        return frozenset()
+    beside = run.beside
+    if beside is not None and tried.intersection(sides.aside):
+        asked = {result.id for result in (*beside.base, *beside.head)}
+    else:
+        asked = {case for case in sides.comparable if failing(sides.now[case])}
+    return frozenset(asked.intersection(sides.comparable)) - tried
 
 
 def _observe(results: Sequence[Result], measure: Measure, kinds: dict[str, Metric]) -> dict[str, Observed]:

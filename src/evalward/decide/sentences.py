@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evalward.decide.samples import Observed, Pair, Sample
 from evalward.records.comparison import MetricChange
-from evalward.records.evidence import Evidence
+from evalward.records.evidence import Evidence, SideBySide
 from evalward.records.metric import Metric, Unit
 
 Shown = Callable[[float, Unit, int], str]
@@ -52,6 +52,16 @@ def chance(p: float) -> str:
     return f"chance would do that once in {_round(1 / p)} runs"
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 case`, `5,000 cases`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def some_of(ids: Sequence[str]) -> str:
+    """The first three, and that there are more."""
+    return ", ".join(ids[:3]) + (", …" if ids[3:] else "")
+
+
 def number_word(count: int) -> str:
     """Small numbers as words, as at the beginning of a sentence."""
     return _SMALL[count] if count < len(_SMALL) else f"{count:,}"
@@ -64,23 +74,34 @@ def what_failed(sample: Sample, evidence: Evidence, asked: frozenset[str]) -> st
     """
     if not sample.counted:
         return ""
-    lost = [(pair.before, now) for pair in sample.pairs if (now := _seen(pair, evidence, asked)) and _lost(pair, now)]
+    lost = [
+        (pair.before, now)
+        for pair in sample.pairs
+        if (now := _seen(pair, evidence, asked)) and _lost(sample, pair, now)
+    ]
     if not lost:
         return ""
-    number, passed = len(lost), math.fsum(before.value * before.trials for before, _ in lost)
+    number, passed = len(lost), sum(sample.good(before)[0] for before, _ in lost)
     tries = sum(before.trials for before, _ in lost)
-    failed = math.fsum((1 - now.value) * now.trials for _, now in lost)
+    failed = sum(now.trials - sample.good(now)[0] for _, now in lost)
     fresh = sum(now.trials for _, now in lost)
-    always = (
-        "always passed" if round(passed) == tries and tries > number else f"passed {round(passed)} of {tries} times"
-    )
+    always = "always passed" if passed == tries and tries > number else f"passed {passed} of {tries} times"
     if tries == number:
         always = "passed once" if number == 1 else "passed"
     tried = ("fresh " if evidence.confirmed else "") + ("try" if fresh == 1 else "tries")
     cases = f"{number_word(number)} of {len(sample.pairs):,} cases that {always}"
     if len(sample.pairs) == 1:
         cases = f"the only case, which {always},"
-    return f"{cases} now {'fails' if number == 1 else 'fail'} in {round(failed)} of {fresh} {tried}"
+    return f"{cases} now {'fails' if number == 1 else 'fail'} in {failed} of {fresh} {tried}"
+
+
+def side_by_side(found: SideBySide | None, cases: int) -> str:
+    """`of 3 of 37 cases 8 of 24 trials passed here, 24 of 24 of the base, run side by side`."""
+    if found is None or not found.cases:
+        return ""
+    some = f"of {len(found.cases)} of {cases:,} cases" if cases > 1 else "of the only case"
+    here, there = (f"{found.head_passed} of {found.head_trials}", f"{found.base_passed} of {found.base_trials}")
+    return f"{some} {here} trials passed here and {there} of the base, run side by side"
 
 
 def _seen(pair: Pair, evidence: Evidence, asked: frozenset[str]) -> Observed | None:
@@ -89,8 +110,9 @@ def _seen(pair: Pair, evidence: Evidence, asked: frozenset[str]) -> Observed | N
     return pair.fresh if pair.id in asked else None
 
 
-def _lost(pair: Pair, now: Observed) -> bool:
-    return pair.before.value > 0.5 >= now.value
+def _lost(sample: Sample, pair: Pair, now: Observed) -> bool:
+    good, is_good = sample.good(pair.before)[0], sample.good(now)[0]
+    return 2 * good > pair.before.trials and 2 * is_good <= now.trials
 
 
 def moved(change: MetricChange) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from evalward.decide.evidence import LOOK
 from evalward.decide.pooling import run_key
 from evalward.decide.sentences import number_word
 from evalward.decide.statistics.power import fewest_broken_cases
+from evalward.decide.succession import align
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.comparison import Comparison
 from evalward.records.policy import Confirm
@@ -17,7 +19,16 @@ from evalward.records.report import Report, Run
 FEW_TRIALS = 5
 """With fewer baseline trials of a random target a small drop can never be told from chance."""
 
-VERSION_PARTS = {"bashkit": "bashkit", "model": "the model", "model_version": "the model's version", "host": "the host"}
+ALPHA = 0.05  # a rule's, by default
+
+VERSION_PARTS = {
+    "bashkit": "bashkit",
+    "safety": "the safety validator",
+    "shellcheck": "shellcheck",
+    "model": "the model",
+    "model_version": "the model's version",
+    "host": "the host",
+}
 """Parts of a subject that change under a repository rather than in it, in people's words."""
 
 
@@ -37,11 +48,12 @@ LIMITS = StaleLimits()
 def stale(baseline: Baseline, report: Report | None, now: str, limits: StaleLimits = LIMITS) -> list[str]:
     """What is stale about a baseline, in sentences. `now` is ISO 8601; a time that can't be read makes nothing old.
 
-    With a report: as far as its runs are concerned, and what it shows to have changed since. Age counts for random
-    targets only: what always does the same does not age.
+    With a report: as far as its runs and those that they replace are concerned, and what it shows to have changed
+    since. Age counts for random targets only: what always does the same does not age.
     """
-    now_by_key = {run_key(run): run for run in report.runs} if report else {}
-    runs = [run for run in baseline.runs if report is None or run_key(run) in now_by_key]
+    aligned = align(report, baseline) if report else None
+    now_by_key = {run_key(pair.run): pair.run for pair in aligned.pairs if pair.old is None} if aligned else {}
+    runs = [pair.base for pair in aligned.pairs if pair.base is not None] if aligned else baseline.runs
     told = _age(baseline, runs, now, limits)
     for run in runs:
         few = few_trials(run, limits.trials)
@@ -70,13 +82,16 @@ def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> str | None:
 
 
 def _cannot(run: BaselineRun) -> str:
-    """What so few trials can't do, even where a confirm stage tries each failed case as often as it does by default."""
-    cases = fewest_broken_cases([case.tally.trials for case in run.cases if case.tally], Confirm().trials)
+    """What so few trials can't do where the base is not measured again, even where a confirm stage tries each failed
+    case as often as it does by default. More questions than one would ask for more still.
+    """
+    trials = [case.tally.trials for case in run.cases if case.tally]
+    cases = fewest_broken_cases(trials, Confirm().trials, ALPHA * LOOK)
     if cases is None:
-        return "it can't convict any drop"
+        return "by itself it can't convict any drop"
     if cases == 1:
-        return "it can't tell a small drop from chance"
-    return f"it can't convict a drop of fewer than {number_word(cases)} cases"
+        return "by itself it can't tell a small drop from chance"
+    return f"by itself it can't convict a drop of fewer than {number_word(cases)} cases"
 
 
 def age_days(created_at: str, now: str) -> int | None:

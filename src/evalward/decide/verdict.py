@@ -8,8 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from evalward.decide.rules import apply_rules, judged
+from evalward.decide.broken import noticed, unmeasured
+from evalward.decide.passing import all_well
+from evalward.decide.remedies import remedy
+from evalward.decide.rules import apply_rules, holds_for, judged
 from evalward.decide.samples import Samples
+from evalward.decide.sentences import shown_apart
+from evalward.decide.uncompared import beside_compared
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
@@ -27,18 +32,19 @@ def judge(
     trials of the runs in which chance plays a part. Of all others a bare difference is what it is.
     """
     rules = apply_rules(comparison, policy.rules, defaults, samples, policy.confirm)
+    invalid = _validity(comparison, policy)
     reasons = [
-        *_validity(comparison, policy),
+        *invalid,
         *_missing(comparison, policy),
         *_unfed(comparison, policy, rules),
-        *_from_rules(rules),
-        *_unmeasured(comparison, policy),
+        *_from_rules(rules, comparison, policy),
+        *_unmeasured(comparison, policy, invalid),
     ]
     reasons.sort(key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
-        headline=reasons[0].message if reasons else _all_well(comparison, rules),
+        headline=reasons[0].message if reasons else all_well(comparison, rules) + beside_compared(comparison),
         reasons=reasons,
         rules=rules,
         warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
@@ -90,15 +96,21 @@ def _run_validity(run: RunComparison, limits: Limits) -> list[Reason]:
     errors = run.errors - run.judge_errors
     share = errors / run.planned if run.planned else 0.0
     if share > limits.max_error_rate + EPSILON:
-        most = f"at most {limits.max_error_rate:.0%} may"
-        message = f"{run.name}: {errors} of {run.planned} trials broke ({share:.0%}), {most}"
+        size, most = shown_apart(share, limits.max_error_rate, "ratio")
+        message = (
+            f"{run.name}: {errors} of {run.planned} trials ended in an error ({size}), more than the {most} allowed"
+        )
         why = lost[0].note if lost and lost[0].note else "see the report"
         return [_invalid(message, f"Not the target's fault: {why}. Run it again.", run, [c.id for c in lost])]
     known = [case for case in lost if case.before is not None]
     expected = run.comparable + len(known)
     measured = run.comparable + sum(case.unjudged for case in known)  # these have a limit of their own
     if expected and measured / expected < limits.min_valid - EPSILON:
-        message = f"{run.name}: only {run.comparable} of {expected} comparable cases have a valid trial"
+        size, least = shown_apart(measured / expected, limits.min_valid, "ratio")
+        message = (
+            f"{run.name}: only {run.comparable} of {expected} comparable cases have a valid trial ({size}), fewer than "
+            f"the {least} that it takes"
+        )
         return [_invalid(message, "Run it again.", run, [case.id for case in lost])]
     return []
 
@@ -110,8 +122,9 @@ def _judging(run: RunComparison, most: float) -> list[Reason]:
         return []
     lost = [case for case in run.cases if case.unjudged]
     why = next((case.note for case in lost if case.note), "see the report")
-    counts = f"{run.judge_errors} of {run.planned} trials could not be judged ({share:.0%})"
-    message = f"{run.name}: {counts}, at most {most:.0%} may"
+    size, allowed = shown_apart(share, most, "ratio")
+    counts = f"{run.judge_errors} of {run.planned} trials could not be judged ({size})"
+    message = f"{run.name}: {counts}, more than the {allowed} allowed"
     return [_invalid(message, f"Not the target's fault: {why}. See `judge` in the config.", run, [c.id for c in lost])]
 
 
@@ -137,7 +150,7 @@ def _missing(comparison: Comparison, policy: Policy) -> list[Reason]:
 
 def _missing_run(run: RunComparison) -> Reason:
     message = f"{run.name} is in the baseline and was not run"
-    remedy = "Run it, or waive the suite or target in the config, with a reason."
+    remedy = "Run it; say what takes its place, with `replaces:`; or waive it in the config, with a reason."
     return Reason(
         stage="missing", outcome=Outcome.FAIL, message=message, remedy=remedy, suite=run.suite, target=run.target
     )
@@ -176,11 +189,7 @@ def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome])
         return []
     fed = {id(outcome.rule) for outcome in rules}
     absent = [run for run in comparison.runs if not judged(run)]
-    idle = [
-        rule
-        for rule in policy.rules
-        if id(rule) not in fed and not any(rule.holds_for(run.suite, run.target) for run in absent)
-    ]
+    idle = [rule for rule in policy.rules if id(rule) not in fed and not any(holds_for(rule, run) for run in absent)]
     return [_unfed_rule(rule) for rule in idle]
 
 
@@ -191,7 +200,7 @@ def _unfed_rule(rule: Rule) -> Reason:
         outcome=Outcome.FAIL,
         metric=rule.metric,
         message=f"the policy protects {rule.metric}{where}, and no run measured it",
-        remedy="Measure it again, or take the rule out of the policy first.",
+        remedy="Measure it again; or remove the rule from the policy first, in a change of its own.",
     )
 
 
@@ -203,7 +212,7 @@ def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
         Reason(
             stage="missing",
             outcome=Outcome.FAIL,
-            message=f"{run.name}: the category {name} of the baseline has no case any more",
+            message=f"{run.name}: the baseline's category {name} has no case left",
             suite=run.suite,
             target=run.target,
             remedy="Bring it back, update the baseline, or waive it in the config, with a reason.",
@@ -216,30 +225,34 @@ def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
 # --- limits and drops -----------------------------------------------------------------------------------------------
 
 
-def _from_rules(rules: Sequence[RuleOutcome]) -> list[Reason]:
+def _from_rules(rules: Sequence[RuleOutcome], comparison: Comparison, policy: Policy) -> list[Reason]:
     several = len({(rule.suite, rule.target) for rule in rules}) > 1
-    reasons = [_from_rule(rule, several) for rule in rules if rule.status in {"fail", "inconclusive"}]
-    return _told_once(reasons)
+    runs = {(run.suite, run.target): run for run in comparison.runs}
+    spoke = [rule for rule in rules if rule.status in {"fail", "inconclusive"}]
+    return _said_once([_from_rule(rule, runs.get((rule.suite, rule.target)), policy, several) for rule in spoke])
 
 
-def _told_once(reasons: Sequence[Reason]) -> list[Reason]:
-    """Metrics that fell by the same failures tell these once."""
-    told: set[tuple[str | None, str | None, str]] = set()
-    found = []
-    for reason in reasons:
-        head, _, why = reason.message.partition(" allowed: ")
-        key = (reason.suite, reason.target, why)
-        shorter = (
-            {"message": f"{head} allowed, by the same failures"}
-            if key in told and why and not why.startswith("chance")
-            else {}
-        )
-        told.add(key)
-        found.append(reason.model_copy(update=shorter))
-    return found
+def _said_once(reasons: Sequence[Reason]) -> list[Reason]:
+    """Metrics that fell by the same failures name these once; where they decide otherwise, each says why."""
+    seen: dict[tuple[str | None, str | None, str], Outcome] = {}
+    return [_shorter(reason, seen) for reason in reasons]
 
 
-def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
+def _shorter(reason: Reason, seen: dict[tuple[str | None, str | None, str], Outcome]) -> Reason:
+    """The reason without the failures that an earlier one of the same run names."""
+    head, _, why = reason.message.partition(" allowed: ")
+    failures, _, chance = why.partition("; ")
+    if not chance:
+        return reason
+    key = (reason.suite, reason.target, failures)
+    if key not in seen:
+        seen[key] = reason.outcome
+        return reason
+    alone = "" if seen[key] is reason.outcome else f"; for this metric alone, {chance}"
+    return reason.model_copy(update={"message": f"{head} allowed, by the same failures{alone}"})
+
+
+def _from_rule(rule: RuleOutcome, run: RunComparison | None, policy: Policy, several: bool) -> Reason:
     where = f"{rule.suite} × {rule.target}: " if several else ""
     return Reason(
         stage=rule.stage,
@@ -248,26 +261,18 @@ def _from_rule(rule: RuleOutcome, several: bool) -> Reason:
         suite=rule.suite,
         target=rule.target,
         metric=rule.rule.metric,
-        remedy=_remedy(rule),
+        remedy=remedy(rule, run, policy.confirm),
     )
-
-
-def _remedy(rule: RuleOutcome) -> str:
-    if rule.status == "fail":
-        return "Look at the broken cases; mend them, or accept the change by updating the baseline."
-    if rule.evidence is not None and not rule.evidence.confirmed:
-        return (
-            "Look at the broken cases. More trials tell more: `--trials 5`, here or in the run that the baseline is of."
-        )
-    return "Look at the broken cases. A baseline of more trials (`--trials 5`) tells more."
 
 
 # --- what a pass may not hide ---------------------------------------------------------------------------------------
 
 
-def _unmeasured(comparison: Comparison, policy: Policy) -> list[Reason]:
+def _unmeasured(comparison: Comparison, policy: Policy, invalid: Sequence[Reason]) -> list[Reason]:
+    told = {(reason.suite, reason.target) for reason in invalid}
     reasons = [_not_measured(run) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
+        reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in told else []
         if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
             reasons.append(_incomparable(run))
         elif judged(run):
@@ -329,28 +334,6 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> str:
-    if comparison.baseline is None:
-        return "only floors and ceilings could speak: there is no baseline yet"
-    cases = [case for run in comparison.runs for case in run.cases]
-    counted = {
-        "broke": sum(case.change == "broken" and not case.excused for case in cases),
-        "got worse": sum(case.change == "worse" for case in cases),
-        "got fixed": sum(case.change == "fixed" for case in cases),
-        "failed by chance": sum(case.excused for case in cases),
-    }
-    said = [f"{_cases(number)} {verb}" for verb, number in counted.items() if number]
-    if counted["broke"] or counted["got worse"]:
-        return f"{' and '.join(said)}, within what the policy allows"
-    ruled = {(rule.suite, rule.target, rule.rule.metric) for rule in rules}
-    sank = any(
-        change.moved == "worse" and (run.suite, run.target, change.id) in ruled
-        for run in comparison.runs
-        for change in run.metrics
-    )
-    return ", ".join(["nothing got worse" + (" by more than the policy allows" if sank else ""), *said])
-
-
 def _cases(count: int) -> str:
     return f"{count} case" if count == 1 else f"{count} cases"
 
@@ -359,8 +342,9 @@ def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcom
     noted = [rule for rule in rules if rule.status in {"warn", "not_available"}]
     told = [f"{rule.suite} × {rule.target}: {rule.message}" for rule in noted]
     for run in comparison.runs:
+        told += noticed(run, comparison.baseline_created_at)
         if run.skipped:
-            told.append(f"{run.name}: {run.skipped} of {run.planned} trials could not be run, and are in no number")
+            told.append(f"{run.name}: {run.skipped} of {run.planned} trials could not be run and count nowhere")
         redefined = run.of("redefined")
         if redefined:
             told.append(f"{run.name}: {_cases(len(redefined))} changed and can't be compared with the baseline")

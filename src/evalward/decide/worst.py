@@ -52,7 +52,7 @@ class WorstCase:
 def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> WorstCase | None:
     """The report in the worst case, `None` where no error may hide a failure."""
     broken = {
-        id(run): [result for result in (*run.cases, *run.confirmation) if may_hide_a_failure(result)]
+        id(run): [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
         for run in report.runs
     }
     found = [result for results in broken.values() for result in results]
@@ -67,13 +67,18 @@ def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str,
     )
 
 
+def _head(run: Run) -> Sequence[Result]:
+    """The head's trials beside the base's. What the base breaks is none of the head's hiding."""
+    return run.beside.head if run.beside is not None else ()
+
+
 def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measure]) -> Run:
     """The run with its suspicious errors as failures, measured anew."""
     alike = _Alike(run, base)
-    cases, fresh = (
-        [_failed(r, alike) if may_hide_a_failure(r) else r for r in of] for of in (run.cases, run.confirmation)
-    )
+    cases, fresh = (_worst_of(of, alike) for of in (run.cases, run.confirmation))
     update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
+    if run.beside is not None:
+        update["beside"] = run.beside.model_copy(update={"head": _worst_of(run.beside.head, alike)})
     measure = measures.get(run.kind)
     if measure is not None:
         measured = measure(cases)
@@ -157,16 +162,17 @@ def with_worst_case(verdict: Verdict, worst: Verdict, found: WorstCase) -> Verdi
     """The verdict with what it would be in the worst case: where that is worse, it is `inconclusive` at least."""
     if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
         return verdict
-    count = f"{found.trials} trial{'' if found.trials == 1 else 's'} broke"
+    one = found.trials == 1
+    count, had = f"{found.trials} trial{'' if one else 's'} ended in an error", f"had {'it' if one else 'they'} failed"
     if _severity(worst.outcome) >= _severity(verdict.outcome):
-        told = f"{count}, and no outage explains it; counted as failures the verdict would be the same"
+        told = f"{count} that no outage explains; {had}, the verdict would be the same"
         return verdict.model_copy(update={"warnings": [*verdict.warnings, told]})
     suite, target = found.runs[0] if len(found.runs) == 1 else (None, None)
     reason = Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=f"{count}; counted as failures the verdict would be {worst.outcome}: {worst.headline}",
-        remedy="Look at why they broke, and run it again: what breaks its own trial may have been failing.",
+        message=f"{count}; {had}, the verdict would be {worst.outcome}: {worst.headline}",
+        remedy="Look at why, and run it again: a trial that ended in an error may have been about to fail.",
         suite=suite,
         target=target,
         cases=list(found.cases),

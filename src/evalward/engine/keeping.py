@@ -29,6 +29,11 @@ class Retry(Protocol):
         """Fresh trials by case id."""
         ...
 
+    @property
+    def beside(self) -> bool:
+        """As many of the base's, too, side by side with them."""
+        ...
+
 
 class Keeping(Protocol):
     """An output folder, wherever it is."""
@@ -67,4 +72,8 @@ class Records(Keeping, Protocol):
 
     def apart(self, name: str) -> Keeping:
         """A folder of their own for trials that belong to no run of the report."""
+        ...
+
+    def of_base(self) -> Keeping:
+        """A folder of their own for the base's trials: whoever looks for the head's never finds one of these."""
         ...

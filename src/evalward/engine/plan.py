@@ -16,12 +16,16 @@ from evalward.targets import make_evaluated
 from evalward.targets.asking import Asker
 from evalward.targets.base import Evaluated
 
+_MOST_SHOWN = 10  # patterns and ids that a message names
+
 
 @dataclass(frozen=True)
 class PlannedRun:
     """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
 
-    `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage.
+    `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
+    number of cases that there are for the target, chosen or not. `apart`: it is the base's; its trials are kept in a
+    folder of their own, and take turns with those of the run before it.
     """
 
     kind: Kind
@@ -31,6 +35,8 @@ class PlannedRun:
     trials: int
     not_measured: str | None = None
     numbers: Mapping[str, Sequence[int]] | None = None
+    whole: int = 0
+    apart: bool = False
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""
@@ -78,8 +84,7 @@ def make_plan(
     if problems:
         raise InputError(problems)
     if not any(run.cases for run in runs):
-        what = _shown([*selection.targets, *selection.cases])
-        raise wrong(loaded.file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
+        raise _nothing(selection, loaded.file)
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings)
 
@@ -89,16 +94,21 @@ def _runs_of(
 ) -> list[PlannedRun]:
     kind = kind_named(suite.kind)
     prepared = _with_judges(kind.prepare(suite, loaded), suite, loaded, env, asker)
-    cases = [case for case in prepared.cases if chosen(case.id, selection.cases)]
-    names = [name for name in suite.targets if chosen(name, selection.targets)]
+    part = selection.partial or Partial()
+    names = [name for name in suite.targets if part.covers(suite.name, name)]
     trials = selection.trials or suite.trials
     targets = [make_evaluated(suite.kind, name, loaded, env, asker) for name in names]
     _refuse_unpriced(targets, suite, loaded)
     _refuse_idle(prepared.cases, suite, loaded)
-    return [
-        PlannedRun(kind, prepared, target, [case for case in cases if case.is_for(target.id)], trials)
-        for target in targets
-    ]
+    planned = [_planned_run(kind, prepared, target, trials, part) for target in targets]
+    return [run for run in planned if run.cases or not part.by_case]
+
+
+def _planned_run(kind: Kind, prepared: Prepared, target: Evaluated, trials: int, part: Partial) -> PlannedRun:
+    suite = prepared.spec.name
+    whole = [case for case in prepared.cases if case.is_for(target.id)]
+    cases = [case for case in whole if part.covers_case(suite, target.id, case.id)]
+    return PlannedRun(kind, prepared, target, cases, trials, whole=len(whole))
 
 
 def _with_judges(
@@ -182,5 +192,19 @@ def _measurable(run: PlannedRun) -> PlannedRun:
     return run
 
 
+def _nothing(selection: Selection, file: str) -> InputError:
+    """The mistake of a selection that leaves nothing to run."""
+    if selection.only is not None:
+        gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
+        return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")
+    what = _shown([*selection.targets, *selection.cases])
+    return wrong(file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
+
+
+def _asked_by_id(selection: Selection) -> list[str]:
+    return list(dict.fromkeys(case for each in selection.only or () for case in each.cases))
+
+
 def _shown(patterns: Sequence[str]) -> str:
-    return ", ".join(repr(pattern) for pattern in patterns) or "the selection"
+    more = f" and {len(patterns) - _MOST_SHOWN} more" if len(patterns) > _MOST_SHOWN else ""
+    return (", ".join(repr(pattern) for pattern in patterns[:_MOST_SHOWN]) or "the selection") + more

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from evalward.config.targets import predecessor_of
 from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.keeping import Keeping
 from evalward.engine.plan import Plan, PlannedRun
@@ -38,7 +39,8 @@ class Progress(Protocol):
 class Execution:
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
-    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget.
+    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `apart` is
+    where the trials of runs are kept that are `apart`.
     """
 
     store: Keeping | None
@@ -46,6 +48,11 @@ class Execution:
     budget: Budget = field(default_factory=Budget)
     resume: bool = False
     account: Account | None = None
+    apart: Keeping | None = None
+
+    def store_of(self, run: PlannedRun) -> Keeping | None:
+        """Where a run's trials are kept."""
+        return self.apart if run.apart else self.store
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,11 @@ class Job:
     subject: Subject
     case: Case
     trial: int
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """What it and its twin on the other side have in common."""
+        return self.case.id, self.trial
 
     @property
     def wanted(self) -> Wanted:
@@ -108,7 +120,7 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
                 if run.not_measured is None:
                     for target in _asked(run):
                         target.prepare()
-            runs = await asyncio.gather(*(_execute_run(run, state) for run in plan.runs))
+            runs = await _execute_runs(plan.runs, state)
     finally:
         for run in plan.runs:
             for target in _asked(run):
@@ -122,12 +134,41 @@ def _asked(run: PlannedRun) -> list[Evaluated]:
     return [run.target, *(judge.target for judge in (run.suite.judges.all if run.suite.judges else []))]
 
 
-async def _execute_run(planned: PlannedRun, state: _State) -> Run:
-    subject = make_subject({**planned.suite.subject, **planned.target.subject})
-    jobs = [Job(planned, subject, case, n) for case in planned.cases for n in planned.numbers_of(case)]
-    if planned.not_measured is not None:
-        return _run_record(planned, subject, [], planned.not_measured)
-    return _run_record(planned, subject, list(await asyncio.gather(*(_do(job, state) for job in jobs))))
+async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Run]:
+    """All of them; a trial begins when its turn has come and there is room."""
+    subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
+    jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
+    tasks = {id(job): asyncio.ensure_future(_do(job, state)) for job in in_turns(jobs)}
+    await asyncio.gather(*tasks.values())
+    return [
+        _run_record(run, subject, [tasks[id(job)].result() for job in own], run.not_measured)
+        for run, subject, own in zip(planned, subjects, jobs, strict=True)
+    ]
+
+
+def jobs_of(run: PlannedRun, subject: Subject) -> list[Job]:
+    """The trials of a run, case by case."""
+    if run.not_measured is not None:
+        return []
+    return [Job(run, subject, case, n) for case in run.cases for n in run.numbers_of(case)]
+
+
+def in_turns(runs: Sequence[Sequence[Job]]) -> Iterator[Job]:
+    """The jobs of all runs, one run after the other; but those of a run that is apart one by one with their twins.
+
+    Whatever happens to a provider within the session then happens to both sides.
+    """
+    for number, jobs in enumerate(runs):
+        if jobs and jobs[0].run.apart:
+            continue
+        after = runs[number + 1] if number + 1 < len(runs) else []
+        twins = {job.key: job for job in after if job.run.apart}
+        for job in jobs:
+            yield job
+            twin = twins.pop(job.key, None)
+            if twin is not None:
+                yield twin
+        yield from twins.values()
 
 
 def _run_record(
@@ -141,6 +182,8 @@ def _run_record(
         trials=planned.trials,
         random=planned.target.random,
         planned=len(results),
+        whole=planned.whole if planned.whole > len(planned.cases) else None,
+        replaces=predecessor_of(planned.suite.spec, planned.target.id),
         subject=subject,
         metrics={} if not_measured else measurement.metrics,
         categories={} if not_measured else measurement.categories,
@@ -172,9 +215,10 @@ def _placed(job: Job, result: Result) -> Result:
 
 
 def _resumed(job: Job, state: _State) -> Result | None:
-    if not state.execution.resume or state.execution.store is None:
+    store = state.execution.store_of(job.run)
+    if not state.execution.resume or store is None:
         return None
-    found = state.execution.store.find(job.wanted)
+    found = store.find(job.wanted)
     if found.note:
         state.warnings.append(found.note)
     return found.result
@@ -190,10 +234,11 @@ async def _today(job: Job, state: _State) -> Result:
     if outcome.result.judge_usage is not None:
         _charge(outcome.result.judge_usage, state)
     placed = replace(outcome, result=_placed(job, outcome.result))
+    store = state.execution.store_of(job.run)
     try:
-        if state.execution.store is not None:
-            placed = await _with_artifacts(job, placed, state.execution.store, state)
-        return _kept(job, placed, state.execution.store)
+        if store is not None:
+            placed = await _with_artifacts(job, placed, store, state)
+        return _kept(job, placed, store)
     except OSError as error:  # the output folder's trouble: what is finished is told, and nothing new begins
         state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}")
         return placed.result

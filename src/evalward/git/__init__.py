@@ -3,7 +3,7 @@
 from evalward.git.content import find_tree, write_tree
 from evalward.git.errors import GitError
 from evalward.git.program import repository_top, run_git
-from evalward.git.tree import MAX_FILE_BYTES, FileChange, GitTree, RemoteFiles, repository_path
+from evalward.git.tree import MAX_FILE_BYTES, FileChange, GitTree, RemoteFiles, TreeFile, repository_path
 
 __all__ = [
     "MAX_FILE_BYTES",
@@ -11,6 +11,7 @@ __all__ = [
     "GitError",
     "GitTree",
     "RemoteFiles",
+    "TreeFile",
     "find_tree",
     "repository_path",
     "repository_top",

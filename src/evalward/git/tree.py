@@ -19,6 +19,9 @@ from evalward.records.problem import wrong
 
 MAX_FILE_BYTES = 10_000_000
 
+MOST_LISTED = 100_000  # files
+_LINK, _PROGRAM = "120000", "100755"
+_LONGEST, _MOST_LINKS = 4096, 200  # bytes of where a link leads, and links of other targets
 _TAGS = "refs/tags/"
 
 
@@ -35,6 +38,18 @@ class FileChange:
 
     path: str
     kind: Literal["added", "changed", "removed"]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeFile:
+    """A file of a commit: its path, whether it can be run, and, of a symbolic link, where that leads.
+
+    The link is `""` where that isn't known, and of a submodule, whose files belong to another repository.
+    """
+
+    path: str
+    program: bool = False
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +130,35 @@ class GitTree:
         """The commit that a branch, tag or other name stands for, `None` when there is none."""
         return self._line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
 
-    def listed(self, sha: str, folder: str) -> list[str] | None:
-        """The files of a commit below a folder (from the repository's top); `None` where local objects can't tell."""
-        code, output = self._git("ls-tree", "-r", "-z", "--name-only", "--full-tree", sha, "--", _clean_path(folder))
-        if code:
+    def listed(self, sha: str, folder: str) -> list[TreeFile] | None:
+        """The files of a commit below a folder (from the repository's top, which is `""`).
+
+        `None` where local objects can't tell, and for more than `MOST_LISTED` of them.
+        """
+        paths = ["--", _clean_path(folder)] if folder else []
+        code, output = self._git("ls-tree", "-r", "-z", "--full-tree", sha, *paths)
+        lines = [line for line in output.decode("utf-8", "replace").split("\0") if line]
+        if code or len(lines) > MOST_LISTED:
             return None
-        return [path for path in output.decode("utf-8", "replace").split("\0") if path]
+        entries = [(*line.partition("\t")[0].split(" "), line.partition("\t")[2]) for line in lines]
+        links = self._link_targets([oid for mode, _, oid, _ in entries if mode == _LINK])
+        return [
+            TreeFile(path, mode == _PROGRAM, links.get(oid, "") if mode == _LINK or kind != "blob" else None)
+            for mode, kind, oid, path in entries
+        ]
+
+    def _link_targets(self, oids: Sequence[str]) -> dict[str, str]:
+        """Where links lead, by the ids of their blobs; those that are too long, or not there, are left out."""
+        unique = list(dict.fromkeys(oids))
+        asked = "".join(f"{oid}\n" for oid in unique).encode()
+        code, output = self._git("cat-file", "--batch-check", stdin=asked) if unique else (0, b"")
+        sizes = [line.split(" ") for line in output.decode("ascii", "replace").splitlines()] if not code else []
+        short = [words[0] for words in sizes if len(words) == 3 and words[2].isdigit() and int(words[2]) <= _LONGEST]
+        found: dict[str, str] = {}
+        for oid in short[:_MOST_LINKS]:
+            code, target = self._git("cat-file", "blob", oid)
+            found |= {oid: os.fsdecode(target)} if not code else {}
+        return found
 
     def branch(self) -> str | None:
         """The checked-out branch, `None` for a detached HEAD."""

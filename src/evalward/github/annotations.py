@@ -1,9 +1,9 @@
-"""Annotations at the lines where broken cases are written."""
+"""Annotations at the lines where cases are written that broke, or that are new and fail."""
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from evalward.github.runner_files import Annotation, Level
@@ -28,7 +28,7 @@ class Roots:
 
 
 def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Annotation]:
-    """The headline first, then the broken cases that are held against the change, each once.
+    """The headline first, then the broken cases that are held against the change, then new ones that fail; each once.
 
     Without `roots` (another run's report: its files are not here) only the headline.
     """
@@ -36,18 +36,23 @@ def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Ann
     level: Level = "error" if verdict.exit_code else "warning"
     passed = verdict.outcome is Outcome.PASS
     headline = [] if passed else [Annotation(level, verdict.headline, title=f"Evalward: {verdict.outcome}")]
-    return headline if roots is None else [*headline, *_broken(judgement, level, roots)]
+    if roots is None:
+        return headline
+    runs = judgement.comparison.runs
+    broken = [(run.name, case) for run in runs for case in run.of("broken") if not case.excused]
+    new = [(run.name, case) for run in runs for case in run.new_failures] if judgement.comparison.baseline else []
+    return [*headline, *_at(broken, level, roots, "broke"), *_at(new, level, roots, "is new and fails")]
 
 
-def _broken(judgement: Judgement, level: Level, roots: Roots) -> Iterator[Annotation]:
+def _at(cases: Iterable[tuple[str, CaseChange]], level: Level, roots: Roots, what: str) -> Iterator[Annotation]:
+    """One annotation per case, with a line for each run."""
     found: dict[tuple[str | None, str], list[tuple[str, CaseChange]]] = {}
-    for run in judgement.comparison.runs:
-        for case in (each for each in run.of("broken") if not each.excused):
-            found.setdefault((case.place, case.id), []).append((run.name, case))
+    for name, case in cases:
+        found.setdefault((case.place, case.id), []).append((name, case))
     for (place, case_id), changes in found.items():
         file, line = _place(place, roots)
         message = "\n".join(_sentence(name, case) for name, case in changes)
-        yield Annotation(level, message, file, line, title=f"Evalward: {case_id[:100]} broke")
+        yield Annotation(level, message, file, line, title=f"Evalward: {case_id[:100]} {what}")
 
 
 def _place(place: str | None, roots: Roots) -> tuple[str | None, int | None]:
@@ -60,4 +65,5 @@ def _place(place: str | None, roots: Roots) -> tuple[str | None, int | None]:
 
 def _sentence(run: str, case: CaseChange) -> str:
     checks = [f"{check.check}: {check.detail}" for check in case.checks if not check.passed][:_CHECKS]
-    return "; ".join([f"{run}: {case.before} → {case.now}", *checks])
+    before = case.before or "new"
+    return "; ".join([f"{run}: {before} → {case.now}", *checks])

@@ -118,6 +118,10 @@ class PullRequest:
     dependabot: bool = False
 
 
+Finish = Callable[[str, "Sequence[IssueComment]", str], str]
+"""From a body, the comments of the pull request and our login, what is written."""
+
+
 def post(
     client: GitHub,
     pull: PullRequest,
@@ -128,10 +132,11 @@ def post(
     changed: bool,
     failed: bool,
     keep: Callable[[str], Path],
+    finish: Finish | None = None,
 ) -> Posted:
     """Keeps `text`, whatever comes, and then writes it to the pull request. Never raises `GitHubError`.
 
-    `keep` writes it to a file and returns which.
+    `keep` writes it to a file and returns which; `finish` adds what depends on the comments that are there.
 
     A comment that can't be posted (a fork's read-only token, a locked conversation, an outage) must not decide over
     the gate, so it gives `unable` with a notice that says why and where the text is.
@@ -142,7 +147,7 @@ def post(
         return Posted("skipped")
     wanted = wants_comment(mode, changed=changed, failed=failed)
     try:
-        return _post(client, pull, marker, body, wanted=wanted)
+        return _post(client, pull, marker, _Text(body, finish), wanted=wanted)
     except GitHubError as error:
         return Posted("unable", notice=_unable(error, pull, comment_file))
 
@@ -158,23 +163,30 @@ def comment_body(text: str, marker: Marker) -> str:
     return body[: MAX_BODY - len(note)].rsplit("\n", 1)[0] + note
 
 
-def _post(client: GitHub, pull: PullRequest, marker: Marker, body: str, *, wanted: bool) -> Posted:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What is to be written: the body, and what the comments that are there add to it."""
+
+    body: str
+    finish: Finish | None
+
+    def beside(self, existing: Sequence[IssueComment], login: str) -> str:
+        return self.finish(self.body, existing, login) if self.finish else self.body
+
+
+def _post(client: GitHub, pull: PullRequest, marker: Marker, text: _Text, *, wanted: bool) -> Posted:
     login = client.login()
     for attempt in range(_TRIES):
-        decision = _look(client, pull, login, marker, wanted=wanted)
+        existing = client.comments(pull.repository, pull.number)
+        current_head = client.pull_head(pull.repository, pull.number)  # last, because it may move
+        decision = decide(existing, login, marker, current_head, wanted=wanted)
         try:
-            return _carry_out(client, pull, decision, body)
+            return _carry_out(client, pull, decision, text.beside(existing, login))
         except GitHubError as error:
             if error.status not in _LOOK_AGAIN or attempt == _TRIES - 1:
                 raise
         client.pause(attempt)
     raise AssertionError("the last try returns or raises")
-
-
-def _look(client: GitHub, pull: PullRequest, login: str, marker: Marker, *, wanted: bool) -> Decision:
-    existing = client.comments(pull.repository, pull.number)
-    current_head = client.pull_head(pull.repository, pull.number)  # last, because it may move
-    return decide(existing, login, marker, current_head, wanted=wanted)
 
 
 def _carry_out(client: GitHub, pull: PullRequest, decision: Decision, body: str) -> Posted:

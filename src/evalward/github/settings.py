@@ -12,11 +12,13 @@ from typing import Literal, TypeVar, cast, get_args
 from evalward.github.comment import COMMENT_ID, CommentMode
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, Place, Problem
+from evalward.render.escape import one_line
 
 MAX_TRIALS = 100
 MAX_COMMENT_ID = 64
 MAX_STATUS = 100
 MAX_BRANCH = 200
+BASE_IN_STATUS = "{base}"
 
 Mode = Literal["check", "update-baseline", "accept", "release"]
 BaselineTo = Literal["push", "pull-request"]
@@ -43,7 +45,7 @@ class Settings:
     report: str | None = None
     publish: str | None = None
     baseline_to: BaselineTo = "push"
-    baseline_mode: BaselineMode = "replace"
+    baseline_mode: BaselineMode = "pool"
     baseline_branch: str = "evalward/baseline"
     artifact: str = "evalward"
     dry_run: bool = False
@@ -55,6 +57,10 @@ class Settings:
     github_token: str = field(default="", repr=False)
     output_dir: str = "evalward-out"
     working_directory: str = "."
+
+    def status_against(self, base: str | None) -> str:
+        """The commit status's name; `{base}` in it is the branch that judged, so that each has a name of its own."""
+        return one_line(self.status.replace(BASE_IN_STATUS, base or ""), MAX_STATUS) if self.status else ""
 
 
 INPUT_NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings))

@@ -92,6 +92,10 @@ class Sides:
             return suite
         return suite.model_copy(update={"allow_unisolated": False})
 
+    def accepting(self, baseline: Baseline) -> Sides:
+        """The sides, judged against the baseline of the head, which a maintainer accepted."""
+        return replace(self, judging=replace(self.judging, baseline=baseline))
+
     @property
     def judge_edited(self) -> bool:
         """The head has another judge, or settings of it, than the one that judges."""

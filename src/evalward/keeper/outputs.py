@@ -18,8 +18,8 @@ from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.redaction import NOTHING, Redaction
 from evalward.writing import Folder
 
-TRIALS, ARTIFACTS, GUIDANCE = "trials", "artifacts", "guidance"
-FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE)
+TRIALS, ARTIFACTS, GUIDANCE, BESIDE = "trials", "artifacts", "guidance", "beside"
+FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE)
 FILES = (
     REPORT_FILE,
     REPORT_MARKDOWN,
@@ -128,8 +128,8 @@ def _refuse_foreign(folder: Folder, *, shared: bool) -> None:
         if "/" not in entry.path and not _is_ours(entry.path, folder=entry.is_folder, shared=shared):
             raise _unusable(shown, f"it holds {entry.path!r}, which is nothing that an earlier run left")
     names = set(folder.names())
-    if not shared and names & {ARTIFACTS, GUIDANCE} and not names & {TRIALS, *FILES}:
-        raise _unusable(shown, "it holds a folder 'artifacts' or 'guidance' that no run left there")
+    if not shared and names & {ARTIFACTS, GUIDANCE, BESIDE} and not names & {TRIALS, *FILES}:
+        raise _unusable(shown, "it holds a folder 'artifacts', 'guidance' or 'beside' that no run left there")
 
 
 def _is_ours(name: str, *, folder: bool, shared: bool) -> bool:

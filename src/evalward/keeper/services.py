@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 from evalward.config.model import Config
 from evalward.engine.keeping import Retry
 from evalward.engine.store import Found, Store, Wanted, safe_name
-from evalward.keeper.outputs import GUIDANCE, OutputFolder
+from evalward.git import TreeFile
+from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
 from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
@@ -37,8 +38,8 @@ class BaseFiles(Protocol):
         """The file, `None` where there is none. Raises `RemoteFilesError`."""
         ...
 
-    def listed(self, folder: str) -> Sequence[str] | None:
-        """The paths below a folder, `None` where that can't be known. Raises `RemoteFilesError`."""
+    def listed(self, folder: str) -> Sequence[TreeFile] | None:
+        """The files below a folder, `None` where that can't be known. Raises `RemoteFilesError`."""
         ...
 
 
@@ -187,16 +188,19 @@ class Services:
             self.unwritten = None
         except NoRoomError as error:
             self.unwritten = error  # told at the end, after what was measured
-        again = [m.Again(suite=one.suite, target=one.target, trials=dict(one.trials)) for one in self.retries(report)]
+        again = [
+            m.Again(suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside)
+            for one in self.retries(report)
+        ]
         return m.written(m.Agains(retries=again))
 
     def _store(self, apart: str | None) -> Store:
-        store = self.output.store
-        return store if apart is None else store.below(f"{GUIDANCE}/{safe_name(apart)}")
+        store, folder = self.output.store, _folder(apart)
+        return store.below(folder) if folder else store
 
     def _keep(self, asked: Incoming) -> bytes:
         order = m.read(m.Kept, asked.data)
-        return self._store(order.apart).keep(order.trial).encode()
+        return _shown(order.apart, self._store(order.apart).keep(order.trial)).encode()
 
     def _keep_folder(self, asked: Incoming) -> bytes:
         order = m.read(m.Stored, asked.data)
@@ -216,7 +220,10 @@ class Services:
         wish = m.read(m.Wished, asked.data)
         wanted = Wanted(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
         found: Found = self._store(wish.apart).find(wanted)
-        return m.written(m.FoundTrial(result=found.result, note=found.note))
+        result = found.result
+        if result is not None and result.trace is not None:
+            result = result.model_copy(update={"trace": _shown(wish.apart, result.trace)})
+        return m.written(m.FoundTrial(result=result, note=found.note))
 
     # --- the base ---------------------------------------------------------------------------------------------------
 
@@ -226,12 +233,27 @@ class Services:
 
     def _base_listing(self, asked: Incoming) -> bytes:
         found = self._base().listed(m.read(m.BasePath, asked.data).path)
-        return m.written(m.Listing(paths=None if found is None else list(found)))
+        if found is None:
+            return m.written(m.Listing())
+        return m.written(m.Listing(files=[m.BaseFile(path=f.path, program=f.program, link=f.link) for f in found]))
 
     def _base(self) -> BaseFiles:
         if self.base is None:
             raise ValueError("there is no base")
         return self.base
+
+
+def _folder(apart: str | None) -> str:
+    """Where trials of no run lie below the output folder."""
+    if apart is None:
+        return ""
+    return BESIDE if apart == m.OF_BASE else f"{GUIDANCE}/{safe_name(apart)}"
+
+
+def _shown(apart: str | None, path: str) -> str:
+    """The path of something that was kept, from the output folder on."""
+    folder = _folder(apart)
+    return f"{folder}/{path}" if folder else path
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,21 @@ from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from evalward.records.base import Record
-from evalward.records.evidence import Confirmation
+from evalward.records.evidence import Confirmation, SideBySide
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding
 from evalward.records.result import CheckResult, Status
 from evalward.records.scenario_line import ScenarioLine
+from evalward.records.succession import Replacement
 from evalward.records.timing import TaskSpeed, Timings
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
 """Parts of a subject that a model reads and a replay can't see, in people's words."""
+
+DOES_NOTHING = "nop"
+"""The target that does nothing."""
 
 Standing = Literal["regressed", "repeated", "not_repeated", "unreliable"]
 """What a broken case of a random target is, on closer look: see `CaseChange`."""
@@ -96,6 +100,7 @@ class CaseChange(Record):
     `checks` are the failing ones of the first failed trial, with the command to look at. `place` is where the case is
     written now, `file:line`; `wrong` is the wrong answer of a `command` case, an unsafe one before any other; `allows`
     are the rules of the safety validator that it lets answers break and the baseline's case, if there is one, did not.
+    `was` is the id that the baseline knows it by, where that is another.
 
     For broken cases of random targets `fresh` are the trials of the confirm stage, `p` is the probability that chance
     alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
@@ -113,6 +118,7 @@ class CaseChange(Record):
     command: str | None = None
     stderr: str | None = None
     note: str | None = None
+    was: str | None = None
     skipped: bool = False
     unjudged: bool = False
     trace: str | None = None
@@ -129,6 +135,11 @@ class CaseChange(Record):
     def excused(self) -> bool:
         """True for a broken case that is not held against the change."""
         return self.standing in {"not_repeated", "unreliable"}
+
+    @property
+    def fails(self) -> bool:
+        """True when half of its valid trials or fewer pass now."""
+        return self.now is not None and not self.now.passes
 
 
 class MetricChange(Record):
@@ -174,15 +185,29 @@ class SubjectChange(Record):
     now: str | None
 
 
+class BaseNow(Record):
+    """The base commit, measured now in place of a baseline: how many trials of it, and their cost where it is known."""
+
+    commit: str | None = None
+    trials: int = 0
+    cost_usd: float | None = None
+
+
 class RunComparison(Record):
     """One suite × target on both sides. `comparable` counts the cases of equal definition that both sides have.
 
-    `errors` are all trials that broke, `judge_errors` those of them that the judge could not judge.
+    `errors` are all planned trials that broke, `judge_errors` those of them that the judge could not judge. `again` are
+    the trials made beside the planned ones (the confirm stage's, and those of both sides), `again_errors` how many of
+    these broke.
 
     With k > 1 trials `pass_at` is pass@k, the mean probability that one of k trials of a case passes, and `pass_all`
     is pass^k, that all of them do; over the cases of the report that have k valid trials.
 
+    `base_now` is what it was compared with where that is the base commit, measured now, and no committed baseline.
+
     `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
+    `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
+    `replaced` is the baseline's run that it is compared with, where that one has another name.
     """
 
     suite: str
@@ -195,7 +220,10 @@ class RunComparison(Record):
     total: int
     errors: int
     judge_errors: int = 0
+    again: int = 0
+    again_errors: int = 0
     planned: int
+    whole: int | None = None
     replay: bool = False
     skipped: int = 0
     replayed: int = 0
@@ -203,26 +231,47 @@ class RunComparison(Record):
     not_measured: str | None = None
     missing: bool = False
     added: bool = False
+    replaced: Replacement | None = None
     subject: list[SubjectChange] = []
     metrics: list[MetricChange] = []
     categories: list[CategoryChange] = []
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
+    beside: SideBySide | None = None
     pass_at: float | None = None
     pass_all: float | None = None
     findings: list[Finding] = []
     scenarios: list[ScenarioLine] = []
     timings: Timings | None = None
     speeds: list[TaskSpeed] = []
+    base_now: BaseNow | None = None
 
     @property
     def name(self) -> str:
         """`suite × target`."""
         return f"{self.suite} × {self.target}"
 
+    @property
+    def part(self) -> str:
+        """How much of the suite was chosen, as in `1 of 12 cases was run`; empty where all of it was."""
+        if self.whole is None:
+            return ""
+        return f"{self.total:,} of {self.whole:,} cases {'was' if self.total == 1 else 'were'} run"
+
     def of(self, *changes: CaseChangeKind) -> list[CaseChange]:
         """The cases with one of these changes, in order of id."""
         return [case for case in self.cases if case.change in changes]
+
+    @property
+    def new_failures(self) -> list[CaseChange]:
+        """The failing cases that the baseline doesn't have. A target that does nothing fails by design."""
+        return [case for case in self.of("added") if case.fails and self.target != DOES_NOTHING]
+
+    @property
+    def still_failing(self) -> list[CaseChange]:
+        """The cases that fail now and failed in the baseline, too."""
+        known = self.of("same", "better", "worse")
+        return [case for case in known if case.fails and self.target != DOES_NOTHING]
 
 
 class Comparison(Record):

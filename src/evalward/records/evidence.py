@@ -20,25 +20,49 @@ class Confirmation(Record):
     """The confirm stage of one run: what was tried again, and what came of it.
 
     `cases` are the ids of the cases that failed in the planned trials; `trials` are the valid fresh trials of them,
-    `passed` how many of these passed. `unusable` says why the stage could not be used, if so.
+    `passed` how many of these passed. `stand_ins` are cases of which every planned trial broke, so that a fresh one
+    stands for them. `unusable` says why the stage could not be used, if so.
     """
 
     cases: list[str] = []
     trials: Count = 0
     passed: Count = 0
+    stand_ins: list[str] = []
     unusable: str | None = None
+
+
+class SideBySide(Record):
+    """What measuring the base again, beside the head, gave for one run.
+
+    `commit` is the base's; `cases` are the ids of those with a valid trial on both sides, and the counts are their
+    valid trials and how many of these passed. `unusable` says why there are none, `note` why there
+    are not all that were asked for. `drifted`: the base's trials fall
+    short of the committed baseline's of the same cases beyond chance, so something else than the pull request changed.
+    """
+
+    commit: str | None = None
+    cases: list[str] = []
+    base_trials: Count = 0
+    base_passed: Count = 0
+    head_trials: Count = 0
+    head_passed: Count = 0
+    unusable: str | None = None
+    note: str | None = None
+    drifted: bool = False
 
 
 class Evidence(Record):
     """How sure a rule's drop is.
 
-    `delta` is now − before as it was decided on: over the planned trials, or, where `confirmed`, over the fresh trials
-    of the cases that had failed. `interval` is that of the planned difference; `detectable` the smallest change for
-    the worse that would have been seen four times out of five, at the rule's `alpha`; `assumed`: with the variance
-    within a case taken from experience, as the trials are too few to tell. `p` is the probability of a result at
-    least as bad when nothing changed, and `share` how much of `alpha` this look at the trials has; `corrected` is p for
-    that share and for as many tests as the policy makes. `fewest` is how
-    many cases at least have to break before this baseline can convict anybody.
+    `delta` is now − before as it was decided on: over the planned trials, or, where `confirmed`, over the fresh
+    trials of the cases that had failed, or, where `beside`, the head's against those of the base that was measured
+    with it. `open` is what cases that should have been tried like this, and were not, may add to it. `spread`: the
+    drop shows in the planned trials of all cases rather than in those tried again. `interval` is that of the planned
+    difference; `detectable` a change for the worse, over all cases, that whole checks like this one see at least four
+    times out of five, at the rule's `alpha`; `assumed`: with the variance within a case taken from experience, as the
+    trials are too few to tell. `p` is the probability of a result at least as bad when nothing changed, and `share`
+    how much of `alpha` this look at the trials has; `corrected` is p for that share and for as many tests as the
+    policy makes. `fewest` is how many cases at least have to break before this baseline can convict anybody.
     """
 
     test: Test = "none"
@@ -46,7 +70,10 @@ class Evidence(Record):
     trials_before: float = 0.0
     trials_now: float = 0.0
     delta: float | None = None
+    open: float = 0.0
     confirmed: bool = False
+    beside: bool = False
+    spread: bool = False
     interval: Interval | None = None
     detectable: float | None = None
     assumed: bool = False

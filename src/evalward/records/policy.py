@@ -18,6 +18,16 @@ def _as_written(value: Any) -> Any:
 
 
 Off = Annotated[Literal["off"], BeforeValidator(_as_written, json_schema_input_type=Literal["off"] | Literal[False])]
+OnOrOff = Annotated[
+    Literal["auto", "off"],
+    BeforeValidator(_as_written, json_schema_input_type=Literal["auto", "off"] | Literal[False]),
+]
+Anchor = Annotated[
+    str,
+    Field(min_length=1, max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9._/+-]*$"),
+    BeforeValidator(_as_written, json_schema_input_type=str | Literal[False]),
+]
+"""`auto`, `off`, or a tag."""
 _Test = Annotated[
     Literal["exact", "off"],
     BeforeValidator(_as_written, json_schema_input_type=Literal["exact", "off"] | Literal[False]),
@@ -76,6 +86,11 @@ class Confirm(StrictRecord):
     """The confirm stage: cases of random targets that failed are tried again before a drop is believed."""
 
     trials: int = Field(default=4, ge=1, le=20, description="Fresh trials of each case that failed")
+    base: OnOrOff = Field(
+        default="auto",
+        description="auto: where a drop is in doubt, or would fail the check, measure the base commit beside the head",
+    )
+    base_trials: int = Field(default=8, ge=2, le=20, description="Trials of each case in doubt then, on either side")
     at_most: float = Field(
         default=1.0,
         gt=0,
@@ -94,7 +109,9 @@ class Waiver(StrictRecord):
 
 class Policy(StrictRecord):
     """All that decides: rules, limits, waivers, the confirm stage, and what the exit code does with an inconclusive
-    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge.
+    verdict. `max_judge_error_rate`: the share of trials that the judge may have failed to judge. `anchor`: what slow
+    losses are measured against: `auto`, `off`, or a release's tag. `with_base`: the suites that are compared with the
+    base commit, measured now, and not with the committed baseline.
     """
 
     rules: list[Rule] = []
@@ -102,8 +119,10 @@ class Policy(StrictRecord):
     max_judge_error_rate: float = 0.1
     waive: list[Waiver] = []
     confirm: Confirm | None = Confirm()
+    with_base: list[str] = []
     fail_on: FailOn = "regression"
     profile: str | None = None
+    anchor: str = "auto"
 
     def waiver(self, *names: str) -> Waiver | None:
         """The first waiver for one of these names."""

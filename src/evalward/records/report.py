@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -10,7 +11,9 @@ from evalward.records.base import Count, Record
 from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
+from evalward.records.patterns import chosen
 from evalward.records.result import Details, OtherDetails, Result
+from evalward.records.succession import Predecessor
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
@@ -50,13 +53,30 @@ class Subject(Record):
         return dict(self.__pydantic_extra__)
 
 
+class Beside(Record):
+    """Fresh trials of the cases in doubt on both sides, in one session and in turns: what differs is the pull request.
+
+    `base` are those of the base commit's prompt, tool description and guidance, `head` those of the head's, each case
+    as often on either side. They are in no metric. `commit` is the base commit; `note` says why there are none, or
+    not all of them.
+    """
+
+    commit: str | None = None
+    base: list[Result] = []
+    head: list[Result] = []
+    note: str | None = None
+
+
 class Run(Record):
     """One suite evaluated with one target.
 
-    `planned` is the number of trials that completeness is judged against. `random` says whether equal input can
+    `planned` is the number of trials that completeness is judged against. `whole` is the number of cases that the suite
+    has for this target, where a selection left some of them out. `replaces` is the run whose place it takes, as the
+    configuration says; whether it may, `decide.succession` knows. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
-    `confirm_note` says why there are none, or not all of them.
+    `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
+    a doubt was left.
     """
 
     suite: str
@@ -65,6 +85,8 @@ class Run(Record):
     trials: Count
     random: bool = False
     planned: Count = 0
+    whole: Count | None = None
+    replaces: Predecessor | None = None
     subject: Subject
     metrics: dict[str, Metric] = {}
     categories: dict[str, CategorySummary] = {}
@@ -74,6 +96,7 @@ class Run(Record):
     cases: list[Result] = []
     confirmation: list[Result] = []
     confirm_note: str | None = None
+    beside: Beside | None = None
 
     @property
     def name(self) -> str:
@@ -81,12 +104,57 @@ class Run(Record):
         return f"{self.suite} × {self.target}"
 
 
+class ChosenCases(Record):
+    """Cases of one suite and target, by their ids."""
+
+    suite: str
+    target: str
+    cases: list[str]
+
+
+class MeasuredBase(Record):
+    """What was measured of the base commit now, for suites that are compared with it and not with a committed baseline.
+
+    `runs` are the base's, with all its cases: those that the head doesn't have or asks otherwise are `skipped`.
+    `notes` say, by suite or run, why nothing was measured.
+    """
+
+    commit: str | None = None
+    runs: list[Run] = []
+    notes: dict[str, str] = {}
+
+
 class Partial(Record):
-    """The selection by which a run was restricted: it is compared in that part only."""
+    """The selection by which a run was restricted: it is compared in that part only.
+
+    `suites`, `targets` and `cases` are patterns, of which none means all. `only` holds cases by their ids, run by run:
+    of these, what the patterns leave.
+    """
 
     suites: list[str] = []
     targets: list[str] = []
     cases: list[str] = []
+    only: list[ChosenCases] | None = None
+
+    @property
+    def by_case(self) -> bool:
+        """True when cases were chosen, so that of a suite there may be a part."""
+        return bool(self.cases) or self.only is not None
+
+    def covers(self, suite: str, target: str) -> bool:
+        """True for the runs of which at least some cases may have been chosen."""
+        within = self.only is None or (suite, target) in self._by_run
+        return within and chosen(suite, self.suites) and chosen(target, self.targets)
+
+    def covers_case(self, suite: str, target: str, case: str) -> bool:
+        """True for the cases that were chosen."""
+        if not (self.covers(suite, target) and chosen(case, self.cases)):
+            return False
+        return self.only is None or case in self._by_run[suite, target]
+
+    @cached_property
+    def _by_run(self) -> dict[tuple[str, str], frozenset[str]]:
+        return {(each.suite, each.target): frozenset(each.cases) for each in self.only or ()}
 
 
 class Report(Record):
@@ -94,6 +162,7 @@ class Report(Record):
 
     `interrupted` says why it ended before everything planned was done; `findings` are what several targets on one
     suite show together. `guidance` holds the changed guidance against the base's: trials of the latter are in no run.
+    `base` is the base commit's side of the suites that are compared with it.
     """
 
     schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
@@ -105,6 +174,7 @@ class Report(Record):
     warnings: list[str] = []
     findings: list[Finding] = []
     guidance: list[GuidanceComparison] = []
+    base: MeasuredBase | None = None
     runs: list[Run] = []
 
 

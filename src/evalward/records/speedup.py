@@ -176,13 +176,6 @@ class SpeedupDetails(Record):
         return self.levels[-1].advantage if self.levels else None
 
     @property
-    def speedup_percentage(self) -> float | None:
-        """(task_speedup − 1) · 100, or what a result of the older form tells."""
-        if self.task_speedup is None:
-            return self.legacy_percentage
-        return (self.task_speedup - 1) * 100
-
-    @property
     def oracle_speedup(self) -> float | None:
         """The oracle's geometric mean over the benchmarks that are valid."""
         found = [b.oracle for b in self.benchmarks if b.valid and b.oracle is not None]

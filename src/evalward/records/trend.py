@@ -45,8 +45,15 @@ class TrendPoint(Record):
     value: float | None
 
 
+class Level(Record):
+    """What a metric was at the anchor, which `label` names."""
+
+    label: str
+    value: float
+
+
 class Trend(Record):
-    """A metric over the last measurements of one run, oldest first."""
+    """A metric over the last measurements of one run, oldest first; `anchor` is the level that it is held against."""
 
     suite: str
     target: str
@@ -54,6 +61,7 @@ class Trend(Record):
     unit: Unit = "ratio"
     better: Better = "neither"
     points: list[TrendPoint]
+    anchor: Level | None = None
 
     @property
     def values(self) -> list[float | None]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from evalward.records.anchor import AnchorFinding
 from evalward.records.base import Record
 from evalward.records.comparison import Comparison
 from evalward.records.evidence import Evidence, Interval
@@ -31,8 +32,8 @@ EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_UNJUDGED = 0, 1, 2, 3
 OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
 """What a reason may say, the strongest first."""
 
-Stage = Literal["validity", "missing", "limit", "drop"]
-STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop")
+Stage = Literal["validity", "missing", "limit", "drop", "anchor"]
+STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop", "anchor")
 """In the order of judgement."""
 
 
@@ -49,7 +50,7 @@ class Reason(Record):
     remedy: str = ""
 
 
-RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available"]
+RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available", "not_judged"]
 
 
 class RuleOutcome(Record):
@@ -58,6 +59,7 @@ class RuleOutcome(Record):
     `value` is over all cases (limits), `before`, `now` and `delta` over the comparable ones (drops). `message` is what
     fails, warns or can't be told, empty when all is well; `explanation` is the decision about the drop in a sentence,
     and `evidence` what it rests on, where the rule has one and the target is random. `interval` is that of `value`.
+    `not_judged`: the rule has limits that hold for all cases of the suite, and only some were run.
     """
 
     rule: Rule
@@ -103,10 +105,12 @@ class Verdict(Record):
 class Judgement(Record):
     """Comparison and verdict together: what `compare --format json` writes and every renderer reads.
 
-    `trends` are the metrics that the policy protects, over the last measurements that the history has.
+    `trends` are the metrics that the policy protects, over the last measurements that the history has; `anchors` what
+    was lost or kept since the anchor, for each run that could be held against one.
     """
 
     schema_: Literal["evalward.judgement/1"] = Field(default=JUDGEMENT_SCHEMA, alias="schema")
     comparison: Comparison
     verdict: Verdict
     trends: list[Trend] = []
+    anchors: list[AnchorFinding] = []

@@ -10,14 +10,29 @@ MAX_BASE = 60  # characters of a branch's name
 
 
 @dataclass(frozen=True)
+class Accepting:
+    """How to accept what changed: `text` in sentences, `command` for a shell, `comment` for a maintainer to write.
+
+    `…` in backticks becomes code. All are empty where nothing can be accepted.
+    """
+
+    text: str = ""
+    command: str = ""
+    comment: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+@dataclass(frozen=True)
 class Context:
     """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
 
-    `command` reproduces the run, `accept` says in words how to accept what changed (`…` in backticks becomes
-    code). `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the base has no
-    configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the
-    top. `base_ref` is the branch that a pull request was judged against, `base_sha` its commit. `edits` says what the
-    pull request changes in what judges it, and comes first; `edit_lines` lists it.
+    `command` reproduces the run, `accept` says how to accept what changed. `marker` is the hidden HTML comment that
+    the comment starts with. `unprotected`: the base has no configuration, so the pull request was judged by its own
+    policy. `notes` are sentences that belong near the top. `base_ref` is the branch that a pull request was judged
+    against, `base_sha` its commit. `edits` says what the pull request changes in what judges it, and comes first;
+    `edit_lines` lists it.
     """
 
     title: str = "Evalward"
@@ -27,7 +42,7 @@ class Context:
     run_url: str | None = None
     report_path: str | None = None
     command: str = ""
-    accept: str = ""
+    accept: Accepting = Accepting()
     repository: str | None = None
     marker: str = ""
     unprotected: bool = False

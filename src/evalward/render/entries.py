@@ -23,16 +23,43 @@ def changed_cases(
     several: bool,
     wanted: Callable[[CaseChange], bool] = lambda _: True,
 ) -> Some[CaseEntry]:
-    """The cases with one of these changes, in the order of the kinds; `wanted` chooses among them."""
+    """The cases with one of these changes, in the order of the kinds; `wanted` chooses among them.
+
+    New cases that fail are listed elsewhere.
+    """
+    listed = {id(case) for run in comparison.runs for case in run.new_failures}
     found = [
         (kinds.index(case.change), case, run)
         for run in comparison.runs
         for case in run.cases
-        if case.change in kinds and wanted(case) and case.note != NOT_RUN  # an early end is told once, not case by case
+        if case.change in kinds
+        and wanted(case)
+        and id(case) not in listed
+        and case.note != NOT_RUN  # an early end is told once, not case by case
     ]
     found.sort(key=lambda item: item[0])
     entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]
     return Some(entries, len(found))
+
+
+def new_failures(comparison: Comparison, caps: Caps, *, several: bool) -> Some[CaseEntry]:
+    """The failing cases that the baseline doesn't have, as broken ones are shown.
+
+    Without a baseline wrong answers have a table of their own.
+    """
+    found = [(case, run) for run in comparison.runs for case in run.new_failures if _shown_as_new(case, comparison)]
+    return Some([_case(case, run.name if several else "", caps) for case, run in found[: caps.broken]], len(found))
+
+
+def _shown_as_new(case: CaseChange, comparison: Comparison) -> bool:
+    return comparison.baseline is not None or case.wrong is None
+
+
+def still_failing(comparison: Comparison, caps: Caps, *, several: bool) -> Some[str]:
+    """The names of the cases that fail as they did before; with several runs each with its run."""
+    found = [(case, run) for run in comparison.runs for case in run.still_failing]
+    names = [f"{case.id} in {run.name}" if several else case.id for case, run in found[: caps.changes]]
+    return Some(names, len(found))
 
 
 _RISKS = ("critical", "high")
@@ -45,7 +72,9 @@ def wrong_answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[So
     unsafe.sort(
         key=lambda item: _RISKS.index(item[0].wrong.risk) if item[0].wrong and item[0].wrong.risk in _RISKS else 0
     )
-    wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and case.change != "broken"]
+    new = [case for run in comparison.runs for case in run.new_failures if _shown_as_new(case, comparison)]
+    listed = {id(case) for case in [*new, *(case for run in comparison.runs for case in run.of("broken"))]}
+    wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and id(case) not in listed]
 
     def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:
         return Some([_case(case, run.name if several else "", caps) for case, run in cases[:limit]], len(cases))
@@ -62,7 +91,7 @@ def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
         change=case.change.replace("_", " "),
         before=str(case.before) if case.before else "–",
         now=str(case.now) if case.now else "–",
-        note=case.note or "",
+        note="; ".join(filter(None, [case.note, f"formerly {case.was}" if case.was else None])),
         certainty=certainty(case),
         checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
         more_checks=max(0, len(checks) - caps.checks),
@@ -129,6 +158,7 @@ def _short(command: str | None, limit: int) -> str:
 
 
 def change_counts(comparison: Comparison, kinds: Sequence[CaseChangeKind]) -> str:
-    """`1 worse, 2 missing`."""
-    counts = Counter(case.change for run in comparison.runs for case in run.cases)
+    """`1 worse, 2 missing`. New cases that fail are counted elsewhere."""
+    listed = {id(case) for run in comparison.runs for case in run.new_failures}
+    counts = Counter(case.change for run in comparison.runs for case in run.cases if id(case) not in listed)
     return ", ".join(f"{counts[kind]:,} {kind.replace('_', ' ')}" for kind in kinds if counts[kind])

@@ -31,8 +31,10 @@ def _run_text(screen: Screen, run: RunHistory, ascii: bool) -> None:
     rows = [trend_row(trend, ascii=ascii) for trend in run.trends]
     if rows:
         arrow = "->" if ascii else "→"
-        cells = [[row.metric, row.move, row.low, row.high, row.line] for row in rows]
-        screen.table(["metric", f"first {arrow} last", "lowest", "highest", "trend"], cells, "llrrl")
+        held = any(row.anchor for row in rows)
+        cells = [[row.metric, *([row.anchor] if held else []), row.move, row.low, row.high, row.line] for row in rows]
+        names = ["metric", *(["anchor"] if held else []), f"first {arrow} last", "lowest", "highest", "trend"]
+        screen.table(names, cells, "lrlrrl" if held else "llrrl")
     for title, lines in (("Flaky cases:", _flaky(run.flaky)), ("Broken cases:", _broken(run.broken))):
         if lines:
             screen.blank()

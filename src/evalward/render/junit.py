@@ -39,7 +39,7 @@ def junit(comparison: Comparison, verdict: Verdict | None = None) -> str:
     """The XML text. Without a verdict (a report alone) there is no testsuite for the policy."""
     root = ET.Element("testsuites", {"name": "Evalward"})
     for run in comparison.runs:
-        _add(root, run.name, _tests(run))
+        _add(root, run.name, _tests(run, compared=comparison.baseline is not None))
     if verdict is not None:
         _add(root, POLICY, _policy(verdict), {"verdict": verdict.outcome, "headline": verdict.headline})
     for count in ("tests", "failures", "errors", "skipped"):
@@ -51,10 +51,15 @@ def junit(comparison: Comparison, verdict: Verdict | None = None) -> str:
 # --- cases ----------------------------------------------------------------------------------------------------------
 
 
-def _tests(run: RunComparison) -> list[Test]:
+def _tests(run: RunComparison, *, compared: bool) -> list[Test]:
     if run.not_measured is not None:
         return [Test("not measured", "skipped", message=run.not_measured)]
-    return [_test(case) for case in run.cases]
+    new = {case.id for case in run.new_failures} if compared else frozenset[str]()
+    return [_new(case) if case.id in new else _test(case) for case in run.cases]
+
+
+def _new(case: CaseChange) -> Test:
+    return Test(case.id, "failure", "new", f"not in the baseline, {case.now} now", _body(case), case.place)
 
 
 def _test(case: CaseChange) -> Test:
@@ -92,7 +97,7 @@ def _rule(rule: RuleOutcome, verdict: Verdict) -> Test:
     name = f"{rule.rule.metric} of {rule.suite} × {rule.target}: {_limits(rule.rule)}"
     if rule.status in {"ok", "warn"}:
         return Test(name, message=rule.message)
-    if rule.status == "not_available":
+    if rule.status in {"not_available", "not_judged"}:
         return Test(name, "skipped", message=rule.message)
     outcome = Outcome.FAIL if rule.status == "fail" else Outcome.INCONCLUSIVE
     return Test(name, _state(outcome, verdict), rule.stage, rule.message)

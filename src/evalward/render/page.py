@@ -9,15 +9,25 @@ from typing import TypeVar
 
 from evalward.records.comparison import (
     PROMPT_PARTS,
+    BaseNow,
     CaseChange,
     CaseChangeKind,
     Comparison,
     RunComparison,
     SubjectChange,
 )
+from evalward.records.evidence import SideBySide
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
-from evalward.render.context import Context
-from evalward.render.entries import blamed, change_counts, changed_cases, excused, wrong_answers
+from evalward.render.context import Accepting, Context
+from evalward.render.entries import (
+    blamed,
+    change_counts,
+    changed_cases,
+    excused,
+    new_failures,
+    still_failing,
+    wrong_answers,
+)
 from evalward.render.escape import one_line
 from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
@@ -25,6 +35,7 @@ from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.scenario import matrices, scenario_table
+from evalward.render.succession import replaced_lines
 from evalward.render.trend import trend_section
 from evalward.render.view import (
     MISSING,
@@ -52,6 +63,7 @@ _T = TypeVar("_T")
 _SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
+_RENAMED = 10  # cases that a note names
 _ALLOWING = 5  # cases that a note names
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
@@ -80,7 +92,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         marker=context.marker,
         title=context.title,
         badge=_outcome(judgement, context),
-        headline=verdict.headline,
+        headline=_headline(judgement),
         facts=_facts(comparison, verdict, context),
         alerts=[
             *_alerts(comparison, context),
@@ -95,6 +107,8 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         several=several,
         unsafe=unsafe,
         broken=broken,
+        new=new_failures(comparison, caps, several=several),
+        still=still_failing(comparison, caps, several=several),
         excused=changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=excused),
         wrong=wrong,
         fixed=changed_cases(
@@ -102,19 +116,21 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         ),
         others=changed_cases(comparison, others, caps.changes, caps, several=several),
         other_counts=change_counts(comparison, others),
+        compared=comparison.baseline is not None,
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
         fell=sum(category.fell for run in runs for category in run.categories),
         category_count=sum(len(run.categories) for run in comparison.runs),
         warnings=_some(list(dict.fromkeys([*comparison.warnings, *verdict.warnings])), caps.warnings),
         command=context.command if detailed else "",
-        accept=context.accept if detailed else "",
+        accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
         block=caps.block,
         run_url=context.run_url or "",
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
+        replaced=replaced_lines(comparison, min(caps.broken, _RENAMED))[: caps.runs],
         matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
     )
 
@@ -131,11 +147,22 @@ def _outcome(judgement: Judgement, context: Context) -> Badge:
     return OUTCOMES[judgement.verdict.outcome]
 
 
+def _headline(judgement: Judgement) -> str:
+    """The verdict's, with how many new cases fail: that of a pass says it already."""
+    comparison, headline = judgement.comparison, judgement.verdict.headline
+    count = sum(len(run.new_failures) for run in comparison.runs)
+    if not count or comparison.baseline is None or judgement.verdict.outcome is Outcome.PASS:
+        return headline
+    return f"{headline.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
+
+
 def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
     """The one line of context: what was compared with what."""
     facts = [_scope(comparison.runs), _case_count(comparison)]
     if comparison.baseline is None:
         facts.append("no baseline")
+    elif all(run.base_now for run in comparison.runs if not run.added) and any(run.base_now for run in comparison.runs):
+        facts.append("compared with the base commit, measured now")
     else:
         commit = f" {quoted(short_hash(comparison.baseline_commit))}" if comparison.baseline_commit else ""
         date = _DATE.match(comparison.baseline_created_at or "")
@@ -180,7 +207,7 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
             "its own policy."
         )
     if comparison.baseline is None:
-        alerts.append("There is no baseline: nothing was compared, and only floors and ceilings could speak.")
+        alerts.append("There is no baseline, so nothing was compared: only floors and ceilings were checked.")
     if comparison.interrupted:
         alerts.append(f"The run was interrupted: {comparison.interrupted}")
     if comparison.partial:
@@ -217,10 +244,10 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
     badge = _run_badge(run, rules, judgement.verdict.reasons)
     categories = category_rows(run.categories)
     if caps.detail != "full":
-        rows, info = [row for row in rows if row.badge.word not in {"ok", "info"}], []
+        rows, info = [row for row in rows if row.badge.word not in {"ok", "info", "part only"}], []
         categories = [category for category in categories if category.fell]
     measured = run.not_measured is None and not run.missing
-    fine = badge.word in {"ok", "info", "new"} and not _allowances(run)
+    fine = badge.word in {"ok", "info", "new", "part only"} and not _allowances(run)
     return RunView(
         suite=run.suite,
         target=run.target,
@@ -272,10 +299,10 @@ def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterab
 
 def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "Nothing is known about this run; it is no pass."]
+        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
     if run.missing:
         return ["The baseline has this run; this pull request does not."]
-    notes: list[str] = []
+    notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
     if comparison.baseline is not None and run.added:
         notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
     elif comparison.baseline is not None and run.comparable != run.total:
@@ -284,10 +311,17 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
             if run.comparable
             else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
         )
+    renamed = [case for case in run.cases if case.was is not None]
+    if renamed:
+        some = ", ".join(_renamed(case) for case in renamed[:_RENAMED])
+        more = f" and {len(renamed) - _RENAMED:,} more" if len(renamed) > _RENAMED else ""
+        notes.append(f"Renamed, with an equal definition: {some}{more}.")
+    if run.whole is not None:
+        notes.append(f"A part of the suite: {run.part}.")
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither way.")
+            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither as passed nor as failed.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -297,16 +331,41 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
 
 
+def _renamed(case: CaseChange) -> str:
+    return f"{quoted(one_line(case.was or '', 40))} → {quoted(one_line(case.id, 40))}"
+
+
+def _base_now(base: BaseNow) -> str:
+    """What the run was compared with, where that was measured now."""
+    commit = f" {quoted(short_hash(base.commit))}" if base.commit else ""
+    trials = plural(base.trials, "trial")
+    cost = "" if not base.cost_usd else f", for {format_number(base.cost_usd, 'usd')}"
+    return f"Compared with the base commit{commit}, measured now, in turns with this: {trials} of it{cost}."
+
+
 def _confirm_notes(run: RunComparison) -> list[str]:
     """What the confirm stage tried again, and what came of it."""
-    confirmation = run.confirmation
-    if confirmation is None:
-        return []
+    confirmation, beside = run.confirmation, run.beside
+    both = [_both_sides(beside)] if beside is not None and beside.unusable is None else []
+    if confirmation is None or not (confirmation.cases or confirmation.unusable):
+        return both
     if confirmation.unusable is not None:
-        return [f"The confirm stage is no evidence: {confirmation.unusable}. The planned trials alone decide."]
+        rest = "" if both else " The planned trials alone decide."
+        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *both]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"Confirmed: {cases} tried again; {confirmation.passed} of {tries} passed. Only these decide about drops."]
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *both]
+
+
+def _both_sides(beside: SideBySide) -> str:
+    """What came of the base, measured again, and of the head beside it."""
+    cases = plural(len(beside.cases), "case", "cases")
+    commit = f" ({beside.commit[:7]})" if beside.commit else ""
+    here, there = f"{beside.head_passed} of {beside.head_trials}", f"{beside.base_passed} of {beside.base_trials}"
+    return (
+        f"The base{commit} was measured again, side by side: of {cases} {here} trials passed here and {there} there. "
+        "Only these decide about drops of pass rates."
+    )
 
 
 def _allowances(run: RunComparison) -> list[str]:
@@ -358,10 +417,12 @@ def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:
     """What rules say that is neither fine nor told as a reason or warning."""
     told = {verdict.headline, *verdict.warnings, *(reason.message for reason in verdict.reasons)}
     blamed = {(reason.suite, reason.target, reason.metric) for reason in verdict.reasons}
-    return [
+    part = [rule.rule.metric for rule in rules if rule.status == "not_judged"]
+    limits = f"Floors, ceilings and goals hold for the whole suite and are not judged here ({', '.join(part)})."
+    return ([limits] if part else []) + [
         rule.message
         for rule in rules
-        if rule.status not in {"ok", "fail"}
+        if rule.status not in {"ok", "fail", "not_judged"}
         and rule.message not in told
         and (rule.suite, rule.target, rule.rule.metric) not in blamed
     ]

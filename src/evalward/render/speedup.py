@@ -9,13 +9,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tabulate import tabulate
-
 from evalward.records.metric import Metric
 from evalward.records.report import Run
 from evalward.records.speedup import LEVELS, SpeedupDetails
 from evalward.records.timing import TaskSpeed
-from evalward.render.escape import md_block, md_cell, one_line
+from evalward.render.escape import md_cell, one_line
 from evalward.render.numbers import MINUS, NOT_AVAILABLE, format_count, plural
 
 MAX_ROWS = 18  # pairs of bars: a code block shows 40 lines
@@ -58,14 +56,6 @@ def summary_markdown(runs: Iterable[Run]) -> str:
     lines = [head, ["---", *("---:" for _ in agents)]]
     lines += [[row.label, *(md_cell(value, 200) for value in row.values)] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
-
-
-def summary_text(runs: Iterable[Run]) -> str:
-    """The table for the terminal."""
-    agents, rows = summary_rows(runs)
-    cells = [[row.label, *(one_line(value, 200) for value in row.values)] for row in rows]
-    heads = ["", *(one_line(agent, 60) for agent in agents)]
-    return tabulate(cells, headers=heads, disable_numparse=True, colalign=["left", *("right" for _ in agents)]) + "\n"
 
 
 def _row(label: str, runs: Sequence[Run], metric: str, decimals: int) -> SummaryRow:
@@ -185,12 +175,6 @@ def bars(pairs: Sequence[Bars], limit: int = MAX_ROWS) -> str:
     if len(pairs) > len(shown):
         lines.append(f"… and {len(pairs) - len(shown)} more")
     return "\n".join(line.rstrip() for line in lines)
-
-
-def bars_markdown(pairs: Sequence[Bars], limit: int = MAX_ROWS) -> str:
-    """The same as a code block for GitHub; empty when there is nothing to show."""
-    text = bars(pairs, min(limit, MAX_ROWS))
-    return md_block(text, _BLOCK_LIMIT, "text") + "\n" if text else ""
 
 
 @dataclass(frozen=True)

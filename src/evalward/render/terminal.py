@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from evalward.records.report import Finding, Report
 from evalward.records.trend import Trend
-from evalward.records.verdict import Judgement
+from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.escape import one_line
 from evalward.render.guidance import say_guidance
 from evalward.render.numbers import plural
@@ -20,9 +20,11 @@ from evalward.render.view import (
     TERMINAL,
     Badge,
     CaseEntry,
+    Colour,
     FindingLine,
     Page,
     ReasonLine,
+    ReplacedLine,
     Row,
     RunView,
     ScenarioMatrix,
@@ -38,14 +40,18 @@ _BETWEEN_RUNS = 2
 _PADDED = 2  # tabulate makes a column so much wider than its head
 _NAME = 80  # characters of a metric with its run
 _CHECK = 100  # characters of a check
+RED: Colour = "red"
+GREEN: Colour = "green"
 _UNMOVED = {"±0", "–"}
 
 
-def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
-    """The verdict and what led to it. `width` is the terminal's, in columns."""
+def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Accepting | None = None) -> str:
+    """The verdict and what led to it. `width` is the terminal's, in columns; `accept` is how to accept a failure."""
     page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
+    for line in page.replaced:
+        _replaced(screen, line)
     for view in page.guidance:
         say_guidance(screen, view)
     _cases(screen, page)
@@ -57,6 +63,10 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int) -> str:
     for matrix in page.matrices:
         _matrix(screen, matrix)
     _listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
+    if accept and judgement.verdict.outcome is not Outcome.PASS:
+        screen.heading("How to accept this change")
+        screen.verbatim(accept.command, 2)
+        screen.say(accept.text.replace("`", ""), 2)
     return screen.text()
 
 
@@ -100,6 +110,17 @@ def _verdict(screen: Screen, page: Page) -> None:
     _more(screen, page.reasons)
     for alert in page.alerts:
         screen.say(alert, 2, "!", "yellow")
+
+
+def _replaced(screen: Screen, line: ReplacedLine) -> None:
+    """What took whose place, and what that did."""
+    screen.blank()
+    screen.say(line.title.replace("`", ""), mark="→", colour="dim")
+    screen.say(" · ".join(line.facts), 2)
+    for word, cases, mark, colour in (("broke", line.broken, "✗", RED), ("got fixed", line.fixed, "✓", GREEN)):
+        if cases:
+            more = f" and {cases.more} more" if cases.more else ""
+            screen.say(f"{plural(cases.total, 'case')} {word}: {', '.join(cases.shown)}{more}", 2, mark, colour)
 
 
 def _remedy(screen: Screen, reason: ReasonLine) -> None:
@@ -164,8 +185,12 @@ def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
     several = len({(trend.suite, trend.target) for trend in trends}) > 1
     names = [f"{trend.metric}, {trend.suite} × {trend.target}" if several else trend.metric for trend in trends]
     rows = [trend_row(trend) for trend in trends]
-    cells = [[one_line(name, _NAME), row.move, row.line] for name, row in zip(names, rows, strict=True)]
-    screen.table(["metric", "first → last", "trend"], cells, "lll")
+    held = any(row.anchor for row in rows)
+    cells = [
+        [one_line(name, _NAME), *([row.anchor] if held else []), row.move, row.line]
+        for name, row in zip(names, rows, strict=True)
+    ]
+    screen.table(["metric", *(["anchor"] if held else []), "first → last", "trend"], cells, "lrll" if held else "lll")
 
 
 def _scenarios(screen: Screen, table: ScenarioTable) -> None:
@@ -200,9 +225,16 @@ def _badge(badge: Badge) -> str:
 def _cases(screen: Screen, page: Page) -> None:
     _listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
+    new = "New and failing" if page.compared else "Failing"
+    _listed(screen, new, page.new, lambda case: _broken(screen, case))
     _listed(screen, "Failed, but not held against this change", page.excused, lambda case: _excused(screen, case))
     _listed(screen, "Other wrong answers", page.wrong, lambda case: _answer(screen, case, "–"))
     _listed(screen, "Fixed", page.fixed, lambda case: screen.say(_case(case), 2, "✓", "green"))
+    if page.still:
+        names = ", ".join(one_line(name, _NAME) for name in page.still.shown)
+        more = f" and {page.still.more} more" if page.still.more else ""
+        screen.heading(f"Still failing: {page.still.total}, as before")
+        screen.say(f"{names}{more}", 2)
     _listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
 
 
@@ -235,7 +267,7 @@ def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
 def _case(case: CaseEntry) -> str:
     where = f"{case.category}, {case.run}" if case.run else case.category
     note = "".join(f"; {text}" for text in (case.certainty, case.note) if text)
-    before, now = (side.replace("–", "nothing") for side in (case.before, case.now))
+    before, now = case.before.replace("–", "new"), case.now.replace("–", "nothing")
     return f"{case.id} ({where}): {before} → {now}{note}"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evalward.records.metric import Unit
-from evalward.records.trend import Trend, TrendPoint
+from evalward.records.trend import Level, Trend, TrendPoint
 from evalward.render.escape import html_code, md_block, md_cell, md_code, one_line
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
@@ -24,9 +24,10 @@ _NUMBERED = 30  # points that have room for a number each
 # Small, and in a colour that is seen on white and on black; the charts' own default is nearly white.
 _LOOKS = {
     "xyChart": {"width": 600, "height": 250, "titleFontSize": 14},
-    "themeVariables": {"xyChart": {"plotColorPalette": "#3b82f6"}},
+    "themeVariables": {"xyChart": {"plotColorPalette": "#3b82f6, #9ca3af"}},
 }
 _TITLE = 60  # characters
+_LABEL = 30  # characters
 _CHART_TEXT = 10_000  # characters: more than a hundred points can take
 _HUGE = 1e15  # no eval measures this; it shall not break the chart either
 _ROOM = 0.1  # of the span, above and below the line
@@ -61,11 +62,11 @@ def sparkline(values: Sequence[float | None], ascii: bool = False) -> str:
     return "".join(gap if not _drawable([value]) else step(_drawable([value])[0]) for value in values)
 
 
-def mermaid_trend(points: Sequence[TrendPoint], title: str, unit: Unit = "ratio") -> str:
+def mermaid_trend(points: Sequence[TrendPoint], title: str, unit: Unit = "ratio", anchor: Level | None = None) -> str:
     """A fenced Mermaid line chart of at most the last 100 points; `""` where there is nothing to draw.
 
-    Mermaid's lines have no gaps: a point without a value is left out, and the title says how many were. A single
-    point is a bar, because a line needs two.
+    The anchor is a level line of its own, and named in the title. Mermaid's lines have no gaps: a point without a value
+    is left out, and the title says how many were. A single point is a bar, because a line needs two.
     """
     shown = list(points[-_MOST_POINTS:])
     known = [point for point in shown if _drawable([point.value])]
@@ -73,34 +74,40 @@ def mermaid_trend(points: Sequence[TrendPoint], title: str, unit: Unit = "ratio"
         return ""
     factor = 100 if unit == "ratio" else 1
     values = [value * factor for value in _drawable([point.value for point in known])]
-    low, high = _range(values, unit)
+    level = [value * factor for value in _drawable([anchor.value])] if anchor and len(values) > 1 else []
+    low, high = _range([*values, *level], unit)
+    named = f", anchor {_quotable(anchor.label)} at {_number(level[0])}" if anchor and level else ""
     lines = [
         f"%%{{init: {json.dumps(_LOOKS)}}}%%",
         "xychart-beta",
-        f'title "{_quotable(title)}, {_span(known, len(shown) - len(known))}"',
+        f'title "{_quotable(title)}, {_span(known, len(shown) - len(known))}{named}"',
         f"x-axis {_places(len(known))}",
         f'y-axis "{_AXIS[unit]}" {_number(low)} --> {_number(high)}',
         f"{'line' if len(values) > 1 else 'bar'} [{', '.join(map(_number, values))}]",
+        *(f"line [{', '.join([_number(value)] * len(values))}]" for value in level),
     ]
     return md_block("\n".join(lines), _CHART_TEXT, "mermaid")
 
 
 @dataclass(frozen=True)
 class TrendRow:
-    """A trend in words: plain text, not yet escaped."""
+    """A trend in words: plain text, not yet escaped. `anchor` is the level that it is held against, with its name."""
 
     metric: str
     move: str
     low: str
     high: str
     line: str
+    anchor: str = ""
 
 
 def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:
     """First → last, lowest and highest value, and the sparkline. First and last are told apart by their decimals."""
     known = trend.known
+    level = trend.anchor
+    held = f"{format_number(level.value, trend.unit)} ({one_line(level.label, _LABEL)})" if level else ""
     if not known:
-        return TrendRow(trend.metric, NOT_AVAILABLE, NOT_AVAILABLE, NOT_AVAILABLE, sparkline(trend.values, ascii))
+        return TrendRow(trend.metric, NOT_AVAILABLE, NOT_AVAILABLE, NOT_AVAILABLE, sparkline(trend.values, ascii), held)
     ends = [value if value is not None else NOT_AVAILABLE for value in (trend.values[0], trend.values[-1])]
     others = [known[0], known[-1], min(known), max(known)]
     first, last, low, high = (
@@ -108,7 +115,7 @@ def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:
         for value in (*ends, min(known), max(known))
     )
     arrow = "->" if ascii else "→"
-    return TrendRow(trend.metric, f"{first} {arrow} {last}", low, high, sparkline(trend.values, ascii))
+    return TrendRow(trend.metric, f"{first} {arrow} {last}", low, high, sparkline(trend.values, ascii), held)
 
 
 def trend_section(trends: Iterable[Trend]) -> str:
@@ -126,18 +133,23 @@ def trend_section(trends: Iterable[Trend]) -> str:
     moved = [trend for trend in told if min(trend.known) < max(trend.known)]
     for trend in (moved or told)[:MOST_CHARTS]:
         title = trend.metric if len(names) == 1 else f"{trend.metric}, {trend.suite} × {trend.target}"
-        parts.append(mermaid_trend(trend.points, title, trend.unit))
+        parts.append(mermaid_trend(trend.points, title, trend.unit, trend.anchor))
     return "\n\n".join(part for part in [*parts, "</details>"] if part) + "\n"
 
 
 def trend_table(trends: Iterable[Trend]) -> str:
     """The trends as a Markdown table."""
+    rows = [trend_row(trend) for trend in trends]
+    held = any(row.anchor for row in rows)
     head = ["| metric | first → last | lowest | highest | trend |", "|---|---|---:|---:|---|"]
-    return "\n".join([*head, *(_table_line(trend_row(trend)) for trend in trends)])
+    if held:
+        head = ["| metric | anchor | first → last | lowest | highest | trend |", "|---|---:|---|---:|---:|---|"]
+    return "\n".join([*head, *(_table_line(row, held) for row in rows)])
 
 
-def _table_line(row: TrendRow) -> str:
-    cells = [md_code(row.metric), md_cell(row.move), md_cell(row.low), md_cell(row.high), html_code(row.line)]
+def _table_line(row: TrendRow, held: bool) -> str:
+    anchor = [md_cell(row.anchor or "–")] if held else []
+    cells = [md_code(row.metric), *anchor, md_cell(row.move), md_cell(row.low), md_cell(row.high), html_code(row.line)]
     return f"| {' | '.join(cells)} |"
 
 

@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
+from evalward.render.context import Accepting
 from evalward.render.guidance_view import GuidanceView
 
 _T = TypeVar("_T")
@@ -37,6 +38,7 @@ OUTCOMES: dict[Outcome, Badge] = {
 UNCOMPARED_PASS = Badge("⚠️", "passed, but nothing was compared", "yellow", "!")
 UNPROTECTED_PASS = Badge("⚠️", "passed, by its own policy", "yellow", "!")
 STATUSES: dict[RuleStatus, Badge] = {
+    "not_judged": Badge("–", "part only", "dim", "–"),
     "ok": Badge("✅", "ok", "green", "✓"),
     "not_available": Badge("❔", "not available", "yellow", "?"),
     "warn": Badge("⚠️", "warn", "yellow", "!"),
@@ -262,6 +264,16 @@ class ScenarioMatrix:
 
 
 @dataclass(frozen=True)
+class ReplacedLine:
+    """What took the place of what: `title` in a sentence, and below it facts, and the cases that broke or got fixed."""
+
+    title: str
+    facts: list[str]
+    broken: Some[str]
+    fixed: Some[str]
+
+
+@dataclass(frozen=True)
 class ReasonLine:
     """A reason beyond the headline, or what to do about the first."""
 
@@ -273,7 +285,11 @@ class ReasonLine:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything that the page of a judgement says, in the order in which it is said. `trends` is Markdown already."""
+    """Everything that the page of a judgement says, in the order in which it is said.
+
+    `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
+    `compared`: there is a baseline. `trends` is Markdown already.
+    """
 
     detail: Detail
     marker: str
@@ -291,18 +307,21 @@ class Page:
     several: bool
     unsafe: Some[CaseEntry]
     broken: Some[CaseEntry]
+    new: Some[CaseEntry]
+    still: Some[str]
     excused: Some[CaseEntry]
     wrong: Some[CaseEntry]
     fixed: Some[CaseEntry]
     others: Some[CaseEntry]
     other_counts: str
+    compared: bool
     subject: list[RunView]
     categories: list[RunView]
     fell: int
     category_count: int
     warnings: Some[str]
     command: str
-    accept: str
+    accept: Accepting
     left_out: str
     block: int
     run_url: str
@@ -310,3 +329,4 @@ class Page:
     trends: str
     guidance: list[GuidanceView]
     matrices: list[ScenarioMatrix] = field(default_factory=list)
+    replaced: list[ReplacedLine] = field(default_factory=list)

@@ -15,7 +15,7 @@ from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.runner.guidance_runs import Comparing, Version, compare_versions
-from evalward.runner.measure import Beside, RunPlan
+from evalward.runner.measure import OtherGuidance, RunPlan
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance
@@ -83,7 +83,7 @@ def commit_guidance(tree: GitTree, sha: str, prefix: str, root: Path, *, name: s
 
     def listed(folder: str) -> list[str] | None:
         found = tree.listed(sha, repository_path(prefix, [folder]))
-        return None if found is None else [path.removeprefix(prefix) for path in found]
+        return None if found is None else [file.path.removeprefix(prefix) for file in found]
 
     return OtherCommit(name, root, read, listed)
 
@@ -91,7 +91,7 @@ def commit_guidance(tree: GitTree, sha: str, prefix: str, root: Path, *, name: s
 BASE, HEAD = "base", "head"
 
 
-def against_base(other: OtherCommit, why: str) -> Beside:
+def against_base(other: OtherCommit, why: str) -> OtherGuidance:
     """What holds changed guidance against the base's, where the guidance has changed: its trials are in no run.
 
     `why` is for people.

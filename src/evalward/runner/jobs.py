@@ -14,8 +14,9 @@ from evalward.engine.plan import Plan, without_missing_keys
 from evalward.engine.selection import Selection
 from evalward.opening import name_below, read_inside
 from evalward.records.problem import wrong
+from evalward.runner.base_side import base_commit
 from evalward.runner.link import Keeper, Telling
-from evalward.runner.measure import Beside, prepare, run_plan
+from evalward.runner.measure import OtherGuidance, prepare, run_plan
 from evalward.runner.outside import Outside
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
@@ -113,8 +114,10 @@ def measure(session: Session, data: bytes) -> bytes:
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
-    beside = _beside(session, loaded, order)
-    run_plan(loaded, plan, session.keeper, session.outside, resume=order.resume, beside=beside)
+    guidance = _guidance(session, loaded, order)
+    keeper, outside = session.keeper, session.outside
+    with base_commit(order.base, loaded, outside.env, keeper) as base:
+        run_plan(loaded, plan, keeper, outside, resume=order.resume, guidance=guidance, base=base)
     return b"null"
 
 
@@ -126,11 +129,11 @@ def _judged_by(session: Session, order: m.MeasureOrder) -> LoadedConfig:
 
 
 def _plan(session: Session, loaded: LoadedConfig, chosen: m.Chosen) -> Plan:
-    selection = Selection(chosen.suites, chosen.targets, chosen.cases, chosen.trials)
+    selection = Selection(chosen.suites, chosen.targets, chosen.cases, chosen.trials, chosen.only)
     return prepare(loaded, selection, session.outside.env, session.keeper)
 
 
-def _beside(session: Session, loaded: LoadedConfig, order: m.MeasureOrder) -> Beside | None:
+def _guidance(session: Session, loaded: LoadedConfig, order: m.MeasureOrder) -> OtherGuidance | None:
     if order.guidance is None:
         return None
     from evalward.runner.guidance_base import BASE, OtherCommit, against_base  # noqa: PLC0415 - few runs need it

@@ -106,6 +106,10 @@ class Keeper:
         """A folder of their own for trials of other guidance."""
         return Shelf(self, name)
 
+    def of_base(self) -> Shelf:
+        """A folder of their own for the base's trials."""
+        return Shelf(self, m.OF_BASE)
+
     def keep(self, trial: Trial) -> str:
         """Have a trial of the report written down; its path."""
         return Shelf(self).keep(trial)
@@ -133,14 +137,19 @@ class Keeper:
         answer = self.call("base_file", m.BasePath(path=path))
         return answer[1:] if answer[:1] == b"+" else None
 
+    def base_files(self, folder: str) -> Sequence[m.BaseFile] | None:
+        """The files below a folder of the base; `None` where that can't be known."""
+        return m.read(m.Listing, self.call("base_listing", m.BasePath(path=folder))).files
+
     def base_listing(self, folder: str) -> Sequence[str] | None:
-        """The paths below a folder of the base; `None` where that can't be known."""
-        return m.read(m.Listing, self.call("base_listing", m.BasePath(path=folder))).paths
+        """Their paths alone."""
+        found = self.base_files(folder)
+        return None if found is None else [file.path for file in found]
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """A part of the output folder: the report's own, or that of other guidance."""
+    """A part of the output folder: the report's own, that of other guidance, or the base's."""
 
     keeper: Keeper
     name: str | None = None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from evalward import __version__
 from evalward.config import LoadedConfig
+from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Account, Budget
 from evalward.engine.keeping import Keeping, Records, Retry
@@ -20,6 +21,7 @@ from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Provenance, Report, Tool
 from evalward.render.numbers import plural
+from evalward.runner.base_side import BaseCommit
 from evalward.runner.outside import Outside
 from evalward.runner.progress import ProgressLine
 from evalward.suites.across import diagnose, unfed_rules
@@ -50,25 +52,34 @@ def run_plan(
     outside: Outside,
     *,
     resume: bool = False,
-    beside: Beside | None = None,
+    guidance: OtherGuidance | None = None,
+    base: BaseCommit | None = None,
 ) -> Report:
     """Run every trial; the records get the report at every stage of it.
 
-    Cases that failed are tried again where the records' keeper wants that before it believes a drop. `beside` says how
-    changed guidance compares with another; its trials are in no run. A live target without its key is told before
-    anything is run: as `InputError`.
+    Cases that failed are tried again where the records' keeper wants that before it believes a drop; where it then
+    still doubts, they are measured of both sides, the `base` beside the head. `guidance` says how changed guidance
+    compares with another; its trials are in no run. A live target without its key is told before anything is run: as
+    `InputError`.
     """
     refuse_missing_keys(loaded, plan)
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)
-    report = _report(loaded, plan, stage.run(plan), outside)
+    report = stage.planned(loaded, plan, base)
     retries = records.checkpoint(report)
-    if retries:
-        outside.say(_announced(retries))
-        done = stage.run(confirm_plan(plan, retries))
-        report = with_confirmation(report, retries, done)
+    again = [retry for retry in retries if not retry.beside]
+    ended = None
+    if again:
+        outside.say(_announced(again))
+        done = stage.run(confirm_plan(plan, again))
+        ended = done.interrupted
+        report = with_confirmation(report, again, done)
+        retries = records.checkpoint(report)
+    doubts = [retry for retry in retries if retry.beside]
+    if doubts and base is not None and not report.interrupted:
+        report = stage.settled(plan, report, doubts, base, ended)
         records.checkpoint(report)
-    found = beside(plan, report, stage.apart) if beside is not None else []
+    found = guidance(plan, report, stage.apart) if guidance is not None else []
     if found:
         report = report.model_copy(update={"guidance": found})
         records.checkpoint(report)
@@ -87,7 +98,7 @@ def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: 
 
 RunPlan = Callable[[Plan, str], Executed]
 """Runs a plan of the same account; its trials are kept apart from all others, under this name."""
-Beside = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
+OtherGuidance = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
 """What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
 
 
@@ -103,14 +114,52 @@ class _Stage:
 
     def run(self, plan: Plan) -> Executed:
         progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
-        done = asyncio.run(execute(plan, Execution(self.store, progress, resume=self.resume, account=self.account)))
+        execution = Execution(
+            self.store, progress, resume=self.resume, account=self.account, apart=self.records.of_base()
+        )
+        done = asyncio.run(execute(plan, execution))
         progress.close()
         return done
+
+    def planned(self, loaded: LoadedConfig, plan: Plan, base: BaseCommit | None) -> Report:
+        """The report of the planned trials; of the suites that are compared with the base, both sides are run."""
+        if base is None or not base.side.suites:
+            return _report(loaded, plan, self.run(plan), self.outside)
+        whole = whole_plan(plan, base.side.suites, base)
+        for name, note in whole.notes.items():
+            self.outside.say(f"{name} is not measured on the base's side: {note}.")
+        apart = [run for run in whole.plan.runs if run.apart]
+        if apart:
+            trials, sha = plural(sum(run.size for run in apart), "trial"), (base.commit or "")[:7]
+            names = ", ".join(dict.fromkeys(run.suite.spec.name for run in apart))
+            self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
+        done = self.run(whole.plan)
+        heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.apart]
+        report = _report(loaded, plan, replace(done, runs=heads), self.outside)
+        return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
+
+    def settled(
+        self, plan: Plan, report: Report, doubts: Sequence[Retry], base: BaseCommit, ended: str | None
+    ) -> Report:
+        """The report with what was in doubt measured of both sides; `ended`: why nothing more may be run, if so."""
+        pairs = _not_begun(doubts, ended) if ended else beside_plan(plan, report, doubts, base.run)
+        for name, note in pairs.notes.items():
+            self.outside.say(f"In doubt: {' × '.join(name)}: {note}.")
+        if not pairs.plan.runs:
+            return with_beside(report, pairs, Executed([]), base.commit)
+        cases, trials = plural(pairs.cases, "case"), plural(pairs.trials, "trial")
+        sha = (base.commit or "")[:7]
+        self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} beside this one.")
+        return with_beside(report, pairs, self.run(pairs.plan), base.commit)
 
     def apart(self, plan: Plan, name: str) -> Executed:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
         return replace(self, store=self.records.apart(name)).run(plan)
+
+
+def _not_begun(doubts: Sequence[Retry], ended: str) -> Pairs:
+    return Pairs(Plan([]), {(one.suite, one.target): f"it was not begun: {ended}" for one in doubts})
 
 
 def _announced(retries: Sequence[Retry]) -> str:

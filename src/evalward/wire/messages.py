@@ -12,6 +12,7 @@ from evalward.config.model import Config
 from evalward.records.base import Count, Record
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import Problem
+from evalward.records.report import ChosenCases
 from evalward.records.result import Result, Trial
 from evalward.records.trace import Message, Turn
 from evalward.targets.agents.base import Limit
@@ -89,12 +90,29 @@ class ReadOrder(Record):
 
 
 class Chosen(Record):
-    """What of the configuration is run: patterns; empty means all. `trials` overrides the suites' own number."""
+    """What of the configuration is run: patterns; empty means all. `trials` overrides the suites' own number.
+
+    `only`: of what the patterns leave, these cases of these runs, by their ids.
+    """
 
     suites: list[str] = []
     targets: list[str] = []
     cases: list[str] = []
     trials: int | None = None
+    only: list[ChosenCases] | None = None
+
+
+class BaseSide(Record):
+    """The base as something to measure: its commit, and the name of its configuration, whose files can be asked for.
+
+    `suites` are those that are compared with it, and not with a committed baseline. `why_not`: why there is no base
+    that could be measured.
+    """
+
+    commit: str = ""
+    config: str = ""
+    suites: list[str] = []
+    why_not: str | None = None
 
 
 class MeasureOrder(Record):
@@ -102,7 +120,8 @@ class MeasureOrder(Record):
 
     `config` replaces it, with what only the base may say. `based`: a base judges, and its files can be asked for.
     `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
-    guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used.
+    guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used. `base` is measured
+    beside the head where that is asked for.
     """
 
     config: Config | None = None
@@ -112,6 +131,7 @@ class MeasureOrder(Record):
     keyless: bool = False
     resume: bool = False
     guidance: str | None = None
+    base: BaseSide = BaseSide(why_not="no base commit was named")
 
 
 class GuidanceOrder(Record):
@@ -217,6 +237,10 @@ class Settled(Record):
     refused: str | None = None
 
 
+OF_BASE = "/base"
+"""Stands for the base's trials where else a guidance is named, none of which begins so."""
+
+
 class Kept(Record):
     """A trial to write down. `apart` names the guidance that it belongs to, for trials of no run."""
 
@@ -251,11 +275,12 @@ class FoundTrial(Record):
 
 
 class Again(Record):
-    """Fresh trials of one run: how many of which case."""
+    """Fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side."""
 
     suite: str
     target: str
     trials: dict[str, Count]
+    beside: bool = False
 
 
 class Agains(Record):
@@ -270,10 +295,18 @@ class BasePath(Record):
     path: str
 
 
-class Listing(Record):
-    """The paths below a folder of the base, or nothing where that can't be known."""
+class BaseFile(Record):
+    """A file of the base, by its path; whether it can be run, and, of a symbolic link, where that leads."""
 
-    paths: list[str] | None = None
+    path: str
+    program: bool = False
+    link: str | None = None
+
+
+class Listing(Record):
+    """The files below a folder of the base, or nothing where that can't be known."""
+
+    files: list[BaseFile] | None = None
 
 
 class Compared(Record):

@@ -20,6 +20,7 @@ from evalward.targets.agents.scripted import NopAgent, OracleAgent, load_scripts
 from evalward.targets.base import TrialSkippedError
 from support.agent_cases import CASE, agent, job
 from support.model_server import KEY, Answer, ModelServer, Script, Tokens
+from support.patience import patiently
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -56,7 +57,12 @@ async def test_a_script_can_hang_like_an_agent(tmp_path: Path) -> None:
 
 
 async def test_a_command_that_hangs_has_an_unknown_exit_code(tmp_path: Path) -> None:
-    run = await played(tmp_path, ["sleep 60"], timeout_s=0.2)
+    async def attempt(factor: int) -> AgentRun:
+        folder = tmp_path / f"{factor}"
+        folder.mkdir()
+        return await played(folder, ["sleep 6000"], timeout_s=0.2 * factor)
+
+    run = await patiently(attempt, lambda run: run.trace.tool_calls != [])  # it has begun
     assert run.timed_out
     assert run.trace.tool_calls[0].exit_code is None
 

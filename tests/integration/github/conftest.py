@@ -22,7 +22,5 @@ def waits() -> list[float]:
 
 @pytest.fixture
 def client(api: FakeGitHub, waits: list[float]) -> Iterator[GitHub]:
-    with GitHub(
-        TOKEN, api.url, sleep=waits.append, jitter=lambda: 0.5, now=lambda: 1_000_000.0, timeouts=(2.0, 0.3)
-    ) as github:
+    with GitHub(TOKEN, api.url, sleep=waits.append, jitter=lambda: 0.5, now=lambda: 1_000_000.0) as github:
         yield github

@@ -136,6 +136,33 @@ def test_a_renamed_suite_blocks(act: Act) -> None:
     assert "is in the baseline and was not run" in seen.comment
 
 
+RENAMED = CONFIG.replace("{name: tools,", "{name: others, replaces: tools,")
+RULED = {"evalward.yml": CONFIG.replace("policy:", "policy:\n  - {metric: overall_rate, suite: tools, floor: 0.95}")}
+
+
+def test_a_suite_that_says_whose_place_it_takes_is_compared_by_the_rules_of_that_one(act: Act) -> None:
+    seen = act({"evalward.yml": RENAMED, "evals/a.jsonl": cases().replace('"id": "five"', '"id": "fifth"')}, RULED)
+    assert seen.code == 0
+    assert "#### Suite `tools` → `others`, with `oracle`" in seen.comment
+    assert "Renamed, with an equal definition: `five` → `fifth`" in seen.comment
+
+
+def test_a_new_name_is_no_way_out_of_a_regression_or_a_floor(act: Act) -> None:
+    seen = act({"evalward.yml": RENAMED, "evals/a.jsonl": cases("one")}, RULED)
+    assert seen.code == 1
+    assert "overall_rate is" in seen.comment
+    assert "pass_rate fell 20 points" in seen.comment
+
+
+def test_a_suite_that_is_still_there_is_not_replaced_by_another(act: Act) -> None:
+    both = CONFIG.replace(
+        "policy:", "  - {name: others, replaces: tools, kind: bash, cases: b.jsonl, targets: [oracle]}\npolicy:"
+    )
+    seen = act({"evalward.yml": both, "b.jsonl": cases(), "evals/a.jsonl": cases("one")}, RULED)
+    assert seen.code == 2
+    assert "nothing can take its place" in seen.log
+
+
 def test_errors_do_not_become_a_pass_by_a_limit_of_the_heads(act: Act) -> None:
     generous = CONFIG + "limits: {max_error_rate: 1.0, min_valid: 0.0}\nwaive: [{id: tools, reason: because}]\n"
     seen = act({"evals/a.jsonl": "".join(cases().splitlines(keepends=True)[:1]), "evalward.yml": generous})
@@ -322,7 +349,7 @@ def test_what_judges_the_change_is_shown_first(act: Act, baseline: str) -> None:
     lenient = CONFIG.replace("max_drop: 0.1}", "max_drop: 1.0}")
     accepted = baseline.replace('"status": "passed"', '"status": "failed"')
     seen = act({"evals/a.jsonl": cases("one"), "evalward.yml": lenient, ".evalward/baseline.json": accepted})
-    _, _, heading, _, first, *lines = seen.comment.splitlines()
+    _, _, _, heading, _, first, *lines = seen.comment.splitlines()
     assert (heading[:4], first) == ("### ", "> [!IMPORTANT]")
     block = lines[: lines.index("")]
     assert "by its own the verdict would be" in block[0]

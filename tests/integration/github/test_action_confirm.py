@@ -19,6 +19,7 @@ from support.github_events import pull_request
 from support.live_runs import VARIABLE, Repo, model_of, task
 from support.model_server import KEY, ModelServer
 from support.moody import moody_model
+from support.two_sides import two_sided
 
 TASKS = [task(name) for name in ("one", "two", "three", "four", "five", "six")]
 RULE = {"policy": [{"metric": "pass_rate", "max_drop": 0.02}]}
@@ -76,7 +77,7 @@ def test_head_that_switches_it_off__changes_nothing(tmp_path: Path, server: Mode
     head = {"evalward.yml": configured(files, confirm="off", policy=[{"metric": "pass_rate", "max_drop": 1.0}])}
     code, log, comment = act(tmp_path, files, head)
     assert code == 0, log
-    assert "2 cases that failed were tried again; 6 of 6 fresh tries passed" in comment
+    assert "2 cases that failed were tried again: 6 of 6 fresh tries passed" in comment
     assert "### ✅ Evalward: passed" in comment
     assert "edits its policy" in comment
 
@@ -84,19 +85,21 @@ def test_head_that_switches_it_off__changes_nothing(tmp_path: Path, server: Mode
 def test_failures_that_repeat__fail_by_the_bases_rule(
     tmp_path: Path, server: ModelServer, files: dict[str, str]
 ) -> None:
-    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": 99}))
-    head = {"evalward.yml": configured(files, confirm="off", policy=[{"metric": "pass_rate", "max_drop": 1.0}])}
-    code, log, comment = act(tmp_path, files, head)
+    """They are the head's own: its prompt makes them, and the base's does not."""
+    server.settings = replace(server.settings, script=two_sided(TASKS, heads=("one",)))
+    config = json.loads(configured(files, confirm="off", policy=[{"metric": "pass_rate", "max_drop": 1.0}]))
+    config["suites"][0]["system"] = "prompt.md"
+    code, log, comment = act(tmp_path, files, {"evalward.yml": json.dumps(config), "prompt.md": "The heads way."})
     assert code == 1, log
-    assert "one of 6 cases that always passed now fails in 4 of 4 fresh tries" in comment
+    assert "1 case that failed was tried again: 0 of 4 fresh tries passed" in comment
 
 
 def test_head_that_switches_it_on__changes_nothing_either(
     tmp_path: Path, server: ModelServer, files: dict[str, str]
 ) -> None:
-    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": 1, "two": 1}))
+    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": 1, "two": 1, "three": 1}))
     asked = len(server.requests)
     base = {**files, "evalward.yml": configured(files, confirm="off")}
     code, log, comment = act(tmp_path, base, {"evalward.yml": configured(files, confirm={"trials": 20, "at_most": 10})})
     assert len(server.requests) - asked == 2 * 6, log
-    assert (code, "tried again" in comment) == (1, False)  # two of six, 1/6 · 1/6, and nobody tried them again
+    assert (code, "tried again" in comment) == (1, False)  # three of six, (1/6)³, and no one tried them again

@@ -64,7 +64,7 @@ def test_commit__by_push(tmp_path: Path, api: RepositoryGitHub) -> None:
     code, told = commit(tmp_path, api, "--to", "push")
     assert (code, "committed to main" in told) == (0, True), told
     assert json.loads(api.text("sub/base.json"))["schema"] == "evalward.baseline/1"
-    assert commit(tmp_path, api, "--to", "push")[1].endswith("no change.\n")
+    assert commit(tmp_path, api, "--to", "push")[1].startswith("sub/base.json on main: no change.\n")
     assert commit(tmp_path, api, "--to", "push", good=False)[0] == 1
     assert git(tmp_path / "workspace", "status", "--porcelain") == ""
 

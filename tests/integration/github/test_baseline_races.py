@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evalward.commands.baseline_ci import Told, Update, update_baseline
+from evalward.commands.baseline_ci import Told, Update, UpdateMode, update_baseline
 from evalward.decide.baseline import read_baseline
 from evalward.github.client import GitHub
 from evalward.github.repository import Repository
@@ -108,7 +109,7 @@ def test_pool__the_same_report_by_two_runs_counts_once(api: RepositoryGitHub) ->
 
 def test_replace__of_two_runs_racing_the_later_measurement_stays(api: RepositoryGitHub) -> None:
     reports = [measured("a", "2026-11-21T08:00:00Z"), measured("b", "2026-11-21T08:01:00Z")]
-    both_at_once(api, [Update(one, Policy(), "main", PATH) for one in reports])
+    both_at_once(api, [Update(one, Policy(), "main", PATH, mode="replace") for one in reports])
     failed = [case.id for case in written(api).runs[0].cases if any(t.status == "failed" for t in case.trials)]
     assert failed == ["b"]
 
@@ -120,5 +121,69 @@ def test_pool__an_older_report_makes_the_baseline_no_older(api: RepositoryGitHub
         update_baseline(repository, pooled(measured("b", "2026-11-21T08:00:00Z", seconds=8)))
         source = written(api).provenance
         assert (source.created_at, source.commit, len(source.reports)) == ("2026-11-21T09:00:00Z", f"{9:040x}", 2)
-        replaced = update_baseline(repository, Update(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH))
+        late = Update(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH, mode="replace")
+        replaced = update_baseline(repository, late)
     assert "no change" in replaced.line
+    assert "The baseline was measured later than this report" in replaced.line
+
+
+# --- a doubt --------------------------------------------------------------------------------------------------------
+
+
+def once(broken: str, at: str, *, system: str = "s1", seconds: int = 1) -> Report:
+    """One trial of each case, in which those of `broken` failed: two of ten are no proof, and more than allowed."""
+    results = [result(name, "failed" if name in broken else "passed", duration_ms=100 * seconds) for name in NAMES]
+    made = run(results, target="anthropic/m", random=True, parts={"system": system})
+    return report(made, created_at=at, provenance=Provenance(commit=f"{seconds:040x}"))
+
+
+def updated(api: RepositoryGitHub, one: Report, mode: UpdateMode) -> Told:
+    with GitHub(TOKEN, api.url) as client:
+        return update_baseline(Repository(client, REPOSITORY), replace(pooled(one), mode=mode))
+
+
+@pytest.mark.parametrize("mode", ["pool", "replace"])
+def test_doubt__its_trials_stand_beside_the_old_ones(api: RepositoryGitHub, mode: UpdateMode) -> None:
+    updated(api, once("", "2026-11-21T08:00:00Z"), mode)
+    told = updated(api, once("ab", "2026-11-21T09:00:00Z", seconds=2), mode)
+    counts = {case.id: [trial.status.value for trial in case.trials] for case in written(api).runs[0].cases}
+    assert counts["a"] == ["passed", "failed"]
+    assert counts["c"] == ["passed", "passed"]
+    assert ("pooled, not replaced: it looks worse, and chance can't be excluded" in told.line) is (mode == "replace")
+
+
+@pytest.mark.parametrize("mode", ["pool", "replace"])
+def test_doubt__nothing_that_can_not_be_pooled_takes_the_place_of_what_was_there(
+    api: RepositoryGitHub, mode: UpdateMode
+) -> None:
+    """A changed prompt, and a drop in doubt: the next run is held against the old prompt's measurement, too."""
+    updated(api, once("", "2026-11-21T08:00:00Z"), mode)
+    before = api.text(PATH)
+    told = updated(api, once("ab", "2026-11-21T09:00:00Z", system="s2", seconds=2), mode)
+    assert api.text(PATH) == before
+    assert "stays as it was: it looks worse, and chance can't be excluded" in told.line
+    assert "its subject changed (system)" in told.line
+    assert "stays as it was" in told.markdown
+
+    updated(api, once("", "2026-11-21T10:00:00Z", system="s2", seconds=3), mode)
+    assert written(api).runs[0].subject.parts["system"] == "s2"
+
+
+def test_doubt__a_pull_request_says_it_and_who_merges_decides(api: RepositoryGitHub) -> None:
+    updated(api, once("", "2026-11-21T08:00:00Z"), "pool")
+    proposal = replace(pooled(once("ab", "2026-11-21T09:00:00Z", system="s2", seconds=2)), to="pull-request")
+    with GitHub(TOKEN, api.url) as client:
+        told = update_baseline(Repository(client, REPOSITORY), proposal)
+    assert "opened" in told.line
+    assert "**In doubt:** it looks worse" in api.stored[max(api.stored)].body
+
+
+def test_pool__an_older_report_brings_no_old_case_back(api: RepositoryGitHub) -> None:
+    updated(api, once("", "2026-11-21T09:00:00Z"), "pool")
+    before = api.text(PATH)
+    old = once("", "2026-11-21T08:00:00Z", seconds=2)
+    results = [one.model_copy(update={"definition": "sha256:earlier"}) for one in old.runs[0].cases]
+    old = old.model_copy(update={"runs": [old.runs[0].model_copy(update={"cases": results})]})
+    told = updated(api, old, "pool")
+    assert api.text(PATH) == before
+    assert "the baseline was measured later" in told.line

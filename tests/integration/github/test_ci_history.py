@@ -218,3 +218,46 @@ def test_check__the_trend_is_in_the_comment_and_excuses_nothing(site: Site, plac
     assert seen.code == 1
     assert "Trend over 12 runs" in site.api.bodies()[0]
     assert "xychart-beta" in site.api.bodies()[0]
+
+
+# --- the anchor -----------------------------------------------------------------------------------------------------
+
+LENIENT = CONFIG.replace("max_drop: 0.1", "max_drop: 0.25") + "".join(  # one of five cases may go with each push
+    f"  - {{metric: {name}, max_drop: 0.25}}\n" for name in ("overall_rate", "tool_call_success_rate")
+)
+LOST = "since v1.0 tools × oracle lost 40 points"
+
+
+def released(site: Site, config: str = LENIENT) -> None:
+    """A baseline of five passed cases, released as v1.0; then one case broke, which the policy allows."""
+    site.update(site.push({"evalward.yml": config}), now=later(8))
+    git(site.api.repo, "tag", "v1.0", "main")
+    assert site.update(site.push({"evals/a.jsonl": cases("one")}), now=later(9)).code == 0
+    assert site.passed() == 4
+
+
+def test_anchor__what_was_lost_bit_by_bit_since_the_release_fails_a_push_and_warns_a_pull_request(site: Site) -> None:
+    released(site)
+    pulled = measured(site, topic(site, "one", "two"))
+    assert (pulled.code, LOST in pulled.log) == (0, True)
+    [body] = site.api.bodies()
+    assert "since v1.0" in body
+
+    # The push switches the anchor off, for the next one.
+    before, after = site.push({"evals/a.jsonl": cases("one", "two"), "evalward.yml": LENIENT + "anchor: off\n"})
+    seen = site.update((before, after), now=later(10))
+    assert (seen.code, site.passed(), site.api.tip()) == (1, 4, after)  # what fails is not committed
+    assert LOST in seen.log
+    assert "more than the 25 points allowed" in seen.summary
+    assert "The baseline is not updated" in seen.log
+
+    proposed = site.update((before, after), now=later(10), baseline_to="pull-request")
+    assert (proposed.code, "opened" in proposed.log) == (1, True)
+
+
+@pytest.mark.parametrize("said", ["off", "v2.0"])
+def test_anchor__off_or_a_release_that_is_not_there_says_nothing_of_a_loss(site: Site, said: str) -> None:
+    released(site, LENIENT + f"anchor: {said}\n")
+    seen = site.update(site.push({"evals/a.jsonl": cases("one", "two")}), now=later(10))
+    assert (seen.code, LOST in seen.log) == (0, False)
+    assert ("the clone has no tag of that name" in seen.log) is (said == "v2.0")

@@ -102,6 +102,10 @@ class Script:
             return None
         return answers[turn] if turn < len(answers) else DONE
 
+    def answer_to(self, body: object, prompt: str, turn: int) -> Answer | None:
+        """The same, for scripts that look at the whole request."""
+        return self.answer(prompt, turn)
+
 
 def bash(command: str, *, thinking: str = "", text: str = "", tokens: Tokens = Tokens()) -> Answer:
     """A turn that runs one script with the bash tool."""

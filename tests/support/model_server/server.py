@@ -209,7 +209,7 @@ class ModelServer:
         known = {name: value for name, value in body.items() if name not in self.settings.tolerated}
         asked = api.read(request, known, _served(api, self.settings.models))
         logged.asked = asked
-        answer = self.settings.script.answer(asked.prompt, asked.turn)
+        answer = self.settings.script.answer_to(body, asked.prompt, asked.turn)
         if answer is None:
             raise RejectedError(500, "api_error", f"The test's script has no answer to {asked.prompt[:200]!r}.")
         fault = self._faults.find(asked) if asked.count_only is None else None

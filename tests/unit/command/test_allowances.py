@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from evalward.safety import assess
 from evalward.suites.command.answer import read_answer
 from evalward.suites.command.case import CommandCase, CommandTask, make_case
 from evalward.suites.command.findings import interpret
@@ -15,7 +16,6 @@ from evalward.suites.command.judge import Judged, judge
 from evalward.suites.command.metrics import confusion, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.prove import prove_cases
-from evalward.suites.command.safety import assess
 from support.commands import command_case, command_results
 
 FORMAT = "mkfs.vfat /dev/sdb1"

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from evalward.safety.parser import parse
+from evalward.safety.syntax import ParseError
+from evalward.safety.visit import simple_commands
 from evalward.suites.command import posix
 from evalward.suites.command.posix import PosixCheckError, check_posix, check_posix_many, is_plain
 from evalward.suites.command.posix_utilities import check_utilities
-from evalward.suites.command.safety.parser import parse
-from evalward.suites.command.safety.syntax import ParseError
-from evalward.suites.command.safety.visit import simple_commands
 
 _DATA = Path(__file__).parents[2] / "data"
 

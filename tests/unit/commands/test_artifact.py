@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from evalward.commands.artifact import measured_anew, read_artifact
 from evalward.commands.pipeline import dump_report
+from evalward.records.problem import InputError
+from evalward.records.report import Beside, MeasuredBase, Report
 from evalward.redaction import Redaction
-from support.outcomes import measured
+from support.outcomes import measured, trials
 from support.results import report, result, run
 
 
@@ -31,3 +36,47 @@ def test_redaction__reaches_fresh_trials_and_notes() -> None:
     clean = Redaction({"MY_KEY": key}).record(made)
     assert key not in dump_report(clean)
     assert clean.runs[0].confirmation[0].message == "it said [redacted]"
+
+
+def beside_of(**changes: Any) -> Report:
+    """A report with trials of both sides, and the base's side of a suite."""
+    now = measured({"a": "F", "b": "P"}, {"a": "F"})
+    sides = {"base": trials({"a": "PP"}, 3, trace="/etc/passwd"), "head": trials({"a": "FF"}, 3, trace="x"), **changes}
+    base = [each.model_copy(update={"confirmation": []}) for each in now.runs]
+    runs = [now.runs[0].model_copy(update={"beside": Beside(commit="c" * 40, **sides)})]
+    return now.model_copy(update={"runs": runs, "base": MeasuredBase(commit="c" * 40, runs=base)})
+
+
+def test_both_sides__are_believed_of_a_run_with_keys__without_their_paths(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(dump_report(beside_of()), "utf-8")
+    found, told = measured_anew(read_artifact(tmp_path), of_base=True)
+    beside = found.runs[0].beside
+    assert beside is not None
+    assert [(each.status, each.trace) for each in beside.base] == [("passed", None)] * 2
+    assert [(each.status, each.trace) for each in beside.head] == [("failed", None)] * 2
+    assert (found.base is not None, told) == (True, [])
+
+
+def test_both_sides__are_left_out_of_a_strangers_run(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text(dump_report(beside_of()), "utf-8")
+    found, told = measured_anew(read_artifact(tmp_path))
+    assert (found.base, found.runs[0].beside) == (None, None)
+    assert told == ["What it says of the base is left out: it had no key to measure that with"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"base": trials({"z": "P"}, 3)}, "a fresh trial of something that it did not try before"),
+        ({"base": trials({"a": "P"}, 1)}, "a fresh trial of something that it did not try before"),
+        ({"base": [*trials({"a": "P"}, 3), *trials({"a": "F"}, 3)]}, "two results of the same trial"),
+        ({"head": trials({"a": "P"}, 2)}, "two results of the same trial"),
+        ({"base": [result("a", trial=3, score=9.0, max_score=1.0)]}, "a score is not between 0 and its maximum"),
+    ],
+)
+def test_both_sides__that_no_run_of_ours_leaves__are_refused(
+    tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    (tmp_path / "report.json").write_text(dump_report(beside_of(**changes)), "utf-8")
+    with pytest.raises(InputError, match=message):
+        read_artifact(tmp_path)

@@ -42,6 +42,21 @@ def rule(text: str) -> str:
 
 
 COMMANDS = GOOD.replace("kind: bash", "kind: command")
+WITH_BASE = GOOD + "    compare_with: base\n"
+REPLAYED = "recordings: {r: rec}\n"
+COMPARED = [
+    Broken(
+        WITH_BASE.replace("[oracle]", "[oracle, replay:r]") + REPLAYED,
+        6,
+        "suites[0].targets[1]",
+        "it isn't made of that commit's files. Put it into a suite of its own",
+        old=GOOD,
+    ),
+    Broken(
+        WITH_BASE + "    sandbox: process\n", 7, "suites[0].compare_with", "both sides would use the same", old=GOOD
+    ),
+    Broken(GOOD + "    compare_with: head\n", 7, "suites[0].compare_with", "Known: baseline, base.", old=GOOD),
+]
 ALLOWED = [
     Broken(COMMANDS + "    allow: [machine.dwn]\n", 7, "suites[0].allow[0]", "Did you mean machine.down?", old=GOOD),
     Broken(COMMANDS + "    allow: [opaque.script]\n", 7, "suites[0].allow[0]", "was not examined", old=GOOD),
@@ -308,7 +323,9 @@ def test_the_file_that_is_broken_here_is_right() -> None:
     assert parse_config(GOOD, "evalward.yml", Path("/repo")).config.suites[0].name == "tools"
 
 
-@pytest.mark.parametrize("broken", SHAPES + ALLOWED + MEANINGS + PROVIDERS + YAML, ids=lambda broken: broken.words[:50])
+@pytest.mark.parametrize(
+    "broken", SHAPES + ALLOWED + COMPARED + MEANINGS + PROVIDERS + YAML, ids=lambda broken: broken.words[:50]
+)
 def test_a_broken_config_is_told_with_place_and_remedy(broken: Broken) -> None:
     assert broken.text != GOOD
     with pytest.raises(InputError) as caught:

@@ -82,3 +82,10 @@ def test_an_unknown_profile_is_told_with_those_that_exist(config: Config) -> Non
 def test_an_unknown_profile_where_there_are_none(config: Config) -> None:
     with pytest.raises(InputError, match="The file has no profiles"):
         config.model_copy(update={"profiles": {}}).policy_for(None, "x")
+
+
+def test_suites_that_are_compared_with_the_base__whatever_the_profile() -> None:
+    one = "{name: s, kind: bash, cases: a.jsonl, targets: [oracle, nop], compare_with: base}"
+    text = TEXT.replace("{name: s, kind: bash, cases: a.jsonl, targets: [oracle, nop]}", one)
+    config = parse_config(text, "evalward.yml", Path("/repo")).config
+    assert config.policy_for(None).with_base == config.policy_for("main").with_base == ["s"]

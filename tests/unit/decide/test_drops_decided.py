@@ -11,7 +11,7 @@ from evalward.commands.pipeline import judge_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run
-from evalward.records.result import BashDetails, CommandDetails, Result
+from evalward.records.result import BashDetails, CommandDetails, Result, Status
 from evalward.records.verdict import Outcome
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady, trials
@@ -106,7 +106,8 @@ def test_cases__that_were_redefined_added_or_broke_are_no_evidence() -> None:
     found = decided(report(run(now, target="anthropic/model", random=True)), FIVE, limits={"max_error_rate": 0.5})
     assert (evidence_of(found).cases, evidence_of(found).p) == (36, 1.0)
     broke = decided(measured(steady(37, c1="E")), FIVE)
-    assert (evidence_of(broke).cases, broke.outcome) == (36, Outcome.PASS)
+    assert (evidence_of(broke).cases, broke.outcome) == (36, Outcome.INCONCLUSIVE)
+    assert broke.headline.startswith("bash-tools × anthropic/model: 1 of 37 known cases gave no result (c1)")
 
 
 # --- the confirm stage ------------------------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ def test_confirmed__failures_that_dont_repeat_pass() -> None:
     found = decided(measured(broken(1, 2, 3), {"c1": "PPPP", "c2": "PPPP", "c3": "PPPF"}), FIVE)
     assert found.outcome is Outcome.PASS
     explained = outcome_of(found).explanation
-    assert explained.startswith("pass_rate fell 0.68 points, confirmed by fresh tries, within the 2 points allowed")
+    assert explained.startswith("pass_rate fell 0.68 points, as far as fresh tries show, within the 2 points allowed")
     gone = decided(measured(broken(1), {"c1": "PPPP"}), FIVE)
     assert outcome_of(gone).explanation == (
         "pass_rate fell 2.7 points at first: the failures didn't repeat (4 of 4 fresh tries of the failed case passed)"
@@ -154,20 +155,28 @@ def test_confirmed__a_lost_case_stays_one_where_the_rest_rose_by_chance() -> Non
     assert found.outcome is Outcome.FAIL
 
 
-@pytest.mark.parametrize(
-    ("fresh", "why"),
-    [
-        ({"c1": "PPPP"}, "1 of 2 failed cases has no valid fresh trial"),
-        ({"c1": "PPPP", "c2": "EEEE"}, "1 of 2 failed cases has no valid fresh trial"),
-        ({"c1": "SSSS", "c2": "SSSS"}, "2 of 2 failed cases have no valid fresh trial"),
-    ],
-)
-def test_confirm_stage__that_lacks_a_failed_case_is_no_evidence(fresh: dict[str, str], why: str) -> None:
-    now = measured(broken(1, 2), fresh)
-    found = judge_report(now, FIVE, Policy(rules=[DROP]))
+@pytest.mark.parametrize("fresh", [{"c1": "PPPP"}, {"c1": "PPPP", "c2": "EEEE"}])
+def test_confirm_stage__a_case_without_a_valid_fresh_trial_costs_only_its_own_evidence(fresh: dict[str, str]) -> None:
+    found = decided(measured(broken(1, 2), fresh), FIVE)
+    evidence = evidence_of(found)
+    assert (evidence.confirmed, evidence.delta, evidence.open) == (True, 0.0, near(-1 / 37))
+    assert found.outcome is Outcome.INCONCLUSIVE  # it may be broken, for all that is known
+    assert outcome_of(found).message == (
+        "pass_rate may have fallen 2.7 points, more than the 2 points allowed: c2 failed and could not be tried again"
+    )
+
+
+def test_confirm_stage__one_case_that_times_out_saves_no_others() -> None:
+    found = decided(measured(broken(1, 2, 3), {"c1": "EEEE", "c2": "FFFF", "c3": "FFFF"}), FIVE)
+    assert (evidence_of(found).p, found.outcome) == (near(1 / 126**2), Outcome.FAIL)
+
+
+def test_confirm_stage__without_any_valid_fresh_trial_is_no_evidence() -> None:
+    found = judge_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
-    assert (confirmation.unusable, evidence_of(found.verdict).confirmed) == (why, False)
+    assert confirmation.unusable == "no failed case has a valid fresh trial"
+    assert evidence_of(found.verdict).confirmed is False
     assert evidence_of(found.verdict).p == near(1 / 36)  # the planned trials
 
 
@@ -289,7 +298,7 @@ def test_what_is_not_available_any_more__fails_what_never_was__says_nothing() ->
 # --- several rules ----------------------------------------------------------------------------------------------------
 
 
-def test_holm__metrics_beside_the_outcome_share_half_of_alpha() -> None:
+def test_holm__metrics_beside_the_outcome_share_a_third_of_alpha() -> None:
     rules = [Rule(metric="total_input_tokens", max_rise=1), Rule(metric="total_turns", max_rise=0.5)]
     now = [result(f"c{n}", tokens=(500, 10), turns=3 if n < 9 else 1) for n in range(12)]
     before = [result(f"c{n}", tokens=(100, 10), turns=2) for n in range(12)]
@@ -300,16 +309,38 @@ def test_holm__metrics_beside_the_outcome_share_half_of_alpha() -> None:
         *rules,
     )
     tokens, turns = evidence_of(found, "total_input_tokens"), evidence_of(found, "total_turns")
-    assert (tokens.tests, turns.tests, evidence_of(found).tests) == (2, 2, 1)
-    assert tokens.corrected == near(2 * 2 * 2**-12)  # the least of two, at half of alpha
-    assert turns.p is not None
-    assert turns.corrected == near(min(1.0, 2 * turns.p))
+    assert {each.tests for each in (tokens, turns, evidence_of(found))} == {2}  # no case failed
+    assert tokens.corrected == near(2 * 2**-12)
+    assert turns.corrected == turns.p
+    failed = [
+        each.model_copy(update={"status": Status.FAILED, "score": 0.0}) if each.id == "c0" else each for each in now
+    ]
+    found = decided(
+        report(run(failed, target="anthropic/model", random=True)),
+        baseline(run(before, target="anthropic/model", random=True)),
+        DROP,
+        *rules,
+    )
+    tokens, turns = evidence_of(found, "total_input_tokens"), evidence_of(found, "total_turns")
+    assert {each.tests for each in (tokens, turns, evidence_of(found))} == {3}
+    assert tokens.corrected == near(6 * 2**-12)  # the least of three, and one sixth of alpha is its
+    assert turns.corrected == near(0.625)  # as much as the pass rate before it: 0.5 at four of the five sixths left
 
 
 def test_holm__the_outcomes_of_one_run_are_one_question() -> None:
     found = decided(measured(broken(1, 2, 3)), FIVE, DROP, Rule(metric="overall_rate", max_drop=0.02))
-    assert {evidence.tests for rule in found.rules if (evidence := rule.evidence)} == {1}
+    assert {evidence.tests for rule in found.rules if (evidence := rule.evidence)} == {1}  # no call ever failed
     assert evidence_of(found).corrected == evidence_of(found).p
+
+
+def test_holm__scores_that_say_something_else_are_a_question_of_their_own() -> None:
+    rules = (DROP, Rule(metric="overall_rate", max_drop=0.02), QUIET[1])
+    partial = [
+        each.model_copy(update={"score": (0.0, 0.5)[number % 2]}) if not each.score else each
+        for number, each in enumerate(trials(steady(37, "PP", c1="FF", c2="FF", c3="FF")))
+    ]
+    now = report(run(partial, target="anthropic/model", random=True))
+    assert {evidence.tests for rule in decided(now, FIVE, *rules).rules if (evidence := rule.evidence)} == {2}
 
 
 def test_holm__of_two_targets_are_two_questions() -> None:
@@ -317,7 +348,9 @@ def test_holm__of_two_targets_are_two_questions() -> None:
         return [run(trials(letters), target=name, random=True) for name in ("model/a", "model/b")]
 
     before = baseline(*both(steady(37, "PPPPP")))
-    one, other = both(broken(1, 2)), both(steady(37))
+    one, other = both(broken(1, 2)), both(broken(9))
+    alone = decided(report(one[0], both(steady(37))[1]), before, *QUIET[:2], DROP)
+    assert (evidence_of(alone).tests, alone.outcome) == (1, Outcome.FAIL)  # nothing of the other can show anything
     found = decided(report(one[0], other[1]), before, *QUIET[:2], DROP)
     first = evidence_of(found)
     assert (first.tests, first.p, first.corrected) == (2, near(1 / 36), near(2 / 36))
@@ -379,5 +412,22 @@ def test_thin_baseline__is_judged_by_the_trials_that_there_are() -> None:
     found = decided(measured(broken(1, 2, 3)), known(steady(37)))
     assert found.outcome is Outcome.INCONCLUSIVE
     assert "this baseline (1 trial per case) can't convict a drop of fewer than five cases" in found.headline
+
+
+def test_thin_baseline__of_which_several_questions_are_asked_needs_more_to_break() -> None:
+    """Two of two cases broke, tried again: p = 1/25; half of alpha for the fresh trials, a part of it for each run."""
+    for runs, word in ((1, "three"), (2, "three"), (6, "four")):
+        names = [f"model/{number}" for number in range(runs)]
+        before = baseline(*(run(trials(steady(37)), target=name, random=True) for name in names))
+        fresh = trials({"c1": "FFFF", "c2": "FFFF"}, 2)
+        now = report(*(run(trials(broken(1, 2)), target=name, random=True, confirmation=fresh) for name in names))
+        message = outcome_of(decided(now, before, *QUIET[:2], DROP)).message
+        assert f"can't convict a drop of fewer than {word} cases" in message
+        assert "confirmed" not in message  # what is no proof is called no such thing
+
+
+def test_thin_baseline__is_warned_of_by_what_it_can_do_alone() -> None:
     planned = decided(measured(steady(37)), known(steady(37)))
-    assert "can't convict a drop of fewer than two cases" in planned.warnings[0]  # with the stage that there would be
+    assert (
+        "by itself it can't convict a drop of fewer than three cases" in planned.warnings[0]
+    )  # with the stage there would be

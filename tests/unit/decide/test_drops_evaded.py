@@ -69,7 +69,8 @@ def test_unsteady_case__excuses_no_other_case_of_the_replay() -> None:
     found = decided(replayed(steady(10, **lost("c1", "c2")), "c9"), before)
     assert found.outcome is Outcome.FAIL
     assert found.headline == (
-        "pass_rate fell 20 points by cases that give the same twice, more than the 2 points allowed: that is no chance"
+        "pass_rate fell 20 points in cases that always give the same result, more than the 2 points allowed: "
+        "chance has no part in it"
     )
 
 
@@ -85,7 +86,7 @@ def test_fresh_trials_of_a_case_that_passed__are_no_evidence() -> None:
     assert decided(measured(steady(37), {"c6": "FFFF"}), FIVE).outcome is Outcome.PASS
 
 
-@pytest.mark.parametrize(("definition", "confirmed"), [("sha256:same", True), ("sha256:other", False)])
+@pytest.mark.parametrize(("definition", "confirmed"), [("sha256:c0", True), ("sha256:other", False)])
 def test_fresh_trials_of_another_definition__are_no_evidence(definition: str, confirmed: bool) -> None:
     now = measured(steady(37, c0="F"), {"c0": "PPPP"})
     other = [each.model_copy(update={"definition": definition}) for each in now.runs[0].confirmation]
@@ -100,7 +101,7 @@ def test_headline__doesnt_say_that_a_metric_fell_which_rose() -> None:
     before = known(steady(37, "PPPPP", c34="FFFFF", c35="FFFFF", c36="FFFFF"))
     found = decided(measured(steady(37, c0="F", c1="F"), {"c0": "FFFF", "c1": "FFFF"}), before)
     assert found.headline.startswith(
-        "pass_rate rose 2.7 points in all, no more than chance does, but fell 5.41 points by the cases that failed, "
+        "pass_rate rose 2.7 points over all cases, which may be chance, but fell 5.41 points in the cases that failed, "
         "confirmed by fresh tries, more than the 2 points allowed: two of 37 cases that always passed now fail"
     )
 
@@ -137,14 +138,22 @@ def test_outcome_metrics_of_the_same_cases__are_one_question() -> None:
 
 def test_rates_over_some_of_the_cases__are_questions_of_their_own() -> None:
     names = ("csr", "safety_accuracy", "posix_compliance_rate")
-    found = judge_report(commands(1), commands_baseline(5), Policy(rules=[Rule(metric=m, max_drop=0.0) for m in names]))
+    found = judge_report(
+        commands(1, failed=3), commands_baseline(5), Policy(rules=[Rule(metric=m, max_drop=0.0) for m in names])
+    )
     tests = {rule.rule.metric: rule.evidence.tests for rule in found.verdict.rules if rule.evidence}
     assert tests == dict.fromkeys(names, 3)
 
 
-def commands(count: int) -> Report:
+def commands(count: int, failed: int = 0) -> Report:
     results = [
-        result(f"c{index}", category=category, trial=number, details=CommandDetails())
+        result(
+            f"c{index}",
+            "failed" if index < failed else "passed",
+            category=category,
+            trial=number,
+            details=CommandDetails(),
+        )
         for index, category in enumerate(("safety", "posix", "file") * 4)
         for number in range(1, count + 1)
     ]

@@ -62,10 +62,15 @@ def test_how_a_rule_tells_chance_from_change__is_part_of_it(change: dict[str, ob
 
 
 def test_confirm_stage__is_part_of_the_policy() -> None:
-    assert policy_edits(Policy(), Policy(confirm=None)) == ["confirm: trials 4, at_most 1 → off"]
+    assert policy_edits(Policy(), Policy(confirm=None)) == ["confirm: trials 4, at_most 1, base 8 trials → off"]
     assert policy_edits(Policy(confirm=None), Policy(confirm=Confirm(trials=2))) == [
-        "confirm: off → trials 2, at_most 1"
+        "confirm: off → trials 2, at_most 1, base 8 trials"
     ]
     assert policy_edits(Policy(confirm=Confirm(at_most=0.5)), Policy()) == [
-        "confirm: trials 4, at_most 0.5 → trials 4, at_most 1"
+        "confirm: trials 4, at_most 0.5, base 8 trials → trials 4, at_most 1, base 8 trials"
     ]
+
+
+def test_what_suites_are_compared_with__is_part_of_the_policy() -> None:
+    assert policy_edits(Policy(with_base=["b", "a"]), Policy(with_base=["a"])) == ["compared with the base: a, b → a"]
+    assert policy_edits(Policy(with_base=["a"]), Policy()) == ["compared with the base: a → none"]

@@ -7,7 +7,7 @@ import pytest
 from evalward.decide.sentences import between, chance, number_word
 from evalward.records.metric import Unit
 from evalward.records.policy import Rule
-from support.outcomes import decided, known, measured, outcome_of, steady
+from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady
 
 FIVE = known(steady(37, "PPPPP", c9="FPPPP"))
 
@@ -16,10 +16,10 @@ def test_confirmed_drop() -> None:
     now, fresh = steady(37, c1="F", c2="F", c3="F"), {"c1": "FFFF", "c2": "FFFF", "c3": "FFPF"}
     found = decided(measured(now, fresh), FIVE)
     # Two cases at 5 of 5 against 0 of 4, one at 5 of 5 against 1 of 4: 1/126 · 1/126 · 4/84 = 1/333,396; the look at
-    # the fresh trials has four fifths of alpha, which makes it one in 270,000.
+    # the fresh trials has half of alpha, which makes it one in 170,000.
     assert found.headline == (
         "pass_rate fell 7.43 points, confirmed by fresh tries, more than the 2 points allowed: three of 37 cases that "
-        "always passed now fail in 11 of 12 fresh tries; chance would do that once in 270,000 runs"
+        "always passed now fail in 11 of 12 fresh tries; chance would do that once in 170,000 runs"
     )
 
 
@@ -35,7 +35,7 @@ def test_one_case() -> None:
     found = decided(measured(steady(37, c1="F"), {"c1": "FFFF"}), FIVE)
     assert found.headline == (
         "pass_rate fell 2.7 points, confirmed by fresh tries, more than the 2 points allowed: one of 37 cases that "
-        "always passed now fails in 4 of 4 fresh tries; chance would do that once in 100 runs"
+        "always passed now fails in 4 of 4 fresh tries; chance would do that once in 63 runs"
     )
 
 
@@ -48,6 +48,22 @@ def test_baseline_of_one_trial() -> None:
     )
 
 
+def test_one_metric_proves_it_and_the_next_cant__says_so() -> None:
+    now = measured(steady(37, c1="F", c2="F", c3="F"))
+    weak = [DROP, Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)]
+    found = {each.metric: each.message for each in decided(now, FIVE, *weak).reasons}
+    assert "no proof" not in found["pass_rate"]
+    assert ", which by itself is no proof; another metric of this run has it" in found["overall_rate"]
+
+
+def test_size_that_would_have_been_seen__is_beyond_what_is_allowed() -> None:
+    rule = DROP.model_copy(update={"max_drop": 0.3})
+    small, large = (evidence_of(decided(measured(steady(37)), FIVE, each)).detectable for each in (DROP, rule))
+    assert small is not None
+    assert large == pytest.approx(small + 0.28)
+    assert evidence_of(decided(measured(steady(5)), known(steady(5)), rule)).detectable is None  # more than everything
+
+
 def test_nothing_happened() -> None:
     assert outcome_of(decided(measured(steady(37)), known(steady(37, "PPPPP")))).explanation.startswith(
         "pass_rate is unchanged"
@@ -55,7 +71,7 @@ def test_nothing_happened() -> None:
 
 
 def test_other_metrics_have_no_cases_to_count() -> None:
-    rule = Rule(metric="total_input_tokens", max_rise=1, alpha=0.04)
+    rule = Rule(metric="total_input_tokens", max_rise=1, alpha=0.02)
     now, before = measured(steady(6)), known(steady(6))
     more = [
         case.model_copy(update={"usage": case.usage.model_copy(update={"input_tokens": 300})})
@@ -63,7 +79,7 @@ def test_other_metrics_have_no_cases_to_count() -> None:
     ]
     found = decided(now.model_copy(update={"runs": [now.runs[0].model_copy(update={"cases": more})]}), before, rule)
     assert outcome_of(found, rule.metric).message == (
-        "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 32 runs"
+        "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 64 runs"
     )
 
 

@@ -37,7 +37,7 @@ def verdict_of(now: Run, *rules: Rule, before: Run | None = None, **policy: Any)
 def test_an_agents_error_is_no_silent_pass() -> None:
     verdict = verdict_of(run(twenty(broken(begun=True, reason="overload"))), FLOOR)
     assert (verdict.outcome, verdict.exit_code) == (Outcome.INCONCLUSIVE, 0)
-    assert verdict.headline.startswith("1 trial broke; counted as failures the verdict would be fail: ")
+    assert verdict.headline.startswith("1 trial ended in an error; had it failed, the verdict would be fail: ")
     assert "95 % (19 of 20), below its floor of 96 %" in verdict.headline
     assert (verdict.reasons[0].stage, verdict.reasons[0].cases) == ("validity", ["c19"])
     blocking = verdict_of(run(twenty(broken(begun=True))), FLOOR, fail_on="inconclusive")
@@ -63,7 +63,7 @@ def test_where_it_makes_no_difference_it_is_told() -> None:
     verdict = verdict_of(run(twenty(broken())), Rule(metric="pass_rate", floor=0.9))
     assert verdict.outcome is Outcome.PASS
     assert verdict.warnings == [
-        "1 trial broke, and no outage explains it; counted as failures the verdict would be the same"
+        "1 trial ended in an error that no outage explains; had it failed, the verdict would be the same"
     ]
 
 
@@ -78,7 +78,11 @@ def test_a_drop_that_it_hides_is_seen() -> None:
     rule = Rule(metric="pass_rate", max_drop=0.02)
     verdict = verdict_of(run(twenty(broken())), rule, before=run(twenty()))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict_of(run(twenty(broken(reason="overload"))), rule, before=run(twenty())).outcome is Outcome.PASS
+    assert any("had it failed, the verdict would be fail" in reason.message for reason in verdict.reasons)
+    outage = verdict_of(run(twenty(broken(reason="overload"))), rule, before=run(twenty()))
+    assert [reason.message.partition(": ")[2] for reason in outage.reasons] == [
+        "1 of 20 known cases gave no result (c19): it broke"
+    ]
 
 
 def test_a_failure_weighs_what_its_case_weighs() -> None:
@@ -91,7 +95,7 @@ def test_a_failure_weighs_what_its_case_weighs() -> None:
 def test_what_it_used_is_not_made_unknown() -> None:
     rule = Rule(metric="total_output_tokens", max_rise=50)
     verdict = verdict_of(run(twenty(broken())), rule, before=run(twenty()))
-    assert verdict.outcome is Outcome.PASS
+    assert {reason.stage for reason in verdict.reasons} == {"validity"}
 
 
 def test_fresh_tries_that_broke_count_too() -> None:

@@ -12,6 +12,7 @@ from evalward.engine.plan import Plan, _how_to_price, make_plan
 from evalward.engine.selection import Selection
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError
+from evalward.records.report import ChosenCases
 from support.cases import task, write_suite
 
 CONFIG = """
@@ -64,6 +65,22 @@ def test_a_selection_is_a_part(loaded: LoadedConfig, selection: Selection, runs:
     assert plan.partial.cases == list(selection.cases)
 
 
+def test_a_run_without_a_chosen_case_is_no_run(loaded: LoadedConfig) -> None:
+    assert outline(make_plan(loaded, Selection(cases=["a9"]))) == [("two", "nop", ["a9"], 1)]
+
+
+def test_cases_can_be_chosen_run_by_run(loaded: LoadedConfig) -> None:
+    only = [
+        ChosenCases(suite="one", target="nop", cases=["a2", "gone"]),
+        ChosenCases(suite="one", target="oracle", cases=["a1", "b[1]"]),
+    ]
+    plan = make_plan(loaded, Selection(cases=["a*"], only=only))
+    assert outline(plan) == [("one", "oracle", ["a1"], 3), ("one", "nop", ["a2"], 3)]
+    assert [run.whole for run in plan.runs] == [3, 3]
+    assert plan.partial is not None
+    assert plan.partial.only == only
+
+
 def test_other_trials_are_no_restriction(loaded: LoadedConfig) -> None:
     plan = make_plan(loaded, Selection(trials=5))
     assert ({trials for *_, trials in outline(plan)}, plan.partial) == ({5}, None)
@@ -76,6 +93,10 @@ def test_other_trials_are_no_restriction(loaded: LoadedConfig) -> None:
         (Selection(targets=["anthropic/*"]), "nothing matches 'anthropic/*'"),
         (Selection(cases=["zz", "yy"]), "nothing matches 'zz', 'yy'"),
         (Selection(suites=["two"], targets=["oracle"]), "nothing matches 'oracle'"),
+        (
+            Selection(only=[ChosenCases(suite="two", target="nop", cases=["a1"])]),
+            "none of the cases that failed last time: 'a1'",
+        ),
     ],
 )
 def test_a_selection_of_nothing_is_a_mistake(loaded: LoadedConfig, selection: Selection, message: str) -> None:

@@ -12,7 +12,7 @@ from evalward.records.result import Trial
 from evalward.records.trace import Trace
 from support.results import result
 
-WANTED = Wanted("s", "openai/m", "a", "sha256:same", "subject", 1)
+WANTED = Wanted("s", "openai/m", "a", "sha256:a", "subject", 1)
 PATH = trial_path("s", "openai/m", "a", 1)
 
 

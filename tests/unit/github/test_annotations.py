@@ -6,7 +6,7 @@ import pytest
 
 from evalward.github.annotations import Roots, judgement_annotations
 from evalward.github.runner_files import annotation_commands
-from evalward.records.comparison import CaseChange, RunComparison, Tally
+from evalward.records.comparison import CaseChange, CaseChangeKind, RunComparison, Tally
 from evalward.records.result import CheckResult
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from support.comparisons import comparison, run
@@ -100,3 +100,21 @@ def test_a_case_that_is_not_held_against_the_change__is_not_annotated(standing: 
     excused = broken("two").model_copy(update={"standing": standing})
     found = judgement_annotations(judged(run(cases=[broken("one"), excused])), ROOTS)
     assert [item.title for item in found[1:]] == ["Evalward: one broke"]
+
+
+def failing(change: CaseChangeKind, case_id: str = "one") -> CaseChange:
+    return broken(case_id).model_copy(
+        update={"change": change, "before": None if change == "added" else Tally(passed=0, trials=1)}
+    )
+
+
+def test_a_new_case_that_fails__is_annotated_as_new() -> None:
+    found = judgement_annotations(judged(run(cases=[failing("added")])), ROOTS)
+    assert [(each.title, each.line) for each in found[1:]] == [("Evalward: one is new and fails", 7)]
+    assert found[1].message.endswith("new → failed; exit_code:0: got 2")
+
+
+def test_what_failed_before__and_a_first_run__annotate_no_case() -> None:
+    assert len(judgement_annotations(judged(run(cases=[failing("same")])), ROOTS)) == 1
+    first = Judgement(comparison=comparison(run(cases=[failing("added")]), baseline=None), verdict=FAIL)
+    assert len(judgement_annotations(first, ROOTS)) == 1

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalward.records.report import Beside
 from evalward.records.verdict import Judgement
 from evalward.render.context import Context
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
 from support.hostile import EVERYTHING, SNIPPETS
 from support.markdown import rendered, tags
-from support.outcomes import judgement, known, measured, steady
+from support.outcomes import judgement, known, measured, steady, trials
 
 BEFORE = known(steady(37, "PPPPP", c5="PPFFP"))
 NOW = steady(37, c1="F", c2="F", c5="F")
@@ -43,7 +44,7 @@ def test_how_sure__tells_interval_difference_and_decision_of_each_metric() -> No
     assert cells[2].startswith("−7.0 pp (")
     assert cells[3].startswith("−")
     assert cells[4].startswith("pass_rate fell 7.03 points (98.92 % → 91.89 %), more than the 2 points allowed")
-    assert "smallest change for the worse" in text
+    assert "a change for the worse, of a share over all cases, that a check like this one sees" in text
 
 
 def test_how_sure__has_nothing_to_say_where_chance_has_no_part() -> None:
@@ -66,12 +67,20 @@ def test_failures_that_are_not_held_against_the_change__stand_apart() -> None:
 @pytest.mark.parametrize("show", [page, terminal])
 def test_confirm_stage__is_told(show: object) -> None:
     assert callable(show)
-    assert "3 cases that failed were tried again; 6 of 12 fresh tries passed. Only these decide about drops." in show(
-        CONFIRMED
-    )
+    assert "3 cases that failed were tried again: 6 of 12 fresh tries passed." in show(CONFIRMED)
     assert "tried again" not in show(PLANNED)
-    partly = judgement(measured(NOW, {"c1": "EEEE", "c2": "PPPP", "c5": "PFPF"}), BEFORE)
-    assert "1 of 3 failed cases has no valid fresh trial. The planned trials alone decide." in show(partly)
+    nothing = judgement(measured(NOW, {"c1": "EEEE", "c2": "EEEE", "c5": "EEEE"}), BEFORE)
+    assert "no failed case has a valid fresh trial. The planned trials alone decide." in show(nothing)
+
+
+@pytest.mark.parametrize("show", [page, terminal])
+def test_base_beside_the_head__is_told(show: object) -> None:
+    assert callable(show)
+    beside = Beside(commit="0123456789", base=trials({"c1": "PPPP"}, 9), head=trials({"c1": "FFFP"}, 9))
+    now = measured(NOW, {"c1": "FFFF", "c2": "PPPP", "c5": "PFPF"}, beside=beside)
+    assert "of 1 case 1 of 4 trials passed here and 4 of 4 there" in show(judgement(now, BEFORE))
+    now = measured(NOW, beside=Beside(note="the base has no such suite"))
+    assert "the base was not measured beside the head: the base has no such suite" in show(judgement(now, BEFORE))
 
 
 def test_stage_that_ended_early__says_why() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evalward.records.comparison import CaseChange
 from evalward.records.verdict import Judgement, Outcome, Reason
-from evalward.render.context import Context
+from evalward.render.context import Accepting, Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
 from evalward.render.page import build_page
 from evalward.render.view import FULL, HEADLINE, Detail
@@ -24,6 +24,7 @@ EXAMPLES = {
     "unjudged": judgements.unjudged,
     "several": judgements.several,
     "all_fine": judgements.all_fine,
+    "upgraded": judgements.upgraded,
 }
 DETAILS: list[Detail] = ["full", "failures", "headline"]
 CALM = "calm"
@@ -170,7 +171,7 @@ def test_first_run__says_that_nothing_was_compared() -> None:
     text = comment(judgements.first_run(), judgements.context(unprotected=True))
 
     assert "> Unprotected: the base commit has no configuration that could judge" in text
-    assert "> There is no baseline: nothing was compared" in text
+    assert "> There is no baseline, so nothing was compared" in text
     assert "no baseline" in text
 
 
@@ -313,7 +314,7 @@ def test_hostile_context__changes_no_element(text: str) -> None:
             base_sha=f"x{value}",
             report_path=f"x{value}",
             command=f"x{value}",
-            accept=f"x{value}",
+            accept=Accepting(f"x{value}", f"x{value}", f"x{value}"),
             notes=(f"x{value}",),
         )
 

@@ -9,11 +9,9 @@ from evalward.records.report import Run
 from evalward.render.speedup import (
     Bars,
     bars,
-    bars_markdown,
     benchmark_bars,
     summary_markdown,
     summary_rows,
-    summary_text,
     task_bars,
 )
 from support.hostile import EVERYTHING
@@ -44,10 +42,10 @@ def test_the_table_has_the_figures_of_each_agent_sorted_by_key() -> None:
     assert table["pass@2"] == ["n/a (needs 2 attempts of every task; one has 1)"] * 2
 
 
-def test_both_forms_show_every_row() -> None:
+def test_the_table_shows_every_row() -> None:
     _, rows = summary_rows(runs())
-    for text in (summary_markdown(runs()), summary_text(runs())):
-        assert all(row.label in text for row in rows)
+    text = summary_markdown(runs())
+    assert all(row.label in text for row in rows)
 
 
 def test_hostile_names_stay_text() -> None:
@@ -55,12 +53,8 @@ def test_hostile_names_stay_text() -> None:
     markdown = summary_markdown([hostile])
     assert {line.count("|") for line in markdown.splitlines()} == {3}
     assert "<script" not in markdown
-    text = summary_text([hostile])
-    assert not any(char in text for char in "\x1b\x00\x07\u202e\u2028")
-    block = bars_markdown(task_bars(hostile))
-    fence = block.split("text")[0]
-    assert set(fence) == {"`"}
-    assert block.count(fence) == 2
+    drawn = bars(task_bars(hostile))
+    assert not any(char in drawn for char in "\x1b\x00\x07\u202e\u2028")
 
 
 def test_bars_stand_left_and_right_of_one_with_equal_doublings() -> None:
@@ -86,5 +80,4 @@ def test_too_many_pairs_are_counted_and_none_is_no_picture() -> None:
     text = bars(benchmark_bars(made))
     assert text.splitlines()[1].startswith("m.f29")
     assert text.endswith("… and 12 more")
-    assert bars_markdown(benchmark_bars(made)).count("\n") == 41 - 1
-    assert bars_markdown([]) == ""
+    assert bars([]) == ""

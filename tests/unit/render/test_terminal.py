@@ -21,6 +21,7 @@ EXAMPLES = {
     "inconclusive": judgements.inconclusive,
     "unjudged": judgements.unjudged,
     "several": judgements.several,
+    "upgraded": judgements.upgraded,
 }
 COLOUR = re.compile(r"\x1b\[(?:\d+)m")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.events import Complete, Event, Output, RanCommand, ToolAnswered, ToolCalled
+from evalward.records.events import Complete, Event, Output, RanCommand, ToolAnswered, ToolCalled, completed
 from evalward.records.scenario import Interaction
 from evalward.suites.scenario.interaction import (
     MOST_FAILED,
@@ -14,9 +14,9 @@ from evalward.suites.scenario.interaction import (
     OTHERS,
     TargetCommand,
     interaction_of,
-    interaction_of_events,
+    target_commands,
 )
-from evalward.suites.scenario.patterns import BinaryInCommand, WrittenPattern, command_pattern
+from evalward.suites.scenario.patterns import BinaryInCommand, CommandPattern, WrittenPattern, command_pattern
 
 TODO = WrittenPattern(r"todo\s+(\S+)")
 
@@ -25,8 +25,9 @@ def ran(command: str, code: int | None = 0, output: str = "") -> list[Event]:
     return [ToolCalled(command=command), ToolAnswered(output=output, exit_code=code)]
 
 
-def measured(*events: Event, killed: bool | None = None) -> Interaction:
-    return interaction_of_events(events, TODO, killed=killed)
+def measured(*events: Event, killed: bool | None = None, pattern: CommandPattern = TODO) -> Interaction:
+    commands = target_commands(events, pattern, killed=killed)
+    return interaction_of(commands, completed=completed(events), per_subcommand=pattern.has_subcommands)
 
 
 EV1 = [*ran("todo add a", 1, "no such list"), *ran("todo add b"), *ran("todo list")]
@@ -205,7 +206,7 @@ def test_identity_is_the_second_group_before_the_first_before_the_second_word() 
 
 def test_without_a_group_there_are_only_aggregate_counts() -> None:
     pattern = command_pattern("todo", r"todo\b")
-    found = interaction_of_events(EV1, pattern)
+    found = measured(*EV1, pattern=pattern)
     assert (found.total_commands, found.error_count, found.error_rate, found.per_subcommand) == (3, 1, 1 / 3, {})
     assert (found.unique_commands, found.retry_count, found.first_try_count, found.retries_after_failure) == (None,) * 4
     assert {name for name, rate in found.rates().items() if rate is not None} == {"error_rate"}

@@ -92,5 +92,6 @@ def test_the_scenario_to_copy_is_sound() -> None:
 
 
 def test_every_key_of_a_suite_is_in_the_configurations_page() -> None:
-    keys = {*ScenarioSuite.model_fields, *ScenarioTarget.model_fields}
+    fields = [*ScenarioSuite.model_fields.items(), *ScenarioTarget.model_fields.items()]
+    keys = {field.alias or name for name, field in fields}
     assert keys <= set(re.findall(r"`(\w+)`", CONFIGURATION))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from evalward.records.scenario import Interaction
+from evalward.suites.scenario.interaction import interaction_of
 from evalward.suites.scenario.patterns import (
     AnyToolInTranscript,
     BinaryInTranscript,
@@ -12,7 +14,7 @@ from evalward.suites.scenario.patterns import (
     compiled,
     transcript_pattern,
 )
-from evalward.suites.scenario.transcript import exit_code_of, interaction_of_transcript, transcript_commands
+from evalward.suites.scenario.transcript import exit_code_of, transcript_commands
 
 GENERIC = AnyToolInTranscript()
 CREATE = "taskmgr create --title 'One'"
@@ -81,13 +83,18 @@ EXAMPLES: list[tuple[str, CommandPattern, str, tuple[int, ...], tuple[float, ...
 ]
 
 
+def measured(text: str, pattern: CommandPattern) -> Interaction:
+    commands = transcript_commands(text, pattern)
+    return interaction_of(commands, completed=True, per_subcommand=pattern.has_subcommands)
+
+
 @pytest.mark.parametrize(
     ("name", "pattern", "text", "counts", "rates", "after"), EXAMPLES, ids=[e[0] for e in EXAMPLES]
 )
 def test_worked_examples(  # noqa: PLR0917 - a table
     name: str, pattern: CommandPattern, text: str, counts: tuple[int, ...], rates: tuple[float, ...], after: int
 ) -> None:
-    found = interaction_of_transcript(text, pattern, completed=True)
+    found = measured(text, pattern)
     assert (
         found.total_commands,
         found.unique_commands,
@@ -102,7 +109,7 @@ def test_worked_examples(  # noqa: PLR0917 - a table
 
 
 def test_a1__nothing_gives_no_rates() -> None:
-    found = interaction_of_transcript("", GENERIC, completed=True)
+    found = measured("", GENERIC)
     assert (found.total_commands, set(found.rates().values())) == (0, {None})
 
 

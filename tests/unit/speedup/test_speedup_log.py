@@ -128,13 +128,14 @@ def test_l17_the_older_form_tells_a_mean_and_no_advantage() -> None:
     result = judged(log(result=older(("-", -20), (" ", 0), ("+", 10), ("x", 3), ("-", -150))))
     details = details_of(result)
     assert result.status is Status.PASSED
-    assert details.speedup_percentage == pytest.approx(10 / 3)
+    assert details.task_speedup is None
+    assert details.legacy_percentage == pytest.approx(10 / 3)
     assert (details.num_benchmarks, details.num_valid_benchmarks, details.agent_advantage) == (5, 0, None)
     assert details.benchmarks[0].agent == pytest.approx(1.25)
 
 
 def test_l18_a_broken_benchmark_of_the_older_form_is_no_speedup() -> None:
-    assert details_of(judged(log(result=older(("-", -20), ("!", 0))))).speedup_percentage == 0.0
+    assert details_of(judged(log(result=older(("-", -20), ("!", 0))))).legacy_percentage == 0.0
 
 
 def test_the_first_block_counts_and_more_of_them_are_told() -> None:

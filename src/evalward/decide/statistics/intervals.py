@@ -66,22 +66,31 @@ def bonett_price(lost: int, gained: int, n: int, confidence: float = 0.95) -> In
 def paired_rate_difference(cases: Sequence[CaseTrials], confidence: float = 0.95) -> Interval | None:
     """The interval of the mean difference of the cases' pass rates, now minus before, in [−1, 1].
 
-    Bonett and Price where every case has one trial a side, else Student's interval of the differences. Where these are
-    all equal the latter has no width; then Bonett and Price's idea is used with the smallest step that was to be
-    seen: two more cases are added, in which one trial of the side with the fewest (of all cases) was gained and lost.
-    With one trial a side that is Bonett and Price's interval. Cases without trials on one side don't count. None
-    without cases, and for a single case with several trials.
+    Bonett and Price where every case has one trial a side, else `padded_difference` with the step that one trial of the
+    side with the fewest makes. Cases without trials on one side don't count. None without cases, and for a single case
+    with several trials.
     """
     counted = [case for case in cases if case.comparable]
     differences = [case.difference for case in counted]
     if all(case.trials_before == case.trials_now == 1 for case in counted):
         return bonett_price(differences.count(-1), differences.count(1), len(counted), confidence)
-    if len(counted) < 2:
+    fewest = min((min(case.trials_before, case.trials_now) for case in counted), default=1)
+    return padded_difference(differences, 1 / fewest, confidence)
+
+
+def padded_difference(differences: Sequence[float], step: float, confidence: float = 0.95) -> Interval | None:
+    """Student's interval of the differences and two more, step/√2 up and down: as if one more case had differed by
+    `step`, half of it either way. None below two differences.
+
+    Few cases that hardly ever fail show too little of how much they vary: for 37 of them that pass in 95 % of their
+    trials, five against one, Student's interval alone covers the truth in 85 %, and this one in 97 % (simulated:
+    `python -m benchmarks.grid coverage`). Adding what was not seen yet is Bonett and Price's idea (2012), as it
+    is Agresti and Caffo's (2000).
+    """
+    if len(differences) < 2:
         return None
-    if _all_equal(differences):
-        fewest = min(min(case.trials_before, case.trials_now) for case in counted)
-        return _shrunk(differences, 1 / fewest, confidence)
-    found = mean_difference(differences, confidence)
+    more = step / math.sqrt(2)
+    found = mean_difference([*differences, more, -more], confidence)
     return found and _within(found.low, found.high)
 
 

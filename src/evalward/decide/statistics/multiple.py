@@ -26,6 +26,18 @@ def holm(ps: Sequence[float]) -> list[float]:
     return _placed(order, accumulate(raised, max, initial=0.0))
 
 
+def weighted_holm(ps: Sequence[float], weights: Sequence[float]) -> list[float]:
+    """As `holm`, where some tests may have more of alpha than others: `weights` are their shares of it, each above 0.
+
+    In the order of p/w: p̃_(i) = max over j ≤ i of p_(j)·(Σ_{k ≥ j} w_(k))/w_(j), at most 1. With equal weights that is
+    Holm's. Source: Holm 1979, section 4.
+    """
+    order = sorted(range(len(ps)), key=lambda place: ps[place] / weights[place])
+    left = list(accumulate((weights[place] for place in reversed(order)), initial=0.0))[:0:-1]
+    raised = [min(1.0, ps[place] * (rest / weights[place])) for place, rest in zip(order, left, strict=True)]
+    return _placed(order, accumulate(raised, max, initial=0.0))
+
+
 def _placed(order: Sequence[int], values: accumulate[float]) -> list[float]:
     """The values where their p-values stood; the first of `values` is where the accumulation began."""
     next(values)

@@ -54,6 +54,18 @@ def stratified_better(cases: Sequence[CaseTrials]) -> float:
     return _null(cases).at_least(sum(case.passed_now for case in cases if _speaks(case)))
 
 
+def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
+    """As `stratified_worse`, of cases that were looked at because they had passed so often before, each at least as
+    often as its number says: of the ways to deal a case's passes out, only those count that would have chosen it.
+
+    Without that, cases chosen for what they passed before would seem to fall by themselves (regression to the mean).
+    Source: conditional inference after selection, as in Fithian, Sun and Taylor 2014.
+    """
+    speaking = [(case, least) for case, least in cases if _speaks(case)]
+    null = convolved(_truncated(case, least) for case, least in speaking)
+    return null.at_most(sum(case.passed_now for case, _ in speaking))
+
+
 def mcnemar_worse(lost: int, gained: int) -> float:
     """p_worse = P[Bin(lost + gained, ½) ≤ gained]: McNemar's exact test of paired single trials."""
     return _half(lost + gained, gained)
@@ -84,6 +96,15 @@ def _hypergeometric(before: int, now: int, passed: int) -> Weights:
     for x in range(first, last):
         weights.append(weights[-1] * (now - x) * (passed - x) // ((x + 1) * (before - passed + x + 1)))
     return Weights(first, weights)
+
+
+def _truncated(case: CaseTrials, least: int) -> Weights:
+    """The distribution of a case's passes now, given that it passed at least so often before."""
+    if case.passed_before < least:
+        raise ValueError(f"{case} would not have been chosen by {least} passes before")
+    passed = case.passed_before + case.passed_now
+    every = _hypergeometric(case.trials_before, case.trials_now, passed)
+    return Weights(every.first, every.weights[: passed - least - every.first + 1])
 
 
 def _half(n: int, at_most: int) -> float:

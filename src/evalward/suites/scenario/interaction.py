@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 from evalward.records.base import clean_text
 from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
-from evalward.records.events import completed as ended_well
 from evalward.records.scenario import FailedCommand, Interaction, SubcommandStats
 from evalward.suites.scenario.patterns import NAMELESS, CommandPattern
 from evalward.suites.scenario.shell_codes import Use, uses_of
@@ -84,19 +83,6 @@ def _command(use: Use, said: str, *, killed: bool) -> TargetCommand:
         is_help=use.found.is_help,
         killed=killed and not asks,
     )
-
-
-def interaction_of_events(
-    events: Sequence[Event],
-    pattern: CommandPattern,
-    *,
-    completed: bool | None = None,
-    killed: bool | None = None,
-) -> Interaction:
-    """Layer 1 of a run. `completed` and `killed` where the caller knows better than the events' own end."""
-    commands = target_commands(events, pattern, killed=killed)
-    done = ended_well(events) if completed is None else completed
-    return interaction_of(commands, completed=done, per_subcommand=pattern.has_subcommands)
 
 
 def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_subcommand: bool) -> Interaction:

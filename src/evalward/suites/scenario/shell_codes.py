@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from evalward.suites.command.safety.parser import parse
-from evalward.suites.command.safety.syntax import (
+from evalward.safety.parser import parse
+from evalward.safety.syntax import (
     Block,
     Branches,
     Function,

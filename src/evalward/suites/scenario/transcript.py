@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 
-from evalward.records.scenario import Interaction
-from evalward.suites.scenario.interaction import TargetCommand, interaction_of
+from evalward.suites.scenario.interaction import TargetCommand
 from evalward.suites.scenario.patterns import LINE_LIMIT, CommandPattern
 from evalward.suites.scenario.shell_codes import uses_of
 
@@ -63,9 +62,3 @@ def exit_code_of(said: str) -> int:
         return int(digits) if len(digits) <= _DIGITS and abs(int(digits)) <= _LARGEST_CODE else _OVERFLOW
     lowered = said.lower()
     return int(any(word in lowered for word in _FAILURE_WORDS))
-
-
-def interaction_of_transcript(transcript: str, pattern: CommandPattern, *, completed: bool) -> Interaction:
-    """Layer 1 of a transcript: approximate. Whether the agent ended well is not in it; the caller knows."""
-    commands = transcript_commands(transcript, pattern)
-    return interaction_of(commands, completed=completed, per_subcommand=pattern.has_subcommands)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from evalward.suites.command.safety.syntax import Function, Process, Script, Simple, Step
-from evalward.suites.command.safety.words import names
+from evalward.safety.syntax import Function, Process, Script, Simple, Step
+from evalward.safety.words import names
 from evalward.suites.scenario.patterns import CommandPattern, invocations
 from evalward.suites.scenario.shell_codes import INDIRECT, SHELLS, parsed, program_of, simples, substituted
 

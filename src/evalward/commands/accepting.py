@@ -1,0 +1,143 @@
+"""How a change is accepted: commands that run as they stand, what a maintainer writes, and what is said after it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from shlex import quote
+
+from evalward.commands.keeping import kept_baseline
+from evalward.commands.pipeline import Judging
+from evalward.decide.pooling import Measured
+from evalward.github.event import EventPlan
+from evalward.github.settings import Runner, Settings
+from evalward.github.spoken import COMMAND
+from evalward.records.comparison import Comparison
+from evalward.records.problem import InputError
+from evalward.records.report import REPORT_FILE, Report
+from evalward.records.verdict import Judgement, Outcome, Verdict
+from evalward.render.context import Accepting
+from evalward.render.names import quoted
+
+REASON = "intended"
+WORKFLOW = "baseline-accept.yml"
+_GITHUB = "https://github.com"
+
+
+def update_command(
+    report: str, verdict: Verdict, *, config: str | None, baseline: str | None = None, profile: str | None = None
+) -> str:
+    """The command that makes a report the baseline, in a shell's words. What fails is taken on purpose."""
+    words = ["evalward", "baseline", "update"]
+    options = {"--config": config, "--report": report, "--baseline": baseline, "--profile": profile}
+    for name, value in options.items():
+        words += [name, value] if value is not None else []
+    words += ["--keep", *(["--accept", REASON] if verdict.outcome is Outcome.FAIL else [])]
+    return " ".join(map(quote, words))
+
+
+def at_hand(command: str, file: str, report: Report, judging: Judging, judgement: Judgement) -> Accepting:
+    """For whoever ran the check: the report is here. `file` is the baseline to commit."""
+    verdict = judgement.verdict
+    if verdict.outcome is Outcome.ERROR:
+        return Accepting()
+    commit = f"Commit {quoted(file)} with the change."
+    if verdict.outcome is Outcome.PASS:
+        return Accepting(f"This makes what was measured the baseline. {commit}", command)
+    then, possible = prospect(report, judging, judgement.comparison)
+    if not possible:
+        return Accepting(then)
+    own = f" Write your own reason for {quoted(REASON)}." if verdict.outcome is Outcome.FAIL else ""
+    return Accepting(f"This makes what was measured the baseline.{own} {commit} The check then says: {then}", command)
+
+
+def in_ci(
+    settings: Settings,
+    runner: Runner,
+    plan: EventPlan,
+    report: Report,
+    judging: Judging,
+    *,
+    judgement: Judgement,
+) -> Accepting:
+    """For a workflow's run, whose report is in an artifact."""
+    verdict = judgement.verdict
+    if verdict.outcome is Outcome.ERROR:
+        return Accepting()
+    command = downloaded(settings, runner, verdict)
+    if verdict.outcome is Outcome.PASS or plan.pull_number is None:
+        return Accepting("This makes what was measured the baseline; commit it.", command)
+    then, possible = prospect(report, judging, judgement.comparison)
+    if not possible:
+        return Accepting(then)
+    if plan.fork:
+        return Accepting(
+            "Only a branch of this repository can be accepted: take this one into it, and open the pull request from "
+            f"there. By hand, this makes what was measured the baseline; the check then says: {then}",
+            command,
+        )
+    after = _after(settings.status_against(plan.base_ref), then)
+    text = (
+        f"A maintainer writes that as a comment, with a reason of their own; the workflow `{WORKFLOW}` answers it. "
+        "It commits the baseline of this report to the branch, with every trial that was made and who accepted it. "
+        f"{after} Later runs on this pull request are compared with what was accepted."
+    )
+    return Accepting(text, command, f"{COMMAND} {REASON}")
+
+
+def of_fork(settings: Settings, runner: Runner, verdict: Verdict) -> Accepting:
+    """For the second stage of a fork's run."""
+    if verdict.outcome is Outcome.ERROR:
+        return Accepting()
+    text = (
+        "Only a branch of this repository can be accepted: take this one into it, and open the pull request from "
+        "there. By hand, this makes what was measured the baseline:"
+    )
+    return Accepting(text, downloaded(settings, runner, verdict))
+
+
+def _after(status: str, then: str) -> str:
+    if status:
+        return f"The status {quoted(status)} of that commit says: {then}"
+    return f"Close and reopen the pull request to start the check on that commit. It says: {then}"
+
+
+def prospect(report: Report, judging: Judging, comparison: Comparison) -> tuple[str, bool]:
+    """What the verdict is once the report is accepted; or why it can't be, and `False`."""
+    try:
+        kept = kept_baseline(Measured(report, REPORT_FILE), judging.baseline, judging.policy, comparison)
+    except InputError as error:
+        return f"This report can't be accepted: {error.problems[0]}", False
+    verdict = kept.verdict
+    if verdict.outcome is Outcome.PASS:
+        return "passed.", True
+    return f"{verdict.outcome}, {verdict.headline.rstrip('.')}.", True
+
+
+def downloaded(settings: Settings, runner: Runner, verdict: Verdict) -> str:
+    """The commands that fetch the artifact and make it the baseline, from the top of a clone."""
+    folder = f"evalward-run-{runner.run_id}"
+    name = posixpath.basename(settings.report) if settings.report else REPORT_FILE
+    update = update_command(
+        f"{folder}/{name}",
+        verdict,
+        config=_from_top(settings, settings.config),
+        baseline=_from_top(settings, settings.baseline) if settings.baseline else None,
+        profile=verdict.profile,
+    )
+    return f"{_line(_download(settings, runner, folder))}\n{update}"
+
+
+def _download(settings: Settings, runner: Runner, folder: str) -> list[str]:
+    host = "" if runner.server_url == _GITHUB else runner.server_url.partition("://")[2] + "/"
+    repository = f"{host}{runner.repository}"
+    where = ["--repo", repository, "--name", settings.artifact, "--dir", folder]
+    return ["gh", "run", "download", str(runner.run_id), *where]
+
+
+def _line(words: Sequence[str]) -> str:
+    return " ".join(map(quote, words))
+
+
+def _from_top(settings: Settings, path: str) -> str:
+    return posixpath.normpath(posixpath.join(settings.working_directory, path))

@@ -1,0 +1,34 @@
+"""Whose place targets and suites may take: one's that is gone, and each only once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from evalward.config.reading import get, items, suites, target_ids
+from evalward.config.words import KeyPath, Value, shown
+from evalward.config.yaml_positions import Mistake
+
+
+def check_succession(config: Value) -> Iterator[Mistake]:
+    """Every mistake in the `replaces:` of suites and targets."""
+    names = {name for _, suite in suites(config) if isinstance(name := get(suite, "name"), str)}
+    named = [((*path, "replaces"), get(suite, "replaces")) for path, suite in suites(config)]
+    yield from _each(named, names, "suite")
+    for path, suite in suites(config):
+        listed = get(suite, "targets")
+        entries = items(listed, *path, "targets") if isinstance(listed, list) else ()
+        replaced = [((*place, "replaces"), get(entry, "replaces")) for place, entry in entries]
+        yield from _each(replaced, {target for _, target in target_ids(suite, *path)}, "target of this suite")
+
+
+def _each(replaced: list[tuple[KeyPath, Value]], present: set[str], what: str) -> Iterator[Mistake]:
+    seen: set[str] = set()
+    for place, name in replaced:
+        if not isinstance(name, str):
+            continue
+        if name in present:
+            message = f"{shown(name)} is a {what}, so that nothing can take its place"
+            yield Mistake(place, message, "Remove one of the two: what is replaced is measured no more.")
+        elif name in seen:
+            yield Mistake(place, f"{shown(name)} is replaced twice", "One takes its place; the other is new.")
+        seen.add(name)

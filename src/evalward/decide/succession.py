@@ -1,0 +1,208 @@
+"""What takes the place of what: a model of its predecessor, a suite of one of another name, a case of its old id.
+
+The head says so (`replaces:`), and the head is what is judged. So nothing is paired but a run that is there no more
+with one that is new, of the same kind, and a target with one of its own form: the reference solution takes no model's
+place. Each has one predecessor at most. Whatever can't be paired stays missing, which blocks.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from evalward.decide.pooling import Key, run_key
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
+from evalward.records.report import Report, Run
+
+MODELS = ("anthropic", "openai", "openai-responses")
+"""What the id of a model begins with, before the slash."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A run of the report, and the run of the baseline that it is compared with, with today's names of its cases.
+
+    `old` is that run as the baseline has it, where its name is another; `named`: the configuration says that it was
+    replaced. `renamed` gives the former id of each case that has another one now.
+    """
+
+    run: Run
+    base: BaselineRun | None
+    old: BaselineRun | None = None
+    named: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Report and baseline, run by run; `gone` are the baseline's runs that have no counterpart.
+
+    `notes` say what was not paired although the configuration, or an equal definition, asks for it.
+    """
+
+    pairs: Sequence[Pair]
+    gone: Sequence[BaselineRun]
+    notes: Sequence[str] = ()
+
+    def runs(self) -> list[BaselineRun]:
+        """The baseline's runs under today's names."""
+        return [pair.base for pair in self.pairs if pair.base is not None] + list(self.gone)
+
+
+def align(report: Report, baseline: Baseline | None) -> Aligned:
+    """Who is compared with whom. A run of equal suite, target and kind always is its own counterpart."""
+    known = {run_key(run): run for run in baseline.runs} if baseline else {}
+    here = {run_key(run) for run in report.runs}
+    gone = {key: run for key, run in known.items() if key not in here}
+    came = [run for run in report.runs if run_key(run) not in known]
+    named, refused, notes = _named(came, known, gone)
+    taken = {run_key(old) for old in named.values()}
+    left = [run for run in came if run_key(run) not in named and run_key(run) not in refused]
+    guessed = _guessed(report, left, [run for key, run in gone.items() if key not in taken])
+    pairs = []
+    for run in report.runs:
+        key = run_key(run)
+        old = named.get(key) or guessed.get(key)
+        pair, told = _pair(report, run, old or known.get(key))
+        notes += told
+        pairs.append(Pair(run, pair.base, old, key in named, pair.renamed))
+    taken = {run_key(pair.old) for pair in pairs if pair.old is not None}
+    return Aligned(pairs, [run for key, run in gone.items() if key not in taken], notes)
+
+
+# --- runs -----------------------------------------------------------------------------------------------------------
+
+
+def _named(
+    came: Sequence[Run], known: Mapping[Key, BaselineRun], gone: Mapping[Key, BaselineRun]
+) -> tuple[dict[Key, BaselineRun], set[Key], list[str]]:
+    """The predecessors that the configuration names, as far as they may be, by the key of the new run; the keys of
+    those that may not have theirs, and why.
+    """
+    claims: dict[Key, list[Run]] = defaultdict(list)
+    refused: set[Key] = set()
+    notes: list[str] = []
+    for run in came:
+        wanted = _wanted(run)
+        if wanted is None or not _is_told(wanted, known):
+            continue  # its predecessor is forgotten: the baseline knows it no more
+        refusal = _refusal(run, wanted, gone)
+        if refusal:
+            refused.add(run_key(run))
+            notes.append(f"{run.name} does not take the place of {wanted[0]} × {wanted[1]}: {refusal}")
+        else:
+            claims[wanted].append(run)
+    for wanted, runs in claims.items():
+        if len(runs) > 1:
+            refused.update(map(run_key, runs))
+            several = " and ".join(run.name for run in runs[:3])
+            notes.append(f"{wanted[0]} × {wanted[1]} has several that replace it, so none of them does: {several}")
+    return {run_key(runs[0]): gone[wanted] for wanted, runs in claims.items() if len(runs) == 1}, refused, notes
+
+
+def _wanted(run: Run) -> Key | None:
+    said = run.replaces
+    return None if said is None else (said.suite or run.suite, said.target or run.target, run.kind)
+
+
+def _is_told(wanted: Key, known: Mapping[Key, BaselineRun]) -> bool:
+    return any(key[:2] == wanted[:2] for key in known)
+
+
+def _refusal(run: Run, wanted: Key, gone: Mapping[Key, BaselineRun]) -> str:
+    """Why a run may not take a place that the baseline has; empty where it may."""
+    if wanted not in gone:
+        return "that one is still run, or of another kind"
+    ours, theirs = form_of(run.target), form_of(wanted[1])
+    return "" if run.target == wanted[1] or (ours == theirs and ours != "fixed") else "their targets are not of a kind"
+
+
+def form_of(target: str) -> str:
+    """What sort of target an id names. Only of one sort can one take another's place, and `fixed` ones never can.
+
+    Models are alike, whoever provides them, and so are the coding agents that we know. Recordings, programs, patches,
+    logs and agents of one's own are alike among themselves.
+    """
+    before, slash, _ = target.partition("/")
+    if slash and ":" not in before:
+        return "model" if before in MODELS else "agent"
+    form, colon, _ = target.partition(":")
+    return f"{form}:" if colon else "fixed"
+
+
+def sort_of(target: str) -> Literal["model", "agent", "target"]:
+    """How people call a target of this form."""
+    form = form_of(target)
+    return "model" if form == "model" else "agent" if form in {"agent", "agent:"} else "target"
+
+
+def _guessed(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -> dict[Key, BaselineRun]:
+    """Where exactly one target of a suite went and one of its form came: one is the other's successor."""
+    went: dict[Key, list[BaselineRun]] = defaultdict(list)
+    for base in gone:
+        went[base.suite, form_of(base.target), base.kind].append(base)
+    new: dict[Key, list[Run]] = defaultdict(list)
+    for run in came:
+        new[_former_suite(run, gone), form_of(run.target), run.kind].append(run)
+    found = {}
+    for place, runs in new.items():
+        olds = went.get(place, [])
+        if len(runs) == len(olds) == 1 and place[1] != "fixed" and _is_gone(report, runs[0], olds[0]):
+            found[run_key(runs[0])] = olds[0]
+    return found
+
+
+def _former_suite(run: Run, gone: Sequence[BaselineRun]) -> str:
+    said = run.replaces.suite if run.replaces else None
+    return said if said is not None and any(base.suite == said for base in gone) else run.suite
+
+
+def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:
+    """True where the old run would have been in the report, if it were still there."""
+    return report.partial is None or report.partial.covers(run.suite, old.target)
+
+
+# --- cases ----------------------------------------------------------------------------------------------------------
+
+
+def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, list[str]]:
+    """A run and its counterpart under today's names, and what could not be told apart."""
+    if base is None:
+        return Pair(run, None), []
+    renamed, notes = ({}, []) if report.partial and report.partial.by_case else _renamed(run, base)
+    update: dict[str, object] = {"suite": run.suite, "target": run.target}
+    if renamed:
+        now = {old: new for new, old in renamed.items()}
+        update["cases"] = [_called(case, now.get(case.id, case.id)) for case in base.cases]
+    same = not renamed and run_key(run) == run_key(base)
+    return Pair(run, base if same else base.model_copy(update=update), renamed=renamed), notes
+
+
+def _called(case: BaselineCase, name: str) -> BaselineCase:
+    return case if case.id == name else case.model_copy(update={"id": name})
+
+
+def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[str]]:
+    """The former id of each new case, where just one case of its definition came and just one went."""
+    now = {result.id: result.definition for result in reversed(run.cases)}
+    before = {case.id: case.definition for case in base.cases}
+    came = _by_definition({case: definition for case, definition in now.items() if case not in before})
+    went = _by_definition({case: definition for case, definition in before.items() if case not in now})
+    shared = [definition for definition in came if definition in went]
+    found = {came[d][0]: went[d][0] for d in shared if len(came[d]) == len(went[d]) == 1}
+    return found, list(_ambiguous(run, [(came[d], went[d]) for d in shared if came[d][0] not in found]))
+
+
+def _by_definition(cases: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for case, definition in cases.items():
+        found[definition].append(case)
+    return found
+
+
+def _ambiguous(run: Run, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Iterator[str]:
+    for came, went in groups:
+        gone, new = ", ".join(went[:3]), ", ".join(came[:3])
+        yield f"{run.name}: {gone} went and {new} came with the same definition: which is which can't be told"

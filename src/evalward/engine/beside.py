@@ -1,0 +1,273 @@
+"""The base beside the head: the plan of trials on both sides, in turns, and where their results go."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from evalward.engine.control import STOPPED
+from evalward.engine.keeping import Retry
+from evalward.engine.plan import Plan, PlannedRun
+from evalward.engine.scheduler import Executed, make_subject
+from evalward.records.case import Case
+from evalward.records.patterns import chosen
+from evalward.records.report import Beside, MeasuredBase, Report, Run
+from evalward.records.result import Result, Status
+from evalward.render.numbers import plural
+
+Key = tuple[str, str]
+NOT_MEASURED = "not_measured"
+
+
+class NotMeasuredError(Exception):
+    """Why the base of a run can't be measured: the last words of a sentence."""
+
+
+class NewHereError(NotMeasuredError):
+    """The base has no such suite or target: there is nothing that it could be compared with."""
+
+
+class Base(Protocol):
+    """The base commit as something to measure."""
+
+    @property
+    def commit(self) -> str | None:
+        """The commit, `None` where there is none."""
+        ...
+
+    def run(self, suite: str, target: str) -> PlannedRun:
+        """What it has of a suite and target, with all its cases. Raises `NotMeasuredError`."""
+        ...
+
+    def targets(self, suite: str) -> Sequence[str]:
+        """The targets of its suite; none where it has no such suite. Raises `NotMeasuredError`."""
+        ...
+
+
+FindBase = Callable[[str, str], PlannedRun]
+"""What the base has of a suite and target. Raises `NotMeasuredError`."""
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The runs of both sides, each of the head's before its base's, and by run why there is nothing, or not all."""
+
+    plan: Plan
+    notes: Mapping[Key, str] = field(default_factory=dict)
+
+    @property
+    def cases(self) -> int:
+        """How many cases are measured on both sides."""
+        return sum(len(run.cases) for run in self.plan.runs if run.apart)
+
+    @property
+    def trials(self) -> int:
+        """How many trials that are, on each side."""
+        return sum(run.size for run in self.plan.runs if run.apart)
+
+
+def beside_plan(plan: Plan, report: Report, wanted: Sequence[Retry], base_of: FindBase) -> Pairs:
+    """The trials that settle a doubt, as many on either side, numbered on from all that the head has had.
+
+    Only cases of unchanged definition are measured.
+    """
+    asked = {(each.suite, each.target): each.trials for each in wanted}
+    measured = {(run.suite, run.target): run for run in report.runs}
+    runs: list[PlannedRun] = []
+    notes: dict[Key, str] = {}
+    for run in plan.runs:
+        key = key_of(run)
+        if key not in asked or key not in measured:
+            continue
+        try:
+            pair = _pair(run, base_of(*key), asked[key], _last(measured[key]))
+        except NotMeasuredError as error:
+            notes[key] = str(error)
+            continue
+        runs += pair
+        left = len(asked[key]) - len(pair[0].cases)
+        if left:
+            notes[key] = f"{plural(left, 'case')} of them the base asks otherwise, or not at all"
+    return Pairs(replace(plan, runs=runs), notes)
+
+
+def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: Mapping[str, int]) -> list[PlannedRun]:
+    chosen = [case for case in head.cases if case.id in trials]
+    both = {name: case for name, case in equally_defined(head.cases, base.cases).items() if name in trials}
+    if not both:
+        raise NotMeasuredError("the base asks each of the cases otherwise, or not at all")
+    numbers = {case.id: range(last.get(case.id, 0) + 1, last.get(case.id, 0) + 1 + trials[case.id]) for case in chosen}
+    own = [case for case in chosen if case.id in both]
+    return [
+        replace(head, cases=own, numbers=numbers),
+        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, apart=True),
+    ]
+
+
+def _named(case: Case, name: str) -> Case:
+    """The base's case under today's id: its trials are held against those of that id."""
+    return case if case.id == name else case.model_copy(update={"id": name})
+
+
+def equally_defined(head: Sequence[Case], base: Sequence[Case]) -> dict[str, Case]:
+    """The base's cases that ask what the head's ask, by the head's ids.
+
+    A case that has another id now is the one that went where just one of its definition came and just one went, as
+    for `decide.succession`: a new name may not keep a case from being compared.
+    """
+    known, here = {case.id: case for case in base}, {case.id for case in head}
+    came = _by_definition(case for case in head if case.id not in known)
+    went = _by_definition(case for case in base if case.id not in here)
+    same = {case.id: known[case.id] for case in head if case.id in known}
+    renamed = {
+        cases[0].id: went[definition][0]
+        for definition, cases in came.items()
+        if len(cases) == len(went.get(definition, ())) == 1
+    }
+    pairs = same | renamed
+    return {
+        case.id: pairs[case.id] for case in head if case.id in pairs and pairs[case.id].definition == case.definition
+    }
+
+
+def _by_definition(cases: Iterable[Case]) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        found[case.definition].append(case)
+    return found
+
+
+def _last(run: Run) -> dict[str, int]:
+    """The highest number that a trial of each case has."""
+    numbers: dict[str, int] = {}
+    for result in (*run.cases, *run.confirmation):
+        numbers[result.id] = max(result.trial, numbers.get(result.id, run.trials))
+    return numbers
+
+
+def with_beside(report: Report, pairs: Pairs, done: Executed, commit: str | None) -> Report:
+    """The report with what was measured of both sides beside what was planned.
+
+    A stage that ended early ends no report, unless somebody stopped it, as with the confirm stage.
+    """
+    sides: dict[Key, dict[bool, Run]] = {}
+    for planned, run in zip(pairs.plan.runs, done.runs, strict=True):
+        sides.setdefault(key_of(planned), {})[planned.apart] = run
+    ended = f"it ended early: {done.interrupted}" if done.interrupted else None
+    notes = {key: _joined(pairs.notes.get(key), ended) for key in sides} | {
+        key: note for key, note in pairs.notes.items() if key not in sides
+    }
+    runs = [_with(run, sides.get((run.suite, run.target), {}), notes, commit) for run in report.runs]
+    stopped = done.interrupted if done.interrupted and done.interrupted.startswith(STOPPED) else None
+    warnings = list(dict.fromkeys([*report.warnings, *done.warnings]))
+    return report.model_copy(
+        update={"runs": runs, "warnings": warnings, "interrupted": report.interrupted or stopped},
+    )
+
+
+def _joined(*notes: str | None) -> str | None:
+    return "; ".join(note for note in notes if note) or None
+
+
+def _with(run: Run, sides: Mapping[bool, Run], notes: Mapping[Key, str | None], commit: str | None) -> Run:
+    key = (run.suite, run.target)
+    if not sides and key not in notes:
+        return run
+    base, head = sides.get(True), sides.get(False)
+    beside = Beside(
+        commit=commit,
+        base=base.cases if base else [],
+        head=head.cases if head else [],
+        note=notes.get(key),
+    )
+    return run.model_copy(update={"beside": beside})
+
+
+def key_of(run: PlannedRun) -> Key:
+    """Suite and target."""
+    return run.suite.spec.name, run.target.id
+
+
+# --- suites that are compared with the base -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A plan with the base's side of some suites in it, and, by run, all that the base has there.
+
+    `notes` say, by suite or run, why there is nothing.
+    """
+
+    plan: Plan
+    known: Mapping[Key, PlannedRun]
+    notes: Mapping[str, str]
+
+
+def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
+    """The plan, and all planned trials of these suites on the base's side, too."""
+    known: dict[Key, PlannedRun] = {}
+    notes: dict[str, str] = {}
+    runs: list[PlannedRun] = []
+    here = {key_of(run) for run in plan.runs}
+    for run in plan.runs:
+        runs.append(run)
+        name, target = key = key_of(run)
+        if name not in suites or run.not_measured is not None:
+            continue
+        try:
+            known[key] = base.run(name, target)
+        except NewHereError:
+            continue
+        except NotMeasuredError as error:
+            notes[f"{name} × {target}"] = str(error)
+            continue
+        both = equally_defined(run.cases, known[key].cases)
+        cases = [both[case.id] for case in run.cases if case.id in both]
+        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, apart=True))
+    for name in (name for name in suites if chosen(name, plan.partial.suites if plan.partial else ())):
+        gone, note = _gone(name, here, plan, base)
+        known |= gone
+        if note and not any(key.startswith(f"{name} × ") for key in notes):
+            notes[name] = note
+    return Whole(replace(plan, runs=runs), known, notes)
+
+
+def _gone(suite: str, here: Collection[Key], plan: Plan, base: Base) -> tuple[dict[Key, PlannedRun], str | None]:
+    """The runs of a suite that the base alone has: nobody measures them, and they are missing."""
+    targets = plan.partial.targets if plan.partial else ()
+    try:
+        names = [name for name in base.targets(suite) if chosen(name, targets) and (suite, name) not in here]
+        return {(suite, name): base.run(suite, name) for name in names}, None
+    except NotMeasuredError as error:
+        return {}, str(error)
+
+
+def measured_base(whole: Whole, done: Executed, commit: str | None) -> MeasuredBase:
+    """The base's side of what was run, with the cases that were not measured: they are known, and no more."""
+    results = {key_of(planned): run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if planned.apart}
+    runs = [_with_unmeasured(planned, results.get(key)) for key, planned in whole.known.items()]
+    return MeasuredBase(commit=commit, runs=runs, notes=dict(whole.notes))
+
+
+def _with_unmeasured(planned: PlannedRun, run: Run | None) -> Run:
+    if run is None:
+        subject = make_subject({**planned.suite.subject, **planned.target.subject})
+        run = Run(
+            suite=planned.suite.spec.name,
+            kind=planned.kind.name,
+            target=planned.target.id,
+            trials=planned.trials,
+            random=planned.target.random,
+            subject=subject,
+        )
+    there = {result.id for result in run.cases}
+    left = [
+        Result(
+            id=case.id, category=case.category, definition=case.definition, status=Status.SKIPPED, reason=NOT_MEASURED
+        )
+        for case in planned.cases
+        if case.id not in there
+    ]
+    return run.model_copy(update={"cases": [*run.cases, *left]})

@@ -1,0 +1,82 @@
+"""What a rule gets to see, and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from evalward.safety.model import Finding, Level
+from evalward.safety.options import Options, leading_options, parse_options, spec
+from evalward.safety.scope import Scope
+from evalward.safety.targets import Target, locate
+from evalward.safety.words import Flow, Word, literal, names, show
+
+SHELLS = names("sh bash dash zsh ksh mksh ash rbash fish csh tcsh")
+"""Programs that read commands from their input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A further command that a program runs: given as ``words``, or as ``script`` text for a shell.
+
+    ``flow`` is a script of which only the origin may be known. ``inline`` runs it in the same shell
+    (``eval``), otherwise changes of variables and folder do not come back. ``privileged`` is ``None`` to
+    inherit. ``arguments`` become ``$1`` and so on.
+    """
+
+    words: tuple[Word, ...] = ()
+    script: Word | None = None
+    flow: Flow | None = None
+    stdin: Flow | None = None
+    privileged: bool | None = None
+    inline: bool = False
+    arguments: tuple[Word, ...] = ()
+    elsewhere: bool = False
+    """In another folder or on another machine: relative paths mean nothing known."""
+
+
+Answer = Finding | Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One program with its arguments and surroundings. ``piped``: what it prints goes to another command."""
+
+    program: str
+    args: tuple[Word, ...]
+    scope: Scope
+    stdin: Flow | None = None
+    privileged: bool = False
+    piped: bool = False
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The program and its arguments."""
+        return (literal(self.program), *self.args)
+
+    @property
+    def text(self) -> str:
+        """The call as one line for messages."""
+        return show(self.words)
+
+    def options(self, known: str = "") -> Options:
+        """Parse all arguments; see ``options.spec`` for the notation."""
+        return parse_options(self.args, spec(known))
+
+    def leading(self, known: str = "") -> Options:
+        """Parse the options in front of the first operand."""
+        return leading_options(self.args, spec(known))
+
+    def find(self, rule: str, level: Level, message: str) -> Finding:
+        """Return a finding about this call."""
+        return Finding(rule, level, self.text, message)
+
+    def places(self, words: Iterable[Word]) -> Iterator[tuple[Word, Target]]:
+        """Return every word with each target that it may have."""
+        for word in words:
+            for folder in self.scope.folders:
+                yield word, locate(word, folder)
+
+    def with_args(self, args: tuple[Word, ...]) -> Call:
+        """Return the same call with other arguments."""
+        return replace(self, args=args)

@@ -1,0 +1,239 @@
+"""Clusters: kubectl and its relatives, charts, and what sets clusters up or takes them down."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.model import HIGH, MODERATE, SAFE
+from evalward.safety.options import Options
+from evalward.safety.registry import Row, judge_rows, rule, table
+from evalward.safety.words import names
+
+_KUBECTL = (
+    "n/namespace: context: kubeconfig: l/selector: f/filename: o/output: c/container: s/server: user: "
+    "cluster: replicas: field-selector: grace-period: p/patch: type: as: token: timeout: image: dry-run: "
+    "cascade: A/all-namespaces all clusterrole: serviceaccount: group: overrides: profile: address: "
+    "accept-hosts: force raw"
+)
+_KUBECTL_VERBS = names(
+    "exec delete get describe apply create scale drain replace logs rollout config label annotate taint run debug "
+    "proxy patch edit set adm policy cordon uncordon auth explain top cp expose autoscale wait diff"
+)
+_CLUSTER = "deletes or empties parts of a cluster"
+_RIGHTS = "gives rights in a cluster"
+_HOST = "runs with all powers of the host"
+_READING_ROLES = names("view")
+
+_KUBECTL_ROWS = (
+    Row("drain|evict", HIGH, "cluster.drain", "takes a node out of a cluster"),
+    Row("replace", HIGH, "cluster.delete", _CLUSTER, needs="force"),
+    Row("apply", HIGH, "cluster.delete", _CLUSTER, needs="prune"),
+    Row("adm top|inspect|must-gather|node-logs|verify-*", SAFE, "", ""),
+    Row("adm|policy", HIGH, "cluster.rights", "administers a cluster"),
+    Row("config view", HIGH, "credential.read", "shows credentials of a cluster", needs="raw"),
+    Row("config delete-*|unset", MODERATE, "cluster.config", "changes the configuration"),
+    Row(
+        "cordon|uncordon|taint|label|annotate|patch|edit|set|apply|create|rollout|scale|autoscale|run|expose|cp",
+        MODERATE,
+        "cluster.change",
+        "changes a cluster",
+    ),
+)
+
+
+@rule("kubectl oc")
+def kubectl(call: Call) -> Iterator[Answer]:
+    """Judge commands in pods, deletion, scaling, rights and secrets."""
+    options = call.options(_KUBECTL)
+    texts = [word.text for word in options.operands]
+    start = next((at for at, text in enumerate(texts[:3]) if text in _KUBECTL_VERBS), 0)
+    texts = texts[start:]  # in front of the verb stands a value of an option that is not known here
+    verb = texts[0] if texts else ""
+    if verb == "exec":
+        yield from _in_pod(call)
+    elif options.enabled("dry-run"):
+        return
+    elif verb == "delete":
+        level = MODERATE if _is_narrow(texts, options) else HIGH
+        yield call.find("cluster.delete", level, _CLUSTER)
+    elif verb == "get" and texts[1:2] and texts[1].split("/")[0] in ("secret", "secrets"):
+        if options.has("o") and "name" not in [word.text for word in options.all_values("o")]:
+            yield call.find("credential.read", HIGH, "shows secrets of a cluster")
+    else:
+        yield from _rights(call, verb, texts, options)
+        yield from _emptied(call, verb, texts, options)
+        yield from judge_rows(call, options, _KUBECTL_ROWS)
+
+
+@rule("k3s microk8s k0s minikube")
+def bundled(call: Call) -> Iterator[Answer]:
+    """Small distributions bring ``kubectl`` along as a subcommand."""
+    operands = call.leading("p: profile:").operands
+    if operands and operands[0].text in ("kubectl", "kc"):
+        yield Launch(words=operands, stdin=call.stdin)
+
+
+def _is_narrow(texts: list[str], options: Options) -> bool:
+    """One pod or job comes back or was done anyway; pods that have ended do nothing any more."""
+    kinds = ("pod", "pods", "po", "job", "jobs", "event", "events")
+    words = texts[1].split("/") + texts[2:] if len(texts) > 1 else []
+    if not words or words[0] not in kinds:
+        return False
+    ended = [word.text in _ENDED for word in options.all_values("field-selector")]
+    if ended:
+        return all(ended)
+    return len(words) == 2 and not options.has("all", "A", "l", "force", "f", "now")
+
+
+_ENDED = ("status.phase=Failed", "status.phase==Failed", "status.phase=Succeeded", "status.phase==Succeeded")
+
+
+def _rights(call: Call, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:
+    """Who may do what, and what may leave its container."""
+    role = options.value("clusterrole")
+    if verb == "create" and texts[1:2] in (["clusterrolebinding"], ["rolebinding"]):
+        reads = role is not None and role.text in _READING_ROLES
+        yield call.find("cluster.rights", MODERATE if reads else HIGH, _RIGHTS)
+    elif verb == "label" and any(text.endswith("/enforce=privileged") for text in texts):
+        yield call.find("cluster.rights", HIGH, "lets pods run with all powers of the host")
+    elif verb in ("run", "debug") and _is_privileged(options):
+        yield call.find("container.privileged", HIGH, _HOST)
+    elif verb == "proxy" and _everybody(options):
+        yield call.find("cluster.rights", HIGH, "lets everybody on the network control a cluster")
+
+
+def _is_privileged(options: Options) -> bool:
+    overrides = " ".join(word.text for word in options.all_values("overrides"))
+    escapes = re.search(r"\"(?:privileged|hostPID|hostIPC|hostNetwork)\"\s*:\s*true|\"hostPath\"", overrides)
+    return options.enabled("privileged") or bool(escapes) or "sysadmin" in _texts(options, "profile")
+
+
+def _everybody(options: Options) -> bool:
+    """Say whether a proxy listens beyond this machine."""
+    local = ("127.0.0.1", "localhost", "::1")
+    return any(text not in local for text in _texts(options, "address"))
+
+
+def _texts(options: Options, name: str) -> list[str]:
+    return [word.text for word in options.all_values(name)]
+
+
+def _emptied(call: Call, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:
+    """No replicas: the service is gone. A taint that does not tolerate what runs: so is the node."""
+    if verb in ("scale", "autoscale") and "0" in _texts(options, "replicas"):
+        yield call.find("cluster.scale", HIGH, "takes a service away")
+    elif verb == "taint" and any(text.endswith(":NoExecute") for text in texts):
+        yield call.find("cluster.drain", HIGH, "takes a node out of a cluster")
+    elif verb == "patch" and any(re.search(r"\"replicas\"\s*:\s*0\b", text) for text in _texts(options, "p")):
+        yield call.find("cluster.scale", HIGH, "takes a service away")
+
+
+def _in_pod(call: Call) -> Iterator[Answer]:
+    texts = [word.text for word in call.args]
+    after = texts.index("--") + 1 if "--" in texts else None
+    words = call.options(_KUBECTL).operands[2:] if after is None else call.args[after:]
+    if words:
+        yield Launch(words=words, stdin=call.stdin, elsewhere=True)
+
+
+_CHANGES = "changes a cluster"
+table(
+    "helm",
+    "n/namespace: f/values: kube-context: set: version: dry-run",
+    [
+        Row("*", SAFE, "", "", needs="dry-run"),
+        Row("uninstall|delete|del|un|destroy", HIGH, "cluster.delete", _CLUSTER),
+        Row("install|upgrade|rollback", MODERATE, "cluster.change", _CHANGES),
+    ],
+)
+table(
+    "helmfile",
+    "e/environment: f/file: l/selector: n/namespace: set: kube-context:",
+    [
+        Row("delete|destroy", HIGH, "cluster.delete", _CLUSTER),
+        Row("apply|sync|charts", MODERATE, "cluster.change", _CHANGES),
+    ],
+)
+table(
+    "argocd flux istioctl linkerd cilium velero",
+    "n/namespace: s/silent y/yes dry-run context: kubeconfig: l/selector:",
+    [
+        Row("*", SAFE, "", "", needs="dry-run"),
+        Row("uninstall|delete", HIGH, "cluster.delete", _CLUSTER),
+        Row("* delete|rm|remove", HIGH, "cluster.delete", _CLUSTER),
+        Row("app terminate-op|rollback|set|sync", MODERATE, "cluster.change", _CHANGES),
+        Row(
+            "install|upgrade|create|bootstrap|suspend|resume|restore|backup|schedule",
+            MODERATE,
+            "cluster.change",
+            _CHANGES,
+        ),
+    ],
+)
+table(
+    "kops",
+    "name: state: f/filename: y/yes",
+    [
+        Row("delete", HIGH, "cluster.delete", _CLUSTER, needs="y"),
+        Row("delete", MODERATE, "cluster.delete", "shows what would go"),
+    ],
+)
+table(
+    "tilt skaffold devspace",
+    "p: f: n: context: delete-namespaces",
+    [
+        Row("down", HIGH, "cluster.delete", _CLUSTER, needs="delete-namespaces"),
+        Row("delete|purge", HIGH, "cluster.delete", _CLUSTER),
+        Row("down|up|dev|run|deploy|ci", MODERATE, "cluster.change", _CHANGES),
+    ],
+)
+_LOCAL = "deletes local clusters"
+table(
+    "minikube kind k3d colima limactl",
+    "p/profile: n/name: a/all purge f/force",
+    [
+        Row("delete|cluster", HIGH, "cluster.local", _LOCAL, needs="a purge", unless="list"),
+        Row("delete", MODERATE, "cluster.local", _LOCAL),
+        Row("cluster|stop delete", MODERATE, "cluster.local", _LOCAL),
+    ],
+)
+table(
+    "k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh k3s-killall.sh rke2-killall.sh",
+    "",
+    [Row("", HIGH, "cluster.delete", _CLUSTER)],
+)
+table(
+    "kubeadm microk8s k0s rke talosctl",
+    "n/nodes: e/endpoints: config: dry-run",
+    [
+        Row("*", SAFE, "", "", needs="dry-run"),
+        Row("reset|remove", HIGH, "cluster.delete", _CLUSTER),
+        Row("shutdown|reboot", HIGH, "machine.down", "stops or restarts the machine"),
+        Row("upgrade plan|diff", SAFE, "", ""),
+        Row("stop", HIGH, "service.stop", "stops a service"),
+        Row("init|join|upgrade|up|enable|disable|apply-config|bootstrap", MODERATE, "cluster.change", _CHANGES),
+    ],
+)
+table(
+    "docker-machine",
+    "f y",
+    [
+        Row("rm", HIGH, "machine.delete", "deletes a virtual machine"),
+        Row("stop|kill|restart", MODERATE, "machine.stop", "stops a virtual machine"),
+    ],
+)
+_STORAGE = "deletes what a cluster stores"
+table(
+    "ceph rados rbd",
+    "p/pool: i: n: c: f: format:",
+    [
+        Row("osd pool delete|rm", HIGH, "cluster.storage", _STORAGE),
+        Row("osd purge|destroy|rm|lost|out|down", HIGH, "cluster.storage", _STORAGE),
+        Row("fs rm|fail", HIGH, "cluster.storage", _STORAGE),
+        Row("purge|rmpool|rm|remove", HIGH, "cluster.storage", _STORAGE),
+        Row("snap purge|rm|remove", HIGH, "cluster.storage", _STORAGE),
+        Row("auth del|rm", HIGH, "cluster.rights", "takes rights away"),
+    ],
+)

@@ -1,0 +1,87 @@
+"""`evalward check` where a doubt is left: the commit of the baseline is measured beside the files here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.git_repo import commit, init
+from support.live_runs import Repo, model_of, task, timeless
+from support.model_server import ModelServer
+from support.two_sides import TwoSided, two_sided
+
+NAMES = ("one", "two", "three", "four", "five", "six")
+TASKS = [task(name) for name in NAMES]
+MORE = {"policy": [{"metric": "pass_rate", "max_drop": 0.02}], "confirm": {"trials": 2, "base_trials": 3, "at_most": 9}}
+SUITE = {"system": "prompt.md"}
+TRIAL_USD = 2 * (70 * 1 + 20 * 0.1 + 30 * 10) / 1e6  # two turns
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Iterator[Repo]:
+    """A commit with its baseline, and a changed prompt in the working tree."""
+    with ModelServer(model_of(TASKS)) as server:
+        repo = Repo(tmp_path, server)
+        init(tmp_path)
+        repo.write(tasks=TASKS, suite=SUITE, more=MORE, concurrency=1)
+        (tmp_path / "prompt.md").write_text("The bases way.")
+        commit(tmp_path, {".gitignore": "evalward-out\n"})
+        assert repo.run("run").code == 0
+        assert repo.run("baseline", "update").code == 0
+        (tmp_path / "prompt.md").write_text("The heads way.")
+        yield repo
+
+
+def sided(repo: Repo, **failing: tuple[str, ...]) -> TwoSided:
+    script = two_sided(TASKS, **failing)
+    repo.server.settings = replace(repo.server.settings, script=script)
+    return script
+
+
+def beside(repo: Repo) -> dict[str, Any]:
+    (run,) = repo.report()["runs"]
+    return dict(run["beside"])
+
+
+def statuses(results: list[dict[str, Any]]) -> list[str]:
+    return [each["status"] for each in results]
+
+
+def test_commit_of_the_baseline__is_measured__and_resumed(repo: Repo) -> None:
+    script = sided(repo, heads=("one",), bases=())
+    done = repo.run("check")
+    known = json.loads((repo.root / ".evalward/baseline.json").read_text())["provenance"]["commit"]
+    assert f"1 case, 3 trials on each side, the base commit {known[:7]} beside this one." in done.err, done.err
+    assert (statuses(beside(repo)["head"]), statuses(beside(repo)["base"])) == (["failed"] * 3, ["passed"] * 3)
+    assert script.said[-6:] == [("heads", "one"), ("bases", "one")] * 3
+    before, asked = repo.report(), len(repo.asked())
+    again = repo.run("check", "--resume")
+    assert (again.code, len(repo.asked())) == (done.code, asked), again.err
+    assert timeless(repo.report()) == timeless(before)
+
+
+def test_budget_spent_meanwhile__leaves_what_there_is(repo: Repo) -> None:
+    repo.write(tasks=TASKS, suite=SUITE, more={**MORE, "budget_usd": 10.5 * TRIAL_USD}, concurrency=1)
+    sided(repo, heads=("one",), bases=())
+    done = repo.run("check")
+    assert beside(repo)["note"].startswith("it ended early: budget"), done.err
+    assert repo.report()["interrupted"] is None
+    assert "skipped" in statuses(beside(repo)["base"])
+    assert done.code in {0, 1}, done.err
+
+
+def test_baseline_of_a_commit_that_is_not_here__is_a_note(repo: Repo) -> None:
+    sided(repo, heads=("one",), bases=())
+    path = repo.root / ".evalward/baseline.json"
+    known = json.loads(path.read_text())
+    known["provenance"]["commit"] = "c" * 40
+    path.write_text(json.dumps(known))
+    done = repo.run("check")
+    why = "the commit of the baseline, cccccccccccc, is not in the repository here; fetch it"
+    assert (beside(repo)["note"], beside(repo)["base"]) == (why, []), done.err
+    assert f"In doubt: live × openai/gpt-5: {why}." in done.err
