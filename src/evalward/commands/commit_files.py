@@ -52,12 +52,12 @@ def base_of_baseline(
 
     Raises `InputError` for a name that no commit has.
     """
-    revision = named or (baseline.provenance.commit if baseline else None)
+    revision = named if named is not None else baseline.provenance.commit if baseline else None
     if revision is None:
         what = "the baseline doesn't say of which commit it is" if baseline else "there is no baseline"
         return None, BaseSide(why_not=f"{what}; name a commit with --base")
     tree = GitTree(loaded.root, search_path=search_path)
-    sha, prefix = tree.resolve(revision), tree.prefix()
+    sha, prefix = tree.resolve(revision) if revision else None, tree.prefix()
     if sha is None or prefix is None:
         if named is not None:
             raise wrong("--base", f"there is no commit {named!r} here", "Name a branch, a tag or a commit.")
