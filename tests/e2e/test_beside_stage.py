@@ -65,6 +65,38 @@ def test_commit_of_the_baseline__is_measured__and_resumed(repo: Repo) -> None:
     assert timeless(repo.report()) == timeless(before)
 
 
+def test_model_upgrade__is_measured_beside_the_model_that_it_replaces(repo: Repo) -> None:
+    (repo.root / "prompt.md").write_text("The bases way.")
+    upgraded = {"targets": [{"id": "openai/gpt-4.1", "replaces": "openai/gpt-5"}], **SUITE}
+    repo.write(tasks=TASKS, suite=upgraded, more=MORE, concurrency=1)
+    script = sided(repo, **{"gpt-4.1": ("one",), "gpt-5": ()})
+    done = repo.run("check")
+    assert (statuses(beside(repo)["head"]), statuses(beside(repo)["base"])) == (["failed"] * 3, ["passed"] * 3)
+    assert script.said[-6:] == [("gpt-4.1", "one"), ("gpt-5", "one")] * 3
+    assert "0 of 3 trials passed here and 3 of 3 of the base" in " ".join(done.err.split())
+    assert "openai/gpt-5 → openai/gpt-4.1" in done.err
+
+
+def test_renamed_suite__is_measured_beside_the_one_that_it_replaces(repo: Repo) -> None:
+    repo.write(tasks=TASKS, suite={"name": "new", "replaces": "live", **SUITE}, more=MORE, concurrency=1)
+    sided(repo, heads=("one",), bases=())
+    done = repo.run("check")
+    assert (statuses(beside(repo)["head"]), statuses(beside(repo)["base"])) == (["failed"] * 3, ["passed"] * 3), (
+        done.err
+    )
+
+
+def test_model_that_has_no_key_any_more__is_a_note(repo: Repo) -> None:
+    """The base's provider is another one, whose key nobody sets since the upgrade."""
+    config = json.loads((repo.root / "evalward.yml").read_text())
+    config["providers"]["openai"]["key_env"] = "OLD_KEY"
+    config["suites"][0]["targets"] = [{"id": "openai-responses/gpt-5", "replaces": "openai/gpt-5"}]
+    (repo.root / "evalward.yml").write_text(json.dumps(config))
+    sided(repo, heads=("one",), bases=())
+    done = repo.run("check")
+    assert beside(repo)["note"] == "openai/gpt-5 needs a key, and OLD_KEY is not set", done.err
+
+
 def test_budget_spent_meanwhile__leaves_what_there_is(repo: Repo) -> None:
     repo.write(tasks=TASKS, suite=SUITE, more={**MORE, "budget_usd": 10.5 * TRIAL_USD}, concurrency=1)
     sided(repo, heads=("one",), bases=())

@@ -94,7 +94,7 @@ class Sides:
             return None if found is None else [m.BaseFile(path=f.path, program=f.program, link=f.link) for f in found]
 
         side = m.BaseSide(commit=self.base, config="evalward.yml").model_copy(update=changes)
-        return BaseCommit(side, loaded, {}, None, there.read, listed, self.into)
+        return BaseCommit(side, loaded, {"ANTHROPIC_API_KEY": "held"}, None, there.read, listed, self.into)
 
     def head(self, target: str = CLAUDE) -> PlannedRun:
         plan = make_plan(load_config(self.folder / "evalward.yml"), Selection(targets=[target]))

@@ -19,12 +19,16 @@ from evalward.records.policy import Confirm, Limits, Policy, Rule
 
 @dataclass(frozen=True)
 class Retry:
-    """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side."""
+    """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side.
+
+    `was`: the suite and target that the run takes the place of. On the base's side it is these that are measured.
+    """
 
     suite: str
     target: str
     trials: Mapping[str, int]
     beside: bool = False
+    was: tuple[str, str] | None = None
 
     @property
     def name(self) -> str:

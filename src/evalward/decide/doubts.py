@@ -77,7 +77,9 @@ def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retry
     if not doubtful:
         return None
     ids = [case.id for case in doubtful]
-    return Retry(run.suite, run.target, evenly(ids, confirm.base_trials, _most(run, ids, confirm)), beside=True)
+    trials = evenly(ids, confirm.base_trials, _most(run, ids, confirm))
+    was = (run.replaced.suite, run.replaced.target) if run.replaced is not None else None
+    return Retry(run.suite, run.target, trials, beside=True, was=was)
 
 
 def _most(run: RunComparison, cases: Sequence[str], confirm: Confirm) -> int:

@@ -73,7 +73,7 @@ def beside_plan(plan: Plan, report: Report, wanted: Sequence[Retry], base_of: Fi
 
     Only cases of unchanged definition are measured.
     """
-    asked = {(each.suite, each.target): each.trials for each in wanted}
+    asked = {(each.suite, each.target): each for each in wanted}
     measured = {(run.suite, run.target): run for run in report.runs}
     runs: list[PlannedRun] = []
     notes: dict[Key, str] = {}
@@ -82,12 +82,12 @@ def beside_plan(plan: Plan, report: Report, wanted: Sequence[Retry], base_of: Fi
         if key not in asked or key not in measured:
             continue
         try:
-            pair = _pair(run, base_of(*key), asked[key], _last(measured[key]))
+            pair = _pair(run, base_of(*(asked[key].was or key)), asked[key].trials, _last(measured[key]))
         except NotMeasuredError as error:
             notes[key] = str(error)
             continue
         runs += pair
-        left = len(asked[key]) - len(pair[0].cases)
+        left = len(asked[key].trials) - len(pair[0].cases)
         if left:
             notes[key] = f"{plural(left, 'case')} of them the base asks otherwise, or not at all"
     return Pairs(replace(plan, runs=runs), notes)
@@ -153,8 +153,10 @@ def with_beside(report: Report, pairs: Pairs, done: Executed, commit: str | None
     A stage that ended early ends no report, unless somebody stopped it, as with the confirm stage.
     """
     sides: dict[Key, dict[bool, Run]] = {}
+    key: Key = ("", "")
     for planned, run in zip(pairs.plan.runs, done.runs, strict=True):
-        sides.setdefault(key_of(planned), {})[planned.apart] = run
+        key = key if planned.apart else key_of(planned)  # the base's follows, under its own name
+        sides.setdefault(key, {})[planned.apart] = run
     ended = f"it ended early: {done.interrupted}" if done.interrupted else None
     notes = {key: _joined(pairs.notes.get(key), ended) for key in sides} | {
         key: note for key, note in pairs.notes.items() if key not in sides

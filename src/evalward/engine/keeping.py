@@ -34,6 +34,11 @@ class Retry(Protocol):
         """As many of the base's, too, side by side with them."""
         ...
 
+    @property
+    def was(self) -> tuple[str, str] | None:
+        """The suite and target of the base's that the run takes the place of, where these aren't its own."""
+        ...
+
 
 class Keeping(Protocol):
     """An output folder, wherever it is."""

@@ -189,7 +189,7 @@ class Services:
         except NoRoomError as error:
             self.unwritten = error  # told at the end, after what was measured
         again = [
-            m.Again(suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside)
+            m.Again(suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside, was=one.was)
             for one in self.retries(report)
         ]
         return m.written(m.Agains(retries=again))

@@ -105,6 +105,8 @@ class BaseCommit:
         self._files.write(self.folder)
         plan = make_plan(self._config, Selection(suites=[name], targets=[target]), self.env, self.asker)
         run = next(run for run in plan.runs if run.target.id == target)
+        if run.target.missing_key is not None:
+            raise NotMeasuredError(f"{target} needs a key, and {run.target.missing_key} is not set")
         if any(_is_installed(case) for case in run.cases):
             raise NotMeasuredError("the tool is installed on this machine, and so is the same on both sides")
         return run

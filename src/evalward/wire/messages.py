@@ -275,12 +275,16 @@ class FoundTrial(Record):
 
 
 class Again(Record):
-    """Fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side."""
+    """Fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side.
+
+    `was`: the suite and target of the base's that the run takes the place of.
+    """
 
     suite: str
     target: str
     trials: dict[str, Count]
     beside: bool = False
+    was: tuple[str, str] | None = None
 
 
 class Agains(Record):
