@@ -5,12 +5,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import Judging
 from evalward.decide.pooling import Measured
-from evalward.github.event import EventPlan
-from evalward.github.settings import Runner, Settings
 from evalward.github.spoken import COMMAND
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError
@@ -18,6 +17,10 @@ from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Accepting
 from evalward.render.names import quoted
+
+if TYPE_CHECKING:
+    from evalward.github.event import EventPlan
+    from evalward.github.settings import Runner, Settings
 
 REASON = "intended"
 WORKFLOW = "baseline-accept.yml"
