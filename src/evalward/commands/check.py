@@ -87,8 +87,7 @@ def check(world: World, options: CheckOptions) -> int:
         output = services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         judgement = judge_report(report, baseline, policy, history, anchor)
-        partial = options.selection.partial
-        accept = Accepting() if partial else _accepting(loaded, options, report, judging, judgement)
+        accept = _accepting(loaded, options, report, judging, judgement)
         context = Context(
             head_sha=report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,

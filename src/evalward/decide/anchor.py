@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalward.decide.history_file import case_lists, report_identity, short_digest
+from evalward.decide.pooling import run_key
 from evalward.decide.sentences import chance, shown, shown_delta
 from evalward.decide.statistics.multiple import holm
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
@@ -27,7 +28,7 @@ from evalward.records.metric import EPSILON, Metric
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status
 from evalward.records.trend import Level, Trend
-from evalward.records.verdict import OUTCOMES, STAGES, Judgement, Outcome, Reason, RuleOutcome, Verdict
+from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict
 
 RECENT = 5
 """So many of the last measurements speak beside this one, and so many of the oldest are an anchor."""
@@ -147,9 +148,8 @@ def _released(
 
 
 def _of_run(baseline: Baseline | None, run: Run) -> BaselineRun | None:
-    key = (run.suite, run.target, run.kind)
     runs = baseline.runs if baseline else ()
-    return next((each for each in runs if (each.suite, each.target, each.kind) == key), None)
+    return next((each for each in runs if run_key(each) == run_key(run)), None)
 
 
 def _oldest(past: Sequence[HistoryEntry], lists: Mapping[str, dict[str, str]], accepted: str) -> _Source | None:
@@ -309,10 +309,7 @@ def _told(verdict: Verdict, lost: Sequence[AnchorFinding], *, blocks: bool) -> V
         return verdict
     if not blocks:
         return verdict.model_copy(update={"warnings": [*verdict.warnings, *map(anchor_sentence, lost)]})
-    reasons = [*verdict.reasons, *map(_reason, lost)]
-    reasons.sort(key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
-    first = reasons[0]
-    return verdict.model_copy(update={"reasons": reasons, "outcome": first.outcome, "headline": first.message})
+    return verdict.with_reasons([_reason(each) for each in lost])
 
 
 def anchor_sentence(found: AnchorFinding) -> str:

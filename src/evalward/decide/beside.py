@@ -55,7 +55,8 @@ def side_by_side(run: Run, seen: Sequence[Seen]) -> SideBySide | None:
     """What came of it, `None` where the base was not measured again."""
     if run.beside is None:
         return None
-    base, head = (Tally.of([r for each in seen for r in results(each.aside)]) for results in (_base, _head))
+    base = Tally.of([result for each in seen for result in each.aside.base])
+    head = Tally.of([result for each in seen for result in each.aside.head])
     if base is None or head is None:
         why = run.beside.note or "no case has a valid trial on both sides"
         return SideBySide(commit=run.beside.commit, unusable=why)
@@ -69,14 +70,6 @@ def side_by_side(run: Run, seen: Sequence[Seen]) -> SideBySide | None:
         note=run.beside.note,
         drifted=_drift(seen) <= DRIFT,
     )
-
-
-def _base(aside: Aside) -> Sequence[Result]:
-    return aside.base
-
-
-def _head(aside: Aside) -> Sequence[Result]:
-    return aside.head
 
 
 def _drift(seen: Sequence[Seen]) -> float:

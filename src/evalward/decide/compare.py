@@ -159,6 +159,7 @@ def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Mea
     now = balanced([sides.now[case_id] for case_id in comparable], measure)
     replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
     replayed = [details for details in replayed if details.replayed]
+    again = _again(run)
     return RunComparison(
         suite=run.suite,
         kind=run.kind,
@@ -185,7 +186,8 @@ def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Mea
         cases=_with_old_names(_case_changes(sides), pair) if base else _first_seen(sides),
         confirmation=_confirmation(run, sides),
         beside=side_by_side(run, _seen(sides)),
-        **_again(run),
+        again=len(again),
+        again_errors=sum(result.status is Status.ERROR and not _unjudged(result) for result in again),
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
@@ -233,11 +235,9 @@ def _seen(sides: Sides) -> list[Seen]:
     return found
 
 
-def _again(run: Run) -> dict[str, int]:
-    """How many trials were made beside the planned ones, and how many of them broke."""
-    made = [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
-    broke = sum(result.status is Status.ERROR and not _unjudged(result) for result in made)
-    return {"again": len(made), "again_errors": broke}
+def _again(run: Run) -> list[Result]:
+    """The trials that were made beside the planned ones."""
+    return [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
 
 
 def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:

@@ -22,7 +22,8 @@ def corrected(questions: Sequence[Question | None], found: Sequence[Evidence | N
     for key, evidence in zip(keys, found, strict=True):
         if key is not None and evidence is not None:
             least[key] = min(least.get(key, 1.0), 1.0 if evidence.p is None else evidence.p / evidence.share)
-    parts, factors = _parts(least), _factors(least)
+    parts = _parts(least)
+    factors = _factors(least, parts)
     grown = [_with(key, evidence, factors) for key, evidence in zip(keys, found, strict=True)]
     return [
         evidence.model_copy(update={"fewest": fewest(question, parts.get(key, 1.0) if key else 1.0)})
@@ -85,9 +86,9 @@ def _parts(least: Mapping[_Asks, float]) -> dict[_Asks, float]:
     return {key: shares[key.outcome] / total for key in least}
 
 
-def _factors(least: Mapping[_Asks, float]) -> dict[_Asks, tuple[float, int]]:
+def _factors(least: Mapping[_Asks, float], parts: Mapping[_Asks, float]) -> dict[_Asks, tuple[float, int]]:
     """By how much each question's p grows, and how many questions there are."""
-    grown = weighted_holm(list(least.values()), list(_parts(least).values()))
+    grown = weighted_holm(list(least.values()), list(parts.values()))
     return {
         key: (corrected / p if p else 1.0, len(least)) for (key, p), corrected in zip(least.items(), grown, strict=True)
     }

@@ -27,7 +27,7 @@ from evalward.records.policy import Policy
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status
 from evalward.records.tries import MOST_TRIALS, Ends, TriedRun, Try
-from evalward.records.verdict import OUTCOMES, STAGES, Judgement, Outcome, Reason, RuleOutcome, Verdict
+from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict
 
 REFUTED = 0.5
 """p of all trials together from which on they no longer point the way of a try that failed."""
@@ -118,12 +118,8 @@ def judged_again(judgement: Judgement, report: Report, baseline: Baseline | None
 def _with(
     judgement: Judgement, verdict: Verdict, reasons: Sequence[Reason] = (), warnings: Sequence[str] = ()
 ) -> Judgement:
-    every = [*verdict.reasons, *reasons]
-    every.sort(key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
-    update: dict[str, object] = {"warnings": [*verdict.warnings, *warnings]}
-    if reasons:
-        update |= {"reasons": every, "outcome": every[0].outcome, "headline": every[0].message}
-    return judgement.model_copy(update={"verdict": verdict.model_copy(update=update)})
+    warned = verdict.model_copy(update={"warnings": [*verdict.warnings, *warnings]})
+    return judgement.model_copy(update={"verdict": warned.with_reasons(reasons)})
 
 
 def _told(tries: Sequence[Try]) -> str:

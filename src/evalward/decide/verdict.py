@@ -13,13 +13,13 @@ from evalward.decide.passing import all_well
 from evalward.decide.remedies import remedy
 from evalward.decide.rules import apply_rules, holds_for, judged
 from evalward.decide.samples import Samples
-from evalward.decide.sentences import shown_apart
+from evalward.decide.sentences import shown_apart, some_of
 from evalward.decide.uncompared import beside_compared
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.result import NOT_RUN
-from evalward.records.verdict import OUTCOMES, STAGES, Outcome, Reason, RuleOutcome, Verdict
+from evalward.records.verdict import Outcome, Reason, RuleOutcome, Verdict, in_order
 
 
 def judge(
@@ -40,7 +40,7 @@ def judge(
         *_from_rules(rules, comparison, policy),
         *_unmeasured(comparison, policy, invalid),
     ]
-    reasons.sort(key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
+    reasons = in_order(reasons)
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
@@ -165,7 +165,7 @@ def _missing_cases(run: RunComparison, policy: Policy) -> list[Reason]:
     ids = [case.id for case in gone]
     if not ids:
         return []
-    some = ", ".join(ids[:3]) + (", …" if ids[3:] else "")
+    some = some_of(ids)
     named = f"the case {some}" if len(ids) == 1 else f"{len(ids)} cases ({some})"
     notes = "; ".join(sorted({case.note for case in gone if case.note}))
     why = f"could not be run: {notes}" if notes else f"of the baseline {'is' if len(ids) == 1 else 'are'} missing"

@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalward.decide.compare import NOTHING, Measure
+from evalward.decide.sentences import some_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, baseline_trial
 from evalward.records.comparison import BaseNow, Comparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report, Run
 from evalward.records.result import Result, Status
-from evalward.records.verdict import OUTCOMES, STAGES, Outcome, Reason, Verdict
+from evalward.records.verdict import Outcome, Reason, Verdict
 
 _BY_NAME = "the base is measured under its own names"
 _RENAMED = (
@@ -114,13 +115,7 @@ def baseless(report: Report, policy: Policy) -> list[str]:
 def with_unmeasured_base(verdict: Verdict, report: Report, policy: Policy) -> Verdict:
     """The verdict, and what could not be compared because the base was not, or not well enough, measured."""
     verdict = verdict.model_copy(update={"warnings": [*verdict.warnings, *_warnings(report)]})
-    reasons = [*_reasons(report, policy), *_evaded(verdict, report, policy)]
-    if not reasons:
-        return verdict
-    joined = sorted(
-        [*verdict.reasons, *reasons], key=lambda one: (OUTCOMES.index(one.outcome), STAGES.index(one.stage))
-    )
-    return verdict.model_copy(update={"reasons": joined, "outcome": joined[0].outcome, "headline": joined[0].message})
+    return verdict.with_reasons([*_reasons(report, policy), *_evaded(verdict, report, policy)])
 
 
 def _reasons(report: Report, policy: Policy) -> Iterator[Reason]:
@@ -169,8 +164,7 @@ def _broken(run: Run, policy: Policy) -> Iterator[Reason]:
     lost = sorted({result.id for result in tried} - valid)
     errors = sum(result.status is Status.ERROR for result in tried)
     if lost and errors > policy.limits.max_error_rate * len(tried) + EPSILON:
-        some = ", ".join(lost[:3]) + (", …" if lost[3:] else "")
-        message = f"{run.name}: {errors} of {len(tried)} trials of the base broke, so {some} can't be compared"
+        message = f"{run.name}: {errors} of {len(tried)} trials of the base broke, so {some_of(lost)} can't be compared"
         yield _inconclusive(message, run, "Not the target's fault. Run it again.", lost)
 
 
@@ -181,8 +175,7 @@ def _warnings(report: Report) -> list[str]:
         valid = {result.id for result in run.cases if result.valid}
         lost = sorted({result.id for result in run.cases if result.status is Status.ERROR} - valid)
         if lost:
-            some = ", ".join(lost[:3]) + (", …" if lost[3:] else "")
-            told.append(f"{run.name}: no trial of the base is valid of {some}: compared with nothing")
+            told.append(f"{run.name}: no trial of the base is valid of {some_of(lost)}: compared with nothing")
     return told
 
 

@@ -19,7 +19,7 @@ from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Det
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Usage
-from evalward.records.verdict import OUTCOMES, STAGES, Outcome, Reason, Verdict
+from evalward.records.verdict import OUTCOMES, Outcome, Reason, Verdict
 
 EXCUSED = frozenset(
     {
@@ -177,9 +177,7 @@ def with_worst_case(verdict: Verdict, worst: Verdict, found: WorstCase) -> Verdi
         target=target,
         cases=list(found.cases),
     )
-    reasons = sorted([*verdict.reasons, reason], key=lambda r: (OUTCOMES.index(r.outcome), STAGES.index(r.stage)))
-    update = {"outcome": reasons[0].outcome, "headline": reasons[0].message, "reasons": reasons}
-    return verdict.model_copy(update=update)
+    return verdict.with_reasons([reason])
 
 
 def _severity(outcome: Outcome) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -50,6 +51,11 @@ class Reason(Record):
     remedy: str = ""
 
 
+def in_order(reasons: Iterable[Reason]) -> list[Reason]:
+    """The strongest first, and among equal ones in the order of judgement."""
+    return sorted(reasons, key=lambda reason: (OUTCOMES.index(reason.outcome), STAGES.index(reason.stage)))
+
+
 RuleStatus = Literal["ok", "fail", "warn", "inconclusive", "not_available", "not_judged"]
 
 
@@ -88,6 +94,13 @@ class Verdict(Record):
     warnings: list[str] = []
     fail_on: FailOn = "regression"
     profile: str | None = None
+
+    def with_reasons(self, reasons: Sequence[Reason]) -> Verdict:
+        """The verdict with these among its reasons: the strongest of all decides. Without any it stays as it is."""
+        if not reasons:
+            return self
+        every = in_order([*self.reasons, *reasons])
+        return self.model_copy(update={"reasons": every, "outcome": every[0].outcome, "headline": every[0].message})
 
     @property
     def exit_code(self) -> int:
