@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import stat
 from collections.abc import Callable
@@ -24,6 +23,7 @@ from evalward.keeper.outputs import FILES, OutputFolder
 from evalward.records.problem import InputError
 from evalward.suites.judge.cache import JudgeCache
 from evalward.writing import MOST_HELD, Folder, write_file
+from support.comments import without_tries
 from support.git_repo import git, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request
@@ -156,8 +156,7 @@ def test_the_action_refuses_it_and_says_so(name: str, tmp_path: Path, outside: P
     assert "can't be the output folder" in comment or "is a symbolic link" in comment
     kept = (tmp_path / "outputs").read_text().split("comment-file<<")[1].splitlines()[1]
     assert not (workspace / kept).is_relative_to(workspace)
-    remembered = re.compile(r"<!-- evalward:tries .* -->\n")  # in the comment alone: see `github.tries`
-    assert Path(kept).read_text() == remembered.sub("", comment, count=1)
+    assert Path(kept).read_text() == without_tries(comment)
 
 
 def test_a_committed_link_above_the_output_folder_is_refused(tmp_path: Path, outside: Path) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
 import pytest
 
 from evalward.github.comment import parse_marker
 from evalward.github.runner_files import OUTPUT_NAMES
+from support.comments import without_tries
 from support.container import OWNER, TOOLS_VARIABLE, Container
 from support.git_repo import commit, git, init, shallow_clone, write_files
 from support.github_api import HEAD, FakeGitHub
@@ -34,9 +34,8 @@ def test_pass__posts_and_tells_all(good: Scene) -> None:
     marker = parse_marker(body)
     assert marker is not None
     assert marker.head == good.repo.head
-    remembered = re.compile(r"<!-- evalward:tries .* -->\n")  # in the comment alone: see `github.tries`
     kept = (good.repo.folder / run.outputs["comment-file"]).read_text("utf-8")
-    assert kept == remembered.sub("", body, count=1) != body
+    assert kept == without_tries(body) != body
     assert (good.repo.folder / run.outputs["report-json"]).exists()
     assert run.outputs["comment-url"].endswith("#issuecomment-1001")
     assert "tools" in run.summary

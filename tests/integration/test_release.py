@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.baseline_ci import accepted_text, new_baseline_text
-from evalward.commands.pipeline import dump_report
+from evalward.commands.baseline_ci import accepted_text
+from evalward.commands.pipeline import dump_report, measures
 from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, release
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
+from evalward.decide.baseline import dump_baseline, update_baseline
+from evalward.decide.pooling import Measured
 from evalward.records.baseline import Acceptance
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
@@ -61,7 +63,8 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 
 def baseline(right: int, accepted: str = "") -> str:
     if not accepted:
-        return new_baseline_text(None, report(right, "2026-11-20T08:00:00Z"))
+        measured = report(right, "2026-11-20T08:00:00Z")
+        return dump_baseline(update_baseline([Measured(measured, "r.json")], None, measures(measured)).baseline)
     acceptance = Acceptance(
         at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
     )

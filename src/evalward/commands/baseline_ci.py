@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import Judge, judge_report, measures
-from evalward.decide.baseline import NO_POLICY, RunName, doubted, dump_baseline, read_baseline, with_acceptance
+from evalward.decide.baseline import RunName, doubted, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import Update as Made
 from evalward.decide.baseline import update_baseline as update_reports
 from evalward.decide.edits import baseline_edits
@@ -49,25 +49,6 @@ class BlockedError(Exception):
             f"The baseline is not updated: {verdict.headline.rstrip('.')}. Mend that, or have a maintainer accept it "
             "in a pull request (`baseline-to: pull-request`, or `/evalward accept`)."
         )
-
-
-def new_baseline_text(
-    old_text: str | None,
-    report: Report,
-    mode: UpdateMode = "pool",
-    policy: Policy = NO_POLICY,
-) -> str:
-    """The baseline file's new text; the old one when there is no news.
-
-    `pool`: the report's trials are added to those of equal cases and subjects. `replace`: its content takes the old
-    one's place, unless the old one was measured later. What was accepted earlier stays on record. `policy` waives
-    skipped cases. Raises `InputError` for a report that can't be a baseline, and for an old text that is none.
-    """
-    previous = _read(old_text)
-    made = _made(previous, report, mode, policy, _newer(previous, report)).baseline
-    if made is previous and old_text is not None:
-        return old_text
-    return dump_baseline(made)
 
 
 def accepted_text(

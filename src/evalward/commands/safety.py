@@ -11,11 +11,12 @@ from evalward.commands.files import emit
 from evalward.commands.world import World
 from evalward.records.base import clean_text
 from evalward.records.verdict import EXIT_FAILED, EXIT_OK
+from evalward.render.console import Screen
 from evalward.render.escape import one_line
 from evalward.safety import VERSION, Assessment, SafetyLevel, allowed, assess
 
 SHOWN = 200  # characters of a command, and of the words that a finding is about
-_COLOURS = {"safe": 32, "moderate": 33, "high": 31, "critical": 31}
+_COLOURS = {"safe": "green", "moderate": "yellow", "high": "red", "critical": "red"}
 
 
 @dataclass(frozen=True)
@@ -30,22 +31,20 @@ class SafetyOptions:
 def safety(world: World, options: SafetyOptions) -> int:
     """0; with a level 1 where it forbids one of the commands."""
     assessed = [(command, assess(command)) for command in options.commands]
-    colour = world.colour(world.out)
+    screen = Screen(world.colour(world.out), world.width)
     for command, assessment in assessed:
         if options.format == "json":
             line = _line(command, assessment, options.level)
         else:
-            line = _text(command, assessment, colour=colour)
+            line = _text(command, assessment, screen)
         emit(world, line, None)
     level = options.level
     forbidden = level is not None and not all(allowed(assessment, level) for _, assessment in assessed)
     return EXIT_FAILED if forbidden else EXIT_OK
 
 
-def _text(command: str, assessment: Assessment, *, colour: bool) -> str:
-    risk = f"{assessment.level!s:<8}"
-    if colour:
-        risk = f"\x1b[{_COLOURS[str(assessment.level)]}m{risk}\x1b[0m"
+def _text(command: str, assessment: Assessment, screen: Screen) -> str:
+    risk = screen.paint(f"{assessment.level!s:<8}", _COLOURS[str(assessment.level)])
     lines = [f"{risk}  {one_line(command, SHOWN)}"]
     lines += [
         f"          {finding.rule}: {one_line(finding.message, SHOWN)} ({one_line(finding.words, SHOWN)})"

@@ -15,6 +15,7 @@ from typing import Literal
 from evalward.decide.pooling import Key, run_key
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.report import Report, Run
+from evalward.records.succession import same_definitions
 
 MODELS = ("anthropic", "openai", "openai-responses")
 """What the id of a model begins with, before the slash."""
@@ -188,18 +189,9 @@ def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[str]]:
     """The former id of each new case, where just one case of its definition came and just one went."""
     now = {result.id: result.definition for result in reversed(run.cases)}
     before = {case.id: case.definition for case in base.cases}
-    came = _by_definition({case: definition for case, definition in now.items() if case not in before})
-    went = _by_definition({case: definition for case, definition in before.items() if case not in now})
-    shared = [definition for definition in came if definition in went]
-    found = {came[d][0]: went[d][0] for d in shared if len(came[d]) == len(went[d]) == 1}
-    return found, list(_ambiguous(run, [(came[d], went[d]) for d in shared if came[d][0] not in found]))
-
-
-def _by_definition(cases: Mapping[str, str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
-    for case, definition in cases.items():
-        found[definition].append(case)
-    return found
+    groups = same_definitions(now, before)
+    found = {came[0]: went[0] for came, went in groups if len(came) == len(went) == 1}
+    return found, list(_ambiguous(run, [(came, went) for came, went in groups if came[0] not in found]))
 
 
 def _ambiguous(run: Run, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Iterator[str]:

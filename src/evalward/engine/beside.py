@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -15,6 +14,7 @@ from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.report import Beside, MeasuredBase, Report, Run
 from evalward.records.result import Result, Status
+from evalward.records.succession import same_definitions
 from evalward.render.numbers import plural
 
 Key = tuple[str, str]
@@ -117,26 +117,11 @@ def equally_defined(head: Sequence[Case], base: Sequence[Case]) -> dict[str, Cas
     A case that has another id now is the one that went where just one of its definition came and just one went, as
     for `decide.succession`: a new name may not keep a case from being compared.
     """
-    known, here = {case.id: case for case in base}, {case.id for case in head}
-    came = _by_definition(case for case in head if case.id not in known)
-    went = _by_definition(case for case in base if case.id not in here)
-    same = {case.id: known[case.id] for case in head if case.id in known}
-    renamed = {
-        cases[0].id: went[definition][0]
-        for definition, cases in came.items()
-        if len(cases) == len(went.get(definition, ())) == 1
-    }
-    pairs = same | renamed
-    return {
-        case.id: pairs[case.id] for case in head if case.id in pairs and pairs[case.id].definition == case.definition
-    }
-
-
-def _by_definition(cases: Iterable[Case]) -> dict[str, list[Case]]:
-    found: dict[str, list[Case]] = defaultdict(list)
-    for case in cases:
-        found[case.definition].append(case)
-    return found
+    known = {case.id: case for case in base}
+    now, before = ({case.id: case.definition for case in side} for side in (head, base))
+    renamed = {came[0]: went[0] for came, went in same_definitions(now, before) if len(came) == len(went) == 1}
+    pairs = {case: known[was] for case in now if (was := renamed.get(case, case)) in known}
+    return {case: there for case, there in pairs.items() if there.definition == now[case]}
 
 
 def _last(run: Run) -> dict[str, int]:

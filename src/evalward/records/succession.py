@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Literal
 
 from evalward.records.base import Record
@@ -45,3 +47,20 @@ class Replacement(Record):
     def name(self) -> str:
         """`suite × target`."""
         return f"{self.suite} × {self.target}"
+
+
+def same_definitions(now: Mapping[str, str], before: Mapping[str, str]) -> list[tuple[list[str], list[str]]]:
+    """The ids that came and those that went, of each definition that both have; from definitions by id.
+
+    Where just one came and just one went they are one case, renamed; else which is which can't be told.
+    """
+    came, went = _by_definition(now, before), _by_definition(before, now)
+    return [(ids, went[definition]) for definition, ids in came.items() if definition in went]
+
+
+def _by_definition(ids: Mapping[str, str], known: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for name, definition in ids.items():
+        if name not in known:
+            found[definition].append(name)
+    return found
