@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -149,5 +149,5 @@ def _trials(run: Run, folder: Path) -> Iterator[Trial]:
         yield parse_record(data, str(path), Trial, "a trial", TRIAL_HINT)
 
 
-def _unknown(form: str, known: dict[str, str]) -> InputError:
+def _unknown(form: str, known: Mapping[str, str]) -> InputError:
     return wrong(f"format {form}", "there is no such format", near_or_known(form, known, "Formats"))

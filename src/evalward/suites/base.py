@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
+from evalward.records.base import Record, StrictRecord
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -18,19 +16,11 @@ from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
+from evalward.registry import KINDS, installed, load
 from evalward.targets.base import Evaluated
 
 if TYPE_CHECKING:
     from evalward.suites.judge.who import Judges, Wanted
-
-# One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
-BUILT_IN = {
-    "bash": "evalward.suites.bash:BASH",
-    "command": "evalward.suites.command:COMMAND",
-    "scenario": "evalward.suites.scenario:SCENARIO",
-    "speedup": "evalward.suites.speedup.kind:SPEEDUP",
-}
-ENTRY_POINTS = "evalward.kinds"
 
 
 @dataclass(frozen=True)
@@ -90,6 +80,16 @@ class Kind(Protocol):
         ...
 
     @property
+    def spec(self) -> type[StrictRecord]:
+        """The record of its suites in the configuration."""
+        ...
+
+    @property
+    def details(self) -> type[Record]:
+        """The record of what a result of its trials says beside status, score and usage."""
+        ...
+
+    @property
     def metric_ids(self) -> Sequence[str]:
         """Every metric that `measure` gives, in the order in which people read them.
 
@@ -130,14 +130,11 @@ class Kind(Protocol):
         ...
 
 
-@cache
 def kinds() -> Mapping[str, str]:
     """Name → `module:attribute` of every kind that is installed."""
-    found = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return found | BUILT_IN
+    return installed(KINDS)
 
 
 def kind_named(name: str) -> Kind:
     """The kind of this name; `KeyError` when there is none."""
-    module, _, attribute = kinds()[name].partition(":")
-    return cast(Kind, getattr(import_module(module), attribute))
+    return cast(Kind, load(KINDS, name))

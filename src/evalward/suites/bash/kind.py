@@ -10,7 +10,7 @@ from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
+from evalward.records.result import BashDetails, Result
 from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.bash.diagnose import diagnose
 from evalward.suites.bash.findings import interpret
@@ -31,6 +31,8 @@ class BashKind:
     """See `evalward.suites.base.Kind`."""
 
     name: str = "bash"
+    spec: type[BashSuite] = BashSuite
+    details: type[BashDetails] = BashDetails
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 

@@ -14,7 +14,7 @@ from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import UNREADABLE, Result, Status
+from evalward.records.result import UNREADABLE, CommandDetails, Result, Status
 from evalward.records.trace import Message, Text, Trace
 from evalward.safety import VERSION
 from evalward.sandbox.base import SandboxError
@@ -60,6 +60,8 @@ class CommandKind:
     """See `evalward.suites.base.Kind`."""
 
     name: str = "command"
+    spec: type[CommandSuite] = CommandSuite
+    details: type[CommandDetails] = CommandDetails
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 

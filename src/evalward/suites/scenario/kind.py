@@ -11,6 +11,7 @@ from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
+from evalward.records.scenario import ScenarioDetails
 from evalward.sandbox.process import Isolation, Limits, available
 from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.judge.who import Wanted
@@ -54,6 +55,8 @@ class ScenarioKind:
     """See `evalward.suites.base.Kind`."""
 
     name: str = "scenario"
+    spec: type[ScenarioSuite] = ScenarioSuite
+    details: type[ScenarioDetails] = ScenarioDetails
     metric_ids: Sequence[str] = (*METRIC_IDS, f"{EVALUATOR}*")
     default_rules: Sequence[Rule] = DEFAULT_RULES
 

@@ -16,6 +16,7 @@ from evalward.records.policy import Rule
 from evalward.records.problem import wrong
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
+from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
@@ -44,6 +45,8 @@ class SpeedupKind:
     """See `evalward.suites.base.Kind`."""
 
     name: str = "speedup"
+    spec: type[SpeedupSuite] = SpeedupSuite
+    details: type[SpeedupDetails] = SpeedupDetails
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
