@@ -68,5 +68,6 @@ def added(group: str) -> tuple[str, ...]:
 @cache
 def load(group: str, name: str) -> Any:
     """The part of this name. Raises `KeyError` when there is none, and whatever its own module raises."""
-    module, _, attribute = installed(group)[name].partition(":")
+    place = _OURS[group].get(name) or installed(group)[name]
+    module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from evalward.config import LoadedConfig
-from evalward.config.agents import AGENT_FORMS
-from evalward.config.targets import KNOWN_TARGETS, SPEEDUP_TARGETS
+from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
 from evalward.records.problem import InputError, wrong
 from evalward.records.target_id import TargetId, target_id
 from evalward.registry import TARGETS, added, load
@@ -56,5 +55,5 @@ def _factory(asked: TargetId) -> TargetFactory | None:
 
 
 def _unknown(name: str, loaded: LoadedConfig) -> InputError:
-    forms = dict.fromkeys([*KNOWN_TARGETS, *SPEEDUP_TARGETS[:2], *AGENT_FORMS, *added(TARGETS)])
+    forms = dict.fromkeys([*KNOWN_TARGETS, *SCENARIO_TARGETS, *SPEEDUP_TARGETS, *added(TARGETS)])
     return wrong(loaded.file, f"there is no target {name!r}", f"Known: {', '.join(forms)}.", field="targets")

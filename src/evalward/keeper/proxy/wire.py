@@ -62,7 +62,6 @@ class Wire:
             body["thinking"] = {**body["thinking"], "budget_tokens": min(thinking, written - THINKING)}
 
 
-# claude-code and opencode end at a 402. codex retries that, opencode a 429; both end at a 400.
 WIRES: Mapping[str, Wire] = {name: Wire(protocol_of(name)) for name in PROVIDERS}
 
 
