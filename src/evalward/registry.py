@@ -1,6 +1,6 @@
 """What can be added to Evalward, and where each part lies: ours by name below, others' by their entry points.
 
-A distribution adds a kind of suite, an importer or an exporter by an entry point of the group; nothing else
+A distribution adds a kind of suite, a target, an importer or an exporter by an entry point of the group; nothing else
 of ours knows one by its name. A part is loaded when it is used, so that what is installed costs nothing until then.
 """
 
@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 KINDS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.importers", "evalward.exporters"
+TARGETS = "evalward.targets"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
@@ -33,6 +34,20 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "caro": "evalward.importers.caro_export:write",
         "fc-eval": "evalward.importers.fc_eval_export:write",
     },
+    TARGETS: {
+        "oracle": "evalward.targets.scripted:oracle",
+        "nop": "evalward.targets.scripted:nop",
+        "replay": "evalward.targets.replay:recorded",
+        "program": "evalward.targets.programs:load_program",
+        "agent": "evalward.targets.agents.make:own_program",
+        "scripted": "evalward.targets.agents.scripted:script",
+        "patch": "evalward.targets.per_task:patches",
+        "log": "evalward.targets.per_task:logs",
+        "model": "evalward.targets.live:model",
+        "claude-code": "evalward.targets.agents.claude_code:CLAUDE_CODE",
+        "codex": "evalward.targets.agents.codex:CODEX",
+        "opencode": "evalward.targets.agents.opencode:OPENCODE",
+    },
 }
 
 
@@ -45,7 +60,14 @@ def installed(group: str) -> Mapping[str, str]:
 
 
 @cache
+def added(group: str) -> tuple[str, ...]:
+    """The names of the parts of a group that others have added."""
+    return tuple(name for name in installed(group) if name not in _OURS[group])
+
+
+@cache
 def load(group: str, name: str) -> Any:
     """The part of this name. Raises `KeyError` when there is none, and whatever its own module raises."""
-    module, _, attribute = installed(group)[name].partition(":")
+    place = _OURS[group].get(name) or installed(group)[name]
+    module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)

@@ -16,9 +16,7 @@ from evalward.decide.pooling import Key, run_key
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.report import Report, Run
 from evalward.records.succession import same_definitions
-
-MODELS = ("anthropic", "openai", "openai-responses")
-"""What the id of a model begins with, before the slash."""
+from evalward.records.target_id import target_id
 
 
 @dataclass(frozen=True)
@@ -126,11 +124,10 @@ def form_of(target: str) -> str:
     Models are alike, whoever provides them, and so are the coding agents that we know. Recordings, programs, patches,
     logs and agents of one's own are alike among themselves.
     """
-    before, slash, _ = target.partition("/")
-    if slash and ":" not in before:
-        return "model" if before in MODELS else "agent"
-    form, colon, _ = target.partition(":")
-    return f"{form}:" if colon else "fixed"
+    asked = target_id(target)
+    if asked.mark == "/":
+        return "model" if asked.form == "model" else "agent"
+    return f"{asked.head}:" if asked.mark else "fixed"
 
 
 def sort_of(target: str) -> Literal["model", "agent", "target"]:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evalward.config import PROVIDERS
 from evalward.records.base import clean_text
 from evalward.records.events import Event, dump_events, events_of
 from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.records.target_id import target_id
 from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Limits, Network, Settings, Workspace
@@ -347,13 +347,10 @@ class _Stage:
 
 def who(target: str) -> tuple[str, str]:
     """Agent and model of a target's id, as scripts are told them."""
-    form, _, name = target.partition(":")
-    if name:
-        return (name if form == "agent" else form), ("" if form == "agent" else name)
-    program, _, model = target.partition("/")
-    if not model:
-        return target, ""
-    return ("builtin", target) if program in PROVIDERS else (program, model)
+    asked = target_id(target)
+    if asked.form == "model":
+        return "builtin", target
+    return (asked.name, "") if asked.form == "agent" else (asked.head, asked.name)
 
 
 def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[TargetCommand]:
