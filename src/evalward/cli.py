@@ -20,6 +20,7 @@ from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.safety_arguments import add_safety
 from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
+from evalward.registry import EXPORTERS, IMPORTERS, OUTPUTS, installed, ours
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -28,10 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
 FAILED = "only what failed last time, by the report in DIR"
-FORMATS = ("terminal", "markdown", "junit", "json")
 VERBOSE = "show every check, and each task's turns, calls, tokens and time"
-IMPORTED = ("bashkit-eval", "caro", "llm-tool-test", "fc-eval")  # as in importers.base, which is slow to load
-EXPORTED = ("bashkit-eval", "caro", "fc-eval")
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 
@@ -97,8 +95,15 @@ def _judging_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _format_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=FORMATS, default="terminal")
+    forms = ", ".join(ours(OUTPUTS))
+    parser.add_argument("--format", type=_form, default="terminal", metavar="FORMAT", help=f"{forms}, or one installed")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _form(name: str) -> str:
+    if name not in ours(OUTPUTS) and name not in installed(OUTPUTS):
+        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {', '.join(installed(OUTPUTS))})")
+    return name
 
 
 def _positive(text: str) -> int:
@@ -146,11 +151,11 @@ def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
     importer = _command(commands, "import", "read another tool's result files as a report", _import)
-    importer.add_argument("form", metavar="FORMAT", help=", ".join(IMPORTED))
+    importer.add_argument("form", metavar="FORMAT", help=", ".join(ours(IMPORTERS)))
     importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
     importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
     exporter = _command(commands, "export", "write a run in another tool's form", _export)
-    exporter.add_argument("form", metavar="FORMAT", help=", ".join(EXPORTED))
+    exporter.add_argument("form", metavar="FORMAT", help=", ".join(ours(EXPORTERS)))
     exporter.add_argument("report", type=Path, metavar="R.json")
     exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
     exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")

@@ -1,7 +1,8 @@
 """What can be added to Evalward, and where each part lies: ours by name below, others' by their entry points.
 
-A distribution adds a kind of suite, an importer or an exporter by an entry point of the group; nothing else
-of ours knows one by its name. A part is loaded when it is used, so that what is installed costs nothing until then.
+A distribution adds a kind of suite, an importer, an exporter or an output format by an entry point of the group;
+nothing else of ours knows one by its name. A part is loaded when it is used, so that what is installed costs nothing
+until then.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
 KINDS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.importers", "evalward.exporters"
+OUTPUTS = "evalward.outputs"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
@@ -33,19 +34,33 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "caro": "evalward.importers.caro_export:write",
         "fc-eval": "evalward.importers.fc_eval_export:write",
     },
+    OUTPUTS: {
+        "terminal": "evalward.render.outputs.terminal:TERMINAL",
+        "markdown": "evalward.render.outputs.markdown:MARKDOWN",
+        "junit": "evalward.render.outputs.junit:JUNIT",
+        "json": "evalward.render.outputs.json_text:JSON",
+        "badge": "evalward.render.outputs.badge:BADGE",
+    },
 }
+
+
+def ours(group: str) -> tuple[str, ...]:
+    """The names of our own parts of a group; no distribution is looked through for them."""
+    return tuple(_OURS[group])
 
 
 @cache
 def installed(group: str) -> Mapping[str, str]:
     """Name → `module:attribute` of every part of a group; ours first, and no other takes one of our names."""
-    ours = dict(_OURS[group])
+    from importlib.metadata import entry_points  # noqa: PLC0415 - most commands need no names but ours
+
     others = {point.name: point.value for point in entry_points(group=group)}
-    return MappingProxyType(ours | others | ours)
+    return MappingProxyType({**_OURS[group], **others, **_OURS[group]})
 
 
 @cache
 def load(group: str, name: str) -> Any:
     """The part of this name. Raises `KeyError` when there is none, and whatever its own module raises."""
-    module, _, attribute = installed(group)[name].partition(":")
+    place = _OURS[group].get(name) or installed(group)[name]
+    module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
