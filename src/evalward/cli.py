@@ -20,7 +20,7 @@ from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.safety_arguments import add_safety
 from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
-from evalward.registry import EXPORTERS, IMPORTERS, OUTPUTS, installed, ours
+from evalward.registry import EXPORTERS, IMPORTERS, OUTPUTS, SCHEMAS, installed, ours
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -59,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
     _add_validate(commands)
+    _add_schema(commands)
     add_judge(commands, DEFAULT_CONFIG)
     add_safety(commands)
     _add_publish(commands)
@@ -170,6 +171,12 @@ def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
 
 
+def _add_schema(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "schema", "print the JSON Schema of a file, for editors and programs", _schema)
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"{', '.join(ours(SCHEMAS))}; none: list the names")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+
+
 def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(
         commands, "publish", "judge and comment a fork's run in a trusted workflow_run workflow", _publish
@@ -270,6 +277,12 @@ def _validate(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.validate import validate
 
     return validate(world, args.paths, prove=not args.no_prove)
+
+
+def _schema(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.schema import show_schema
+
+    return show_schema(world, args.name, args.output)
 
 
 def _publish(world: World, args: argparse.Namespace) -> int:

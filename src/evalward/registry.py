@@ -1,8 +1,8 @@
 """What can be added to Evalward, and where each part lies: ours by name below, others' by their entry points.
 
-A distribution adds a kind of suite, an importer, an exporter or an output format by an entry point of the group;
-nothing else of ours knows one by its name. A part is loaded when it is used, so that what is installed costs nothing
-until then.
+A distribution adds a kind of suite, an importer, an exporter, an output format or a JSON Schema by an entry point of
+the group; nothing else of ours knows one by its name. A part is loaded when it is used, so that what is installed costs
+nothing until then.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 KINDS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.importers", "evalward.exporters"
-OUTPUTS = "evalward.outputs"
+OUTPUTS, SCHEMAS = "evalward.outputs", "evalward.schemas"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
@@ -40,6 +40,18 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "junit": "evalward.render.outputs.junit:JUNIT",
         "json": "evalward.render.outputs.json_text:JSON",
         "badge": "evalward.render.outputs.badge:BADGE",
+    },
+    SCHEMAS: {
+        "evalward": "evalward.config:config_schema",
+        "report": "evalward.records.report:Report",
+        "trial": "evalward.records.result:Trial",
+        "baseline": "evalward.records.baseline:Baseline",
+        "judgement": "evalward.records.verdict:Judgement",
+        "history": "evalward.records.history:HistoryEntry",
+        "bash-case": "evalward.suites.bash.case:BashTask",
+        "command-cases": "evalward.suites.command.schema:CASES",
+        "scenario": "evalward.suites.scenario.model:Scenario",
+        "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
     },
 }
 
