@@ -24,7 +24,6 @@ from evalward.github.accept import (
     LABEL,
     RefusedError,
     Request,
-    digest_of,
     fetch_report,
     find_evidence,
     permitted,
@@ -45,7 +44,7 @@ from evalward.github.spoken import MAX_REASON
 from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
-from evalward.records.report import Report
+from evalward.records.report import Report, digest_of
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
 from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from hashlib import sha256
 from typing import Literal
 
 from pydantic import ConfigDict, Field
@@ -184,3 +185,8 @@ class Reports(Record):
     schema_: Literal["evalward.reports/1"] = Field(default=REPORTS_SCHEMA, alias="schema")
     reports: list[Report]
     findings: list[Finding] = []
+
+
+def digest_of(data: bytes) -> str:
+    """What tells a file from every other: an acceptance is bound to that of a report."""
+    return sha256(data).hexdigest()
