@@ -192,10 +192,12 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     work = Work(job.surfaces, job.plan, head, sides, sides.applied(loaded), tree, spare_keyless=spare)
-    report, digest = report_of_step(work, read) if job.settings.report is not None else new_report(work)
+    judging = Judging(sides.judging.baseline, sides.judging.policy)
+    report, digest = report_of_step(work, read) if job.settings.report is not None else new_report(work, judging)
     history = _history(job, client, tree, sides, head)
-    judge = partial(judge_report, history=history, anchor=_anchor(job, tree, sides))
-    judgement = judge(report, sides.judging.baseline, sides.judging.policy)
+    anchor = _anchor(job, tree, sides)
+    judge = partial(judge_report, history=history, anchor=anchor)
+    judgement = judging.judge(report, history, anchor)
     pushed = of_others(history, report) if job.plan.kind == "push" else ()
     again = again_of(job.surfaces, client, sides.judging.policy, sides.judging.baseline, pushed)
     judgement, tried = judge_again(job.surfaces, judgement, report, sides.judging.baseline, again)
@@ -209,7 +211,6 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     judgement = word.told(judgement) if word else judgement
     remote = client if job.settings.github_token else None
     edits = edits_of(sides, report, protected_changes(job.settings, job.plan, sides, tree, remote))
-    judging = Judging(sides.judging.baseline, sides.judging.policy)
     accept = in_ci(job.settings, job.runner, job.plan, report, judging, judgement=judgement)
     context = _context(job, sides, edits, accept, (word.note,) if word else ())
     job.surfaces.show(judgement, annotate_cases=True)

@@ -12,7 +12,7 @@ from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.failed import failed_in, only_failed, spelled_out
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
+from evalward.commands.pipeline import Judging, dump_judgement
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -76,7 +76,7 @@ def check(world: World, options: CheckOptions) -> int:
             loaded,
             options.output,
             clear=None if options.resume else (),
-            retries=lambda report: retries_of(report, judging),
+            retries=judging.retries,
             base=base,
         )
         order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
@@ -86,7 +86,7 @@ def check(world: World, options: CheckOptions) -> int:
         runner.dismiss()
         output = services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-        judgement = judge_report(report, baseline, policy, history, anchor)
+        judgement = judging.judge(report, history, anchor)
         accept = _accepting(loaded, options, report, judging, judgement)
         context = Context(
             head_sha=report.provenance.commit,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from evalward.commands.compare import Format
 from evalward.commands.files import emit, read_report
-from evalward.commands.pipeline import dump_report, measures
+from evalward.commands.pipeline import Judging, dump_report
 from evalward.commands.world import World
-from evalward.decide.compare import compare
+from evalward.records.policy import Policy
 from evalward.records.problem import wrong
 from evalward.records.report import Reports
 from evalward.records.verdict import EXIT_OK
@@ -31,7 +31,7 @@ def show_reports(world: World, files: Sequence[Path], form: Format, output: Path
     if form == "junit":
         if len(reports) > 1:
             raise wrong(str(files[1]), "--format junit takes one report", "Use markdown, terminal or json for several.")
-        emit(world, junit(compare(reports[0], None, measures(reports[0]))), output)
+        emit(world, junit(Judging(None, Policy()).compared(reports[0]).comparison), output)
         return EXIT_OK
     if form == "markdown":
         emit(world, report_markdown(reports, findings), output)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from evalward.decide.portions import Portion
+from evalward.records.metric import Measurement
 from evalward.records.result import Result
 
 
@@ -26,3 +27,19 @@ class PerTrial(Protocol):
         over all attempts.
         """
         ...
+
+
+class MeasuredKind(Protocol):
+    """How the trials of a kind are measured, together and one by one."""
+
+    def measure(self, results: Sequence[Result]) -> Measurement:
+        """Metrics and category summaries of a list of results."""
+        ...
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric; `None` for one that isn't made of them."""
+        ...
+
+
+Kinds = Mapping[str, MeasuredKind]
+"""By name, the kinds of a report that this version knows."""
