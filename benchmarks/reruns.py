@@ -14,7 +14,7 @@ from functools import partial
 from random import Random
 
 from benchmarks.measure import Row
-from evalward.commands.pipeline import Judging, judge_report, retries_of
+from evalward.commands.pipeline import Judging, judge_report
 from evalward.decide.baseline import make_baseline
 from evalward.decide.tries import Again, judged_again, rules_key, try_of
 from evalward.records.baseline import Baseline
@@ -80,7 +80,7 @@ def _again(
 def _checked(dice: Random, now: Sequence[float], baseline: Baseline) -> Report:
     """One try: a planned trial of each case, and the fresh ones that the product asks for."""
     planned = _report(_trials(dice, now, [1]))
-    retries = retries_of(planned, Judging(baseline, _POLICY))
+    retries = Judging(baseline, _POLICY).retries(planned)
     fresh = [
         each
         for retry in retries

@@ -16,7 +16,7 @@ from evalward.commands.job import Checkout, Job, Measured
 from evalward.commands.job_history import anchor_of_job, history_of_job, keep_measured
 from evalward.commands.measuring import load, runner_of
 from evalward.commands.modes import MODES
-from evalward.commands.pipeline import Judge, Judging, judge_report
+from evalward.commands.pipeline import Judging, judge_report
 from evalward.commands.publish import publish
 from evalward.commands.published import Failing, published
 from evalward.commands.reporting import Work, new_report, report_of_step
@@ -91,18 +91,20 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     mode = MODES[settings.mode](checkout)
     mode.before()
     job, sides, accepted = _sides(checkout)
+    judging = Judging(sides.judging.baseline, sides.judging.policy)
     work = _work(job, checkout, sides)
-    report, digest = report_of_step(work, read) if settings.report is not None else new_report(work)
+    report, digest = report_of_step(work, read) if settings.report is not None else new_report(work, judging)
     history = history_of_job(job, checkout, sides)
-    judge = partial(judge_report, history=history, anchor=anchor_of_job(job, checkout, sides))
-    judgement, tried = _judgement(work, client, report, judge, history)
+    anchor = anchor_of_job(job, checkout, sides)
+    judgement, tried = _judgement(work, client, report, judging.judge(report, history, anchor), history)
     judgement = accepted.told(judgement) if accepted else judgement
-    context = _context(job, checkout, sides, report, judgement)
+    context = _context(job, checkout, sides, report, judging, judgement=judgement)
     if accepted:
         context = replace(context, notes=(accepted.note,))
     job.surfaces.show(judgement, annotate_cases=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     keep_measured(job, checkout, report, judgement)
+    judge = partial(judge_report, history=history, anchor=anchor)
     return mode.after(Measured(job, report, digest, sides.judging.policy, judgement.verdict, judge), page)
 
 
@@ -127,26 +129,27 @@ def _work(job: Job, checkout: Checkout, sides: Sides) -> Work:
 
 
 def _judgement(
-    work: Work, client: GitHub, report: Report, judge: Judge, history: list[HistoryEntry]
+    work: Work, client: GitHub, report: Report, judgement: Judgement, history: list[HistoryEntry]
 ) -> tuple[Judgement, Try]:
     """The judgement by the base's rules, with what earlier tries of the same commit gave."""
     surfaces, plan, sides = work.surfaces, work.plan, work.sides
     policy, baseline = sides.judging.policy, sides.judging.baseline
     pushed = of_others(history, report) if plan.kind == "push" else ()
     again = again_of(surfaces, client, policy, baseline, pushed)
-    judgement, tried = judge_again(surfaces, judge(report, baseline, policy), report, baseline, again)
+    judgement, tried = judge_again(surfaces, judgement, report, baseline, again)
     if plan.proposed:
         unjudged = sides.unprotected and not surfaces.settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=surfaces.settings.fail_on)
     return judgement, tried
 
 
-def _context(job: Job, checkout: Checkout, sides: Sides, report: Report, judgement: Judgement) -> Context:
+def _context(
+    job: Job, checkout: Checkout, sides: Sides, report: Report, judging: Judging, *, judgement: Judgement
+) -> Context:
     """What the comment says besides the judgement: what the change edits in what judges it, and how to accept it."""
     surfaces = job.surfaces
     protected = protected_changes(job.settings, job.plan, sides, checkout.tree, surfaces.remote(checkout.client))
     edits = edits_of(sides, report, protected)
-    judging = Judging(sides.judging.baseline, sides.judging.policy)
     accept = in_ci(job.settings, job.runner, job.plan, report, judging, judgement=judgement)
     context = surfaces.context(accept, sides.base.sha, job.report_file)
     return replace(context, unprotected=sides.unprotected, edits=edits.sentences, edit_lines=edits.lines)

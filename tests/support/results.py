@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalward.commands.pipeline import Judging
+from evalward.decide.balance import Measure
 from evalward.decide.baseline import make_baseline
-from evalward.decide.compare import Measure, compare
 from evalward.decide.verdict import judge
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, Comparison, MetricChange, RunComparison
@@ -120,7 +121,7 @@ def baseline(*runs: Run, previous: Baseline | None = None, **more: Any) -> Basel
 
 def compared(now: Report, before: Baseline | None) -> Comparison:
     """Report against baseline."""
-    return compare(now, before, MEASURES)
+    return Judging(before, Policy()).compared(now).comparison
 
 
 def verdict_of(

@@ -10,9 +10,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Judging
 from evalward.decide.baseline import make_baseline
-from evalward.decide.compare import compare
 from evalward.decide.confirm import Retry, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.records.baseline import Baseline
@@ -156,12 +155,15 @@ class _Check:
         world = self.world
         planned = [self._broken(each, _trials(self.chance, each.head, world.trials)) for each in self.sides]
         runs = [_run(of, world.trials, each.target) for of, each in zip(planned, self.sides, strict=True)]
-        retries = {retry.target: retry for retry in to_confirm(compare(report(*runs), baseline, MEASURES), policy, {})}
+        judging = Judging(baseline, policy)
+        planned_only = judging.compared(report(*runs))
+        retries = {retry.target: retry for retry in to_confirm(planned_only.comparison, policy, {})}
         runs = [self._confirmed(*each, retries) for each in zip(runs, self.sides, strict=True)]
-        both = {retry.target: retry for retry in to_settle(report(*runs), baseline, policy, {}, MEASURES)}
+        confirmed = judging.compared(report(*runs))
+        both = {retry.target: retry for retry in to_settle(confirmed.comparison, confirmed.samples, policy, {})}
         runs = [self._settled(*each, both) for each in zip(runs, self.sides, strict=True)]
         spent = sum(len(run.cases) + len(run.confirmation) for run in runs) + 2 * sum(r.total for r in both.values())
-        return Decided(judge_report(report(*runs), baseline, policy), spent)
+        return Decided(judging.judge(report(*runs)), spent)
 
     def _confirmed(self, run: Run, sides: _Sides, retries: Mapping[str, Retry]) -> Run:
         if run.target not in retries:

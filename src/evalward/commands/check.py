@@ -12,7 +12,7 @@ from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, write_outputs
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import Judging, judge_report, retries_of
+from evalward.commands.pipeline import Judging
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -67,7 +67,7 @@ def check(world: World, options: CheckOptions) -> int:
             loaded,
             options.output,
             clear=None if options.resume else (),
-            retries=lambda report: retries_of(report, judging),
+            retries=judging.retries,
             base=base,
         )
         order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
@@ -79,7 +79,7 @@ def check(world: World, options: CheckOptions) -> int:
         runner.dismiss()
         output = services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-        judgement = judge_report(report, baseline, policy, history, anchor)
+        judgement = judging.judge(report, history, anchor)
         context = Context(
             head_sha=report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,

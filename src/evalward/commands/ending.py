@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TextIO
 
 from evalward.commands.files import emit
-from evalward.commands.pipeline import measures
+from evalward.commands.pipeline import Judging
 from evalward.commands.world import World
-from evalward.decide.compare import compare
 from evalward.keeper.outputs import OutputFolder
+from evalward.records.policy import Policy
 from evalward.records.problem import wrong
 from evalward.records.report import Finding, Report
 from evalward.render.outputs import Display, Shown, ShownReports, text_of, writer_of
@@ -47,7 +47,9 @@ def shown_reports(
     reports: Sequence[Report], findings: Sequence[Finding] | None = None, display: Display | None = None
 ) -> ShownReports:
     """Reports without a baseline."""
-    return ShownReports(reports, lambda report: compare(report, None, measures(report)), findings, display or Display())
+    return ShownReports(
+        reports, lambda report: Judging(None, Policy()).compared(report).comparison, findings, display or Display()
+    )
 
 
 def display_of(world: World, stream: TextIO | None, *, verbose: bool = False, accepting: bool = False) -> Display:

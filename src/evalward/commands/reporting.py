@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report
 from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.pipeline import Judging, retries_of
+from evalward.commands.pipeline import Judging
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.engine.selection import Selection
@@ -71,10 +71,9 @@ def report_of_step(work: Work, read: Head) -> tuple[Report, str]:
     return work.surfaces.redaction.record(report), digest_of(data)
 
 
-def new_report(work: Work) -> tuple[Report, str]:
-    """A new report, without secrets, and what tells its file from every other."""
-    surfaces, sides = work.surfaces, work.sides
-    world, judging = surfaces.world, Judging(sides.judging.baseline, sides.judging.policy)
+def new_report(work: Work, judging: Judging) -> tuple[Report, str]:
+    """A new report, without secrets, and what tells its file from every other; `judging` says what is tried again."""
+    surfaces, sides, world = work.surfaces, work.sides, work.surfaces.world
     base, side = base_of_pull(surfaces.settings, sides, work.tree)
     services = Services(
         work.loaded.config,
@@ -83,7 +82,7 @@ def new_report(work: Work) -> tuple[Report, str]:
         world.tell,
         world.now,
         surfaces.redaction,
-        lambda report: retries_of(report, judging),
+        judging.retries,
         base,
     )
     order = MeasureOrder(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from evalward.decide.compare import Measure
+from evalward.decide.balance import Measure
 from evalward.decide.pooling import (
     MOST_TRIALS,
     Key,
@@ -22,6 +21,7 @@ from evalward.decide.pooling import (
     run_key,
     without_skipped,
 )
+from evalward.decide.sides import by_case
 from evalward.decide.succession import align
 from evalward.decide.with_base import baseless, with_baseline
 from evalward.records.baseline import (
@@ -31,7 +31,8 @@ from evalward.records.baseline import (
     BaselineProvenance,
     BaselineRun,
     BaselineTrial,
-    baseline_trial,
+    baseline_case,
+    baseline_run,
 )
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
@@ -264,35 +265,18 @@ def _make_run(
     run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, measures: Mapping[str, Measure]
 ) -> BaselineRun:
     cases = _replaced(run, old) if pooled is None else pooled
-    measurement = measures[run.kind]([trial for case in cases for trial in case.results()])
-    return BaselineRun(
-        suite=run.suite,
-        kind=run.kind,
-        target=run.target,
-        trials=run.trials if pooled is None else max((len(case.trials) for case in pooled), default=run.trials),
-        random=run.random,
-        subject=run.subject,
-        metrics=measurement.metrics,
-        categories=measurement.categories,
-        cases=cases,
-    )
+    measured = measures[run.kind]([trial for case in cases for trial in case.results()])
+    most = None if pooled is None else max((len(case.trials) for case in pooled), default=run.trials)
+    return baseline_run(run, cases, measured, most)
 
 
 def _replaced(run: Run, old: BaselineRun | None) -> list[BaselineCase]:
     known = {case.id: case for case in old.cases} if old else {}
-    by_case: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        by_case[result.id].append(result)
-    return [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case.items())]
+    return [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case(run.cases).items())]
 
 
 def _make_case(results: Sequence[Result], old: BaselineCase | None) -> BaselineCase:
-    made = BaselineCase(
-        id=results[0].id,
-        category=results[0].category,
-        definition=results[0].definition,
-        trials=[baseline_trial(result) for result in sorted(results, key=lambda result: result.trial)],
-    )
+    made = baseline_case(results[0], sorted(results, key=lambda result: result.trial))
     return old if old and _without_clock(_case_dict(old)) == _without_clock(_case_dict(made)) else made
 
 

@@ -10,27 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.beside import rate_of
-from evalward.decide.compare import Measure, compare
 from evalward.decide.confirm import Retry, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
 from evalward.decide.evidence import beyond
 from evalward.decide.rules import judged, rules_of_run
-from evalward.decide.samples import gather
-from evalward.records.baseline import Baseline
-from evalward.records.comparison import CaseChange, RunComparison
+from evalward.decide.samples import Samples
+from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Policy, Rule
-from evalward.records.report import Report
 
 SIDES = 2  # the trials of either side, in those that a confirm stage may have: what two sides need costs two
 
 
 def to_settle(
-    report: Report,
-    baseline: Baseline | None,
-    policy: Policy,
-    defaults: Mapping[str, Sequence[Rule]],
-    measures: Mapping[str, Measure],
+    comparison: Comparison, samples: Samples, policy: Policy, defaults: Mapping[str, Sequence[Rule]]
 ) -> list[Retry]:
     """What to measure of both sides, after the confirm stage: trials per case and side, each `Retry` being `beside`.
 
@@ -38,14 +31,12 @@ def to_settle(
     doesn't want it, chance plays no part, or it was done already.
     """
     confirm = policy.confirm
-    if confirm is None or confirm.base == "off" or report.interrupted:
+    if confirm is None or confirm.base == "off" or comparison.interrupted:
         return []
-    comparison, samples = compare(report, baseline, measures), gather(report, baseline, measures)
-    settled = {(run.suite, run.target) for run in report.runs if run.beside is not None}
     applied = [
         each
         for run in comparison.runs
-        if judged(run) and run.random and (run.suite, run.target) not in settled
+        if judged(run) and run.random and run.beside is None
         for each, _ in rules_of_run(run, policy.rules, defaults)
         if answerable(each, samples)
     ]

@@ -88,8 +88,10 @@ def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Qu
     """What is to be tested, `None` where nothing is: no drop rule, no numbers, no chance involved."""
     rule, change = applied.rule, applied.change
     run = samples.get((applied.run.suite, applied.run.target))
-    sample = run.metrics.get(rule.metric) if run else None
-    if run is None or sample is None or rule.test == "off" or change.delta is None or not _has_drop(rule):
+    if run is None or rule.test == "off" or change.delta is None or not _has_drop(rule):
+        return None
+    sample = run.of(rule.metric)
+    if sample is None:
         return None
     falls = rule.max_drop is not None and (rule.max_rise is None or change.delta <= 0)
     return Question(rule, sample, run, confirm, change.delta, falls)

@@ -203,7 +203,7 @@ def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool) -> float:
 
 def _values(sample: Sample, pair: Pair) -> CaseValues:
     """What the test deals out: shares by what they are shares of, all else by factors."""
-    sides = [side.portions(sample.metric) for side in (pair.before, pair.now)]
+    sides = (pair.before.portions, pair.now.portions)
     if sample.unit == "ratio":
         return residuals(*([NONE if one is None else one for one in side] for side in sides))
     return relative(*([one for one in side if one is not None] for side in sides))

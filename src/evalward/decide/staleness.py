@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from evalward.decide.evidence import LOOK
-from evalward.decide.pooling import run_key
 from evalward.decide.sentences import number_word
 from evalward.decide.statistics.power import fewest_broken_cases
-from evalward.decide.succession import align
+from evalward.decide.succession import Pair
 from evalward.records.baseline import Baseline, BaselineRun
-from evalward.records.comparison import Comparison
 from evalward.records.policy import Confirm
-from evalward.records.report import Report, Run
+from evalward.records.report import Run
 
 FEW_TRIALS = 5
 """With fewer baseline trials of a random target a small drop can never be told from chance."""
@@ -45,28 +43,22 @@ class StaleLimits:
 LIMITS = StaleLimits()
 
 
-def stale(baseline: Baseline, report: Report | None, now: str, limits: StaleLimits = LIMITS) -> list[str]:
+def stale(baseline: Baseline, pairs: Sequence[Pair] | None, now: str, limits: StaleLimits = LIMITS) -> list[str]:
     """What is stale about a baseline, in sentences. `now` is ISO 8601; a time that can't be read makes nothing old.
 
-    With a report: as far as its runs and those that they replace are concerned, and what it shows to have changed
-    since. Age counts for random targets only: what always does the same does not age.
+    With `pairs`: as far as these runs are concerned, which may take the place of others, and what they show to have
+    changed since. Age counts for random targets only: what always does the same does not age.
     """
-    aligned = align(report, baseline) if report else None
-    now_by_key = {run_key(pair.run): pair.run for pair in aligned.pairs if pair.old is None} if aligned else {}
-    runs = [pair.base for pair in aligned.pairs if pair.base is not None] if aligned else baseline.runs
+    now_of = [(pair.base, pair) for pair in pairs if pair.base is not None] if pairs is not None else []
+    runs = [base for base, _ in now_of] if pairs is not None else baseline.runs
     told = _age(baseline, runs, now, limits)
+    since = {id(base): pair.run for base, pair in now_of if pair.old is None}
     for run in runs:
         few = few_trials(run, limits.trials)
         told += [few] if few else []
-        if run_key(run) in now_by_key:
-            told += _drift(run, now_by_key[run_key(run)], limits)
+        if id(run) in since:
+            told += _drift(run, since[id(run)], limits)
     return told
-
-
-def with_staleness(comparison: Comparison, report: Report, baseline: Baseline | None) -> Comparison:
-    """The comparison, with what is stale about its baseline among the warnings. Today is when the report was made."""
-    told = stale(baseline, report, report.created_at) if baseline else []
-    return comparison.model_copy(update={"warnings": [*comparison.warnings, *told]}) if told else comparison
 
 
 def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> str | None:

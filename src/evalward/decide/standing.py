@@ -20,23 +20,29 @@ REGRESSED_Q = 0.05
 RELIABLE = 0.7  # a case that passed less often in the baseline was unreliable before
 
 
-def with_standing(
-    comparison: Comparison, baseline: Baseline | None = None, history: Sequence[HistoryEntry] = ()
-) -> Comparison:
-    """The comparison with p, q and standing for the cases of random targets, and with the flaky ones named."""
-    runs = [
-        _run(run, flaky(history, run.suite, run.target, baseline)) if run.random and not run.missing else run
-        for run in comparison.runs
-    ]
+def placed(cases: Sequence[CaseChange]) -> list[CaseChange]:
+    """The cases of a random target, with p, q and standing."""
+    tested = [(case, p) for case in cases if (p := _p(case)) is not None]
+    corrected = benjamini_hochberg([p for _, p in tested])
+    found = {case.id: _placed(case, p, q) for (case, p), q in zip(tested, corrected, strict=True)}
+    return [found.get(case.id, case) for case in cases]
+
+
+def with_flaky(comparison: Comparison, baseline: Baseline | None, history: Sequence[HistoryEntry]) -> Comparison:
+    """The comparison, with the cases of random targets named that were flaky before."""
+    runs = [_named(run, flaky(history, run.suite, run.target, baseline)) for run in comparison.runs]
     return comparison.model_copy(update={"runs": runs})
 
 
-def _run(run: RunComparison, unsteady: Sequence[FlakyCase]) -> RunComparison:
+def _named(run: RunComparison, unsteady: Sequence[FlakyCase]) -> RunComparison:
     known = {case.id: case for case in unsteady}
-    tested = [(case, p) for case in run.cases if (p := _p(case)) is not None]
-    corrected = benjamini_hochberg([p for _, p in tested])
-    found = {case.id: _placed(case, p, q, known.get(case.id)) for (case, p), q in zip(tested, corrected, strict=True)}
-    return run.model_copy(update={"cases": [found.get(case.id, case) for case in run.cases]})
+    if not known or not run.random or run.missing:
+        return run
+    cases = [
+        case.model_copy(update={"flaky": known[case.id]}) if case.id in known and case.p is not None else case
+        for case in run.cases
+    ]
+    return run.model_copy(update={"cases": cases})
 
 
 def _p(case: CaseChange) -> float | None:
@@ -47,9 +53,9 @@ def _p(case: CaseChange) -> float | None:
     return stratified_worse([CaseTrials(case.before.passed, case.before.trials, now.passed, now.trials)])
 
 
-def _placed(case: CaseChange, p: float, q: float, flaky_case: FlakyCase | None) -> CaseChange:
+def _placed(case: CaseChange, p: float, q: float) -> CaseChange:
     standing = _standing(case, q) if case.change == "broken" else None
-    return case.model_copy(update={"p": p, "q": q, "standing": standing, "flaky": flaky_case})
+    return case.model_copy(update={"p": p, "q": q, "standing": standing})
 
 
 def _standing(case: CaseChange, q: float) -> Standing | None:

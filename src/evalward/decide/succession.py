@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from evalward.decide.pooling import Key, run_key
+from evalward.decide.sides import Sides, cases_of, sides_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
-from evalward.records.report import Report, Run
+from evalward.records.report import Partial, Report, Run
 from evalward.records.succession import same_definitions
 from evalward.records.target_id import target_id
 
@@ -32,6 +34,18 @@ class Pair:
     old: BaselineRun | None = None
     named: bool = False
     renamed: Mapping[str, str] = field(default_factory=dict)
+    partial: Partial | None = None
+
+    @cached_property
+    def sides(self) -> Sides:
+        """Its cases on both sides, as far as a partial report's selection covers them."""
+        return sides_of(self.run, self.base, self.partial)
+
+    @property
+    def known_as(self) -> tuple[str, str] | None:
+        """The suite and target that the baseline knows it by; `None` where it doesn't."""
+        known = self.old or self.base
+        return (known.suite, known.target) if known is not None else None
 
 
 @dataclass(frozen=True)
@@ -41,13 +55,40 @@ class Aligned:
     `notes` say what was not paired although the configuration, or an equal definition, asks for it.
     """
 
+    report: Report
+    baseline: Baseline | None
     pairs: Sequence[Pair]
     gone: Sequence[BaselineRun]
     notes: Sequence[str] = ()
 
+    @cached_property
+    def chosen(self) -> list[Pair]:
+        """The pairs that a partial report's selection covers: all others are not looked at."""
+        return [pair for pair in self.pairs if _chosen(self.report.partial, pair.run)]
+
+    @cached_property
+    def missing(self) -> list[BaselineRun]:
+        """The runs without a counterpart that the selection covers."""
+        return [run for run in self.gone if _covers(self.report.partial, run)]
+
     def runs(self) -> list[BaselineRun]:
         """The baseline's runs under today's names."""
         return [pair.base for pair in self.pairs if pair.base is not None] + list(self.gone)
+
+
+def _chosen(partial: Partial | None, run: Run) -> bool:
+    """True for a run that the selection covers; where cases were chosen, of what has none nothing was to be run."""
+    if partial is None:
+        return True
+    there = run.planned > 0 or bool(run.cases) or run.not_measured is not None
+    return partial.covers(run.suite, run.target) and (there or not partial.by_case)
+
+
+def _covers(partial: Partial | None, run: BaselineRun) -> bool:
+    """True for a run of the baseline of which the selection covers a case."""
+    return partial is None or (
+        partial.covers(run.suite, run.target) and (bool(cases_of(run, partial)) or not partial.by_case)
+    )
 
 
 def align(report: Report, baseline: Baseline | None) -> Aligned:
@@ -66,9 +107,9 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
         old = named.get(key) or guessed.get(key)
         pair, told = _pair(report, run, old or known.get(key))
         notes += told
-        pairs.append(Pair(run, pair.base, old, key in named, pair.renamed))
+        pairs.append(replace(pair, old=old, named=key in named))
     taken = {run_key(pair.old) for pair in pairs if pair.old is not None}
-    return Aligned(pairs, [run for key, run in gone.items() if key not in taken], notes)
+    return Aligned(report, baseline, pairs, [run for key, run in gone.items() if key not in taken], notes)
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
@@ -168,14 +209,15 @@ def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:
 def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, list[str]]:
     """A run and its counterpart under today's names, and what could not be told apart."""
     if base is None:
-        return Pair(run, None), []
+        return Pair(run, None, partial=report.partial), []
     renamed, notes = ({}, []) if report.partial and report.partial.by_case else _renamed(run, base)
     update: dict[str, object] = {"suite": run.suite, "target": run.target}
     if renamed:
         now = {old: new for new, old in renamed.items()}
         update["cases"] = [_called(case, now.get(case.id, case.id)) for case in base.cases]
     same = not renamed and run_key(run) == run_key(base)
-    return Pair(run, base if same else base.model_copy(update=update), renamed=renamed), notes
+    known = base if same else base.model_copy(update=update)
+    return Pair(run, known, renamed=renamed, partial=report.partial), notes
 
 
 def _called(case: BaselineCase, name: str) -> BaselineCase:

@@ -8,11 +8,11 @@ from itertools import chain
 from statistics import median
 from typing import Literal
 
-from evalward.decide.compare import Sides, find_runs, sides_of
 from evalward.decide.statistics.timing import TimingVerdict, slower
-from evalward.records.baseline import Baseline, BaselineRun
-from evalward.records.comparison import Comparison, RunComparison
-from evalward.records.report import Report, Run
+from evalward.decide.succession import Pair
+from evalward.records.baseline import BaselineRun
+from evalward.records.comparison import RunComparison
+from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.speedup import SpeedupDetails
 from evalward.records.timing import SlowerBenchmark, TaskSpeed, Timings
@@ -21,27 +21,16 @@ SHOWN = 5
 FACTOR = 1.1  # a benchmark that takes less than a tenth longer is not called slower, whatever the samples prove
 
 
-def with_timings(comparison: Comparison, report: Report, baseline: Baseline | None) -> Comparison:
-    """The comparison, with what the samples of its speedup runs say, and a warning for what is slower."""
-    found = {
-        (run.suite, run.target): _of_sides(sides_of(run, base, report.partial))
-        for run, base in find_runs(report, baseline)
-        if base is not None and run.kind == "speedup"
-    }
-    shown = {
-        (run.suite, run.target): speeds_of(run, base)
-        for run, base in find_runs(report, baseline)
-        if run.kind == "speedup"
-    }
-    runs = [
-        _with(run, found.get((run.suite, run.target)), shown.get((run.suite, run.target))) for run in comparison.runs
-    ]
-    told = [warning for run in runs for warning in _warnings(run)]
-    return comparison.model_copy(update={"runs": runs, "warnings": [*comparison.warnings, *told]})
+def timings_of_pair(pair: Pair) -> Timings | None:
+    """What the samples of a speedup run say, over the cases of equal definition: of others nobody knows what was timed.
 
-
-def _with(run: RunComparison, timings: Timings | None, speeds: list[TaskSpeed] | None) -> RunComparison:
-    return run.model_copy(update={"timings": timings, "speeds": speeds}) if speeds is not None else run
+    `None` for every other run, and without a baseline.
+    """
+    if pair.base is None or pair.run.kind != "speedup":
+        return None
+    sides = pair.sides
+    before = chain.from_iterable(sides.known[case] for case in sides.comparable)
+    return timings_of(before, chain.from_iterable(sides.now[case] for case in sides.comparable))
 
 
 def speeds_of(run: Run, base: BaselineRun | None) -> list[TaskSpeed]:
@@ -72,13 +61,6 @@ def _details(results: Iterable[Result]) -> list[SpeedupDetails]:
 def _middle(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return median(known) if known else None
-
-
-def _of_sides(sides: Sides) -> Timings | None:
-    """Over the cases of equal definition: of others nobody knows what was timed."""
-    cases = sides.comparable
-    before = chain.from_iterable(sides.before[case].results() for case in cases)
-    return timings_of(before, chain.from_iterable(sides.now[case] for case in cases))
 
 
 def timings_of(before: Iterable[Result], now: Iterable[Result]) -> Timings | None:
@@ -154,7 +136,8 @@ def _relative(results: Iterable[Result], side: Literal["nop", "oracle"]) -> Mapp
     return {name: samples for name, samples in found.items() if samples}
 
 
-def _warnings(run: RunComparison) -> list[str]:
+def slower_benchmarks(run: RunComparison) -> list[str]:
+    """A warning for each benchmark that is slower, the worst first."""
     if run.timings is None:
         return []
     worst = run.timings.slower

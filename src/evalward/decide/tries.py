@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 from evalward.decide.anchor import allowance
 from evalward.decide.baseline import dump_baseline
-from evalward.decide.compare import find_runs
 from evalward.decide.history_file import short_digest
 from evalward.decide.sentences import chance, number_word, shown_apart, shown_delta
 from evalward.decide.statistics.multiple import holm
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.decide.succession import align
 from evalward.records.base import digest, digest_text
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.metric import EPSILON
@@ -178,7 +178,8 @@ def _pooled(
 ) -> list[Reason]:
     """A failure for each run that all tries together prove to be worse, or, after one that `failed`, don't refute."""
     rules = judgement.verdict.rules
-    found = [_pool(run, base, tries, rules) for run, base in find_runs(report, baseline) if base and run.random]
+    pairs = [pair for pair in align(report, baseline).chosen if pair.run.random]
+    found = [_pool(pair.run, pair.base, tries, rules) for pair in pairs if pair.base is not None]
     pools = [pool for pool in found if pool is not None]
     corrected = holm([stratified_worse(pool.pairs) for pool in pools])
     return [

@@ -5,13 +5,22 @@ Where the base could not be measured, nothing was compared: that is inconclusive
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from evalward.decide.compare import NOTHING, Measure
+from evalward.decide.balance import NOTHING
+from evalward.decide.kinds import Kinds
+from evalward.decide.pooling import Key, run_key
 from evalward.decide.sentences import some_of
-from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, baseline_trial
-from evalward.records.comparison import BaseNow, Comparison
+from evalward.decide.sides import by_case
+from evalward.records.baseline import (
+    Baseline,
+    BaselineCase,
+    BaselineProvenance,
+    BaselineRun,
+    baseline_case,
+    baseline_run,
+)
+from evalward.records.comparison import BaseNow
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report, Run
@@ -31,14 +40,14 @@ _NO_BASE = "this report holds no measurement of the base"
 
 
 def judged_against(
-    report: Report, committed: Baseline | None, suites: Collection[str], measures: Mapping[str, Measure]
+    report: Report, committed: Baseline | None, suites: Collection[str], kinds: Kinds
 ) -> Baseline | None:
     """The baseline that judges a report: the committed one, but of `suites` what was measured of the base now."""
     if not suites:
         return committed
     kept = [run for run in committed.runs if run.suite not in suites] if committed else []
     found = report.base or MeasuredBase()
-    made = [_baseline_run(run, measures) for run in found.runs if run.suite in suites]
+    made = [_baseline_run(run, kinds) for run in found.runs if run.suite in suites]
     if not made and committed is None:
         return None
     provenance = committed.provenance if committed else _provenance(report, found)
@@ -49,49 +58,20 @@ def _provenance(report: Report, found: MeasuredBase) -> BaselineProvenance:
     return BaselineProvenance(created_at=report.created_at, commit=found.commit, evalward=report.tool.version)
 
 
-def _baseline_run(run: Run, measures: Mapping[str, Measure]) -> BaselineRun:
-    by_case: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        by_case[result.id].append(result)
-    measure = measures.get(run.kind)
-    measurement = measure([result for result in run.cases if result.valid]) if measure else NOTHING
-    return BaselineRun(
-        suite=run.suite,
-        kind=run.kind,
-        target=run.target,
-        trials=run.trials,
-        random=run.random,
-        subject=run.subject,
-        metrics=measurement.metrics,
-        categories=measurement.categories,
-        cases=[_case(results) for _, results in sorted(by_case.items())],
-    )
+def _baseline_run(run: Run, kinds: Kinds) -> BaselineRun:
+    kind = kinds.get(run.kind)
+    measured = kind.measure([result for result in run.cases if result.valid]) if kind else NOTHING
+    return baseline_run(run, [_case(results) for _, results in sorted(by_case(run.cases).items())], measured)
 
 
 def _case(results: Sequence[Result]) -> BaselineCase:
-    first = results[0]
-    trials = [baseline_trial(result) for result in results if result.status is not Status.SKIPPED]
-    return BaselineCase(id=first.id, category=first.category, definition=first.definition, trials=trials)
+    return baseline_case(results[0], [result for result in results if result.status is not Status.SKIPPED])
 
 
-def committed_only(baseline: Baseline | None, suites: Collection[str]) -> Baseline | None:
-    """The baseline without the suites that were measured now: it is no fault of theirs to be old or thin."""
-    if baseline is None:
-        return None
-    return baseline.model_copy(update={"runs": [run for run in baseline.runs if run.suite not in suites]})
-
-
-def with_base_named(comparison: Comparison, report: Report, suites: Collection[str]) -> Comparison:
-    """The comparison, whose runs say where they were compared with the base commit."""
+def bases_now(report: Report, suites: Collection[str]) -> Mapping[Key, BaseNow]:
+    """What each run of `suites` was compared with where that is the base commit, measured now."""
     found = report.base or MeasuredBase()
-    known = {(run.suite, run.target, run.kind): _base_now(run, found.commit) for run in found.runs}
-    runs = [
-        run.model_copy(update={"base_now": known.get((run.suite, run.target, run.kind))})
-        if run.suite in suites
-        else run
-        for run in comparison.runs
-    ]
-    return comparison.model_copy(update={"runs": runs})
+    return {run_key(run): _base_now(run, found.commit) for run in found.runs if run.suite in suites}
 
 
 def _base_now(run: Run, commit: str | None) -> BaseNow:

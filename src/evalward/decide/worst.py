@@ -7,14 +7,15 @@ difference, the gate can't say "pass". What a provider did before an agent was a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evalward.decide.compare import Measure, find_runs
-from evalward.records.baseline import Baseline, BaselineRun
+from evalward.decide.kinds import Kinds
+from evalward.decide.succession import Aligned, Pair
+from evalward.records.baseline import BaselineRun
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.report import Report, Run
+from evalward.records.report import Run
 from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Details, OtherDetails, Result, Status
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.speedup import SpeedupDetails
@@ -41,30 +42,35 @@ def may_hide_a_failure(result: Result) -> bool:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """A report in which such errors are failures: how many there were, of which cases, in which runs."""
+    """Runs in which such errors are failures: how many there were, of which cases, in which runs."""
 
-    report: Report
+    aligned: Aligned
     trials: int = 0
     cases: Sequence[str] = ()
     runs: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
-def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> WorstCase | None:
-    """The report in the worst case, `None` where no error may hide a failure."""
-    broken = {
-        id(run): [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
-        for run in report.runs
-    }
-    found = [result for results in broken.values() for result in results]
-    if not found:
+def worst_case(aligned: Aligned, kinds: Kinds) -> WorstCase | None:
+    """The report beside its baseline in the worst case, `None` where no error may hide a failure.
+
+    Runs without such an error are the same pairs, so that what is known of them need not be found again.
+    """
+    report = aligned.report
+    broken = {id(run): found for run in report.runs if (found := _suspicious(run))}
+    if not broken:
         return None
-    runs = [_failed_run(run, base, measures) if broken[id(run)] else run for run, base in find_runs(report, baseline)]
+    found = [result for results in broken.values() for result in results]
+    pairs = [_failed_pair(pair, kinds) if id(pair.run) in broken else pair for pair in aligned.chosen]
     return WorstCase(
-        report.model_copy(update={"runs": runs}),
+        replace(aligned, report=report.model_copy(update={"runs": [pair.run for pair in pairs]}), pairs=pairs),
         len(found),
         sorted({result.id for result in found}),
-        [(run.suite, run.target) for run in report.runs if broken[id(run)]],
+        [(run.suite, run.target) for run in report.runs if id(run) in broken],
     )
+
+
+def _suspicious(run: Run) -> list[Result]:
+    return [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
 
 
 def _head(run: Run) -> Sequence[Result]:
@@ -72,18 +78,18 @@ def _head(run: Run) -> Sequence[Result]:
     return run.beside.head if run.beside is not None else ()
 
 
-def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measure]) -> Run:
-    """The run with its suspicious errors as failures, measured anew."""
-    alike = _Alike(run, base)
+def _failed_pair(pair: Pair, kinds: Kinds) -> Pair:
+    """The pair, with its run's suspicious errors as failures, measured anew."""
+    run, alike = pair.run, _Alike(pair.run, pair.base)
     cases, fresh = (_worst_of(of, alike) for of in (run.cases, run.confirmation))
     update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
     if run.beside is not None:
         update["beside"] = run.beside.model_copy(update={"head": _worst_of(run.beside.head, alike)})
-    measure = measures.get(run.kind)
-    if measure is not None:
-        measured = measure(cases)
+    kind = kinds.get(run.kind)
+    if kind is not None:
+        measured = kind.measure(cases)
         update |= {"metrics": measured.metrics, "categories": measured.categories}
-    return run.model_copy(update=update)
+    return replace(pair, run=run.model_copy(update=update))
 
 
 def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:

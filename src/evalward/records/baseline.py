@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
 from evalward.records.base import Amount, Count, Record
 from evalward.records.comparison import Tally
-from evalward.records.metric import CategorySummary, Metric
-from evalward.records.report import Subject
+from evalward.records.metric import CategorySummary, Measurement, Metric
+from evalward.records.report import Run, Subject
 from evalward.records.result import Details, OtherDetails, Result, Status
 from evalward.records.trace import Usage
 
@@ -74,6 +75,12 @@ def baseline_trial(result: Result) -> BaselineTrial:
     )
 
 
+def baseline_case(shown: Result, results: Iterable[Result]) -> BaselineCase:
+    """A case as a baseline keeps it: what `shown` says of it, and these trials in their order."""
+    trials = [baseline_trial(result) for result in results]
+    return BaselineCase(id=shown.id, category=shown.category, definition=shown.definition, trials=trials)
+
+
 class BaselineRun(Record):
     """One suite and target: subject, metrics with their counts, and the cases, sorted by id."""
 
@@ -97,6 +104,23 @@ class BaselineRun(Record):
         """The fewest and the most valid trials of a case."""
         counts = [tally.trials if (tally := case.tally) else 0 for case in self.cases]
         return min(counts, default=0), max(counts, default=0)
+
+
+def baseline_run(
+    run: Run, cases: Sequence[BaselineCase], measured: Measurement, trials: int | None = None
+) -> BaselineRun:
+    """A run as a baseline keeps it, with these cases and what was measured of them; of the run's trials by default."""
+    return BaselineRun(
+        suite=run.suite,
+        kind=run.kind,
+        target=run.target,
+        trials=run.trials if trials is None else trials,
+        random=run.random,
+        subject=run.subject,
+        metrics=measured.metrics,
+        categories=measured.categories,
+        cases=list(cases),
+    )
 
 
 class Acceptance(Record):

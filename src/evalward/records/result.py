@@ -33,7 +33,10 @@ class Status(StrEnum):
     @property
     def valid(self) -> bool:
         """True when a trial that ended so says something about the target: it passed or failed."""
-        return self in {Status.PASSED, Status.FAILED}
+        return self in _VALID
+
+
+_VALID = (Status.PASSED, Status.FAILED)  # a tuple compares by identity first; hashing an enum's member is slow
 
 
 class CheckResult(Record):

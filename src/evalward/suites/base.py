@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
+from evalward.decide.kinds import PerTrial
 from evalward.records.base import Record, StrictRecord
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
@@ -115,6 +116,13 @@ class Kind(Protocol):
 
     async def prove(self, suite: Prepared) -> Proof:
         """Does the set tell right from wrong? Runs reference solutions and wrong answers; needs no key."""
+        ...
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric; `None` for one that isn't made of them, or that there is not. Pure.
+
+        Over the trials of a case it comes to what `measure` gives for them.
+        """
         ...
 
     def measure(self, results: Sequence[Result]) -> Measurement:

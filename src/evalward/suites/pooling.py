@@ -3,13 +3,145 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import fsum
 
-from evalward.records.metric import CategorySummary
-from evalward.records.result import Result
+from evalward.decide.portions import NONE, Portion
+from evalward.records.metric import Better, CategorySummary, Metric, Unit, amount, ratio
+from evalward.records.result import Result, Status
 
 Number = Callable[[Result], float | None]
+NO_TRIAL = "no valid trial"
+
+
+def one(_: Result) -> float:
+    """Every trial counts as one."""
+    return 1.0
+
+
+def passed(result: Result) -> float:
+    """1 for a trial that passed."""
+    return float(result.status is Status.PASSED)
+
+
+def is_valid(result: Result) -> bool:
+    """Whether a trial says something about the target."""
+    return result.valid
+
+
+@dataclass(frozen=True)
+class Share:
+    """A metric that is a quotient of sums over the trials. `counts`: which trials have a part in it."""
+
+    numerator: Callable[[Result], float]
+    denominator: Callable[[Result], float] = one
+    better: Better = "higher"
+    unit: Unit = "ratio"
+    counts: Callable[[Result], bool] = is_valid
+
+    def measured(self, counted: Sequence[Result], why_not: str) -> Metric:
+        """Over trials that count."""
+        return ratio(
+            fsum(map(self.numerator, counted)), fsum(map(self.denominator, counted)), why_not, self.better, self.unit
+        )
+
+    def portion(self, result: Result) -> Portion | None:
+        """See `decide.kinds.PerTrial`."""
+        return Portion(self.numerator(result), self.denominator(result)) if self.counts(result) else NONE
+
+    def together(self, portions: Sequence[Portion]) -> Portion:
+        """The sums of both."""
+        return Portion(fsum(each.value for each in portions), fsum(each.of or 0.0 for each in portions))
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A metric that is a number of every trial, per pass of the suite: a case counts with the mean of its trials.
+
+    `summed`: all attempts are added up instead.
+    """
+
+    number: Number
+    unit: Unit = "count"
+    better: Better = "neither"
+    counts: Callable[[Result], bool] = is_valid
+    summed: bool = False
+
+    def measured(self, counted: Sequence[Result], why_not: str) -> Metric:
+        """Over trials that count; not available when one of them doesn't tell its number."""
+        total = summed(counted, self.number) if self.summed else per_pass(counted, self.number)
+        return amount(total, self.unit, why_not, self.better)
+
+    def portion(self, result: Result) -> Portion | None:
+        """See `decide.kinds.PerTrial`."""
+        if not self.counts(result):
+            return NONE
+        value = self.number(result)
+        return None if value is None else Portion(value)
+
+    def together(self, portions: Sequence[Portion]) -> Portion:
+        """The mean, or the sum."""
+        total = fsum(each.value for each in portions)
+        return Portion(total if self.summed else total / len(portions))
+
+
+def _is_error(result: Result) -> float:
+    return float(result.status is Status.ERROR)
+
+
+def was_run(result: Result) -> bool:
+    """Whether a trial was tried at all, to whatever end."""
+    return result.status is not Status.SKIPPED
+
+
+TOKENS_IN = Amount(lambda result: result.usage.total_input_tokens, "tokens", "lower")
+TOKENS_OUT = Amount(lambda result: result.usage.output_tokens, "tokens", "lower")
+DURATION = Amount(lambda result: result.duration_ms, "ms", "lower")
+MEAN_DURATION = Share(lambda result: result.duration_ms, better="lower", unit="ms")
+COST = Amount(lambda result: result.usage.cost_usd, "usd", "lower")
+ERROR_RATE = Share(_is_error, better="lower", counts=was_run)
+USAGE: Mapping[str, Share | Amount] = {
+    "total_input_tokens": TOKENS_IN,
+    "total_output_tokens": TOKENS_OUT,
+    "total_duration_ms": DURATION,
+    "cost_usd": COST,
+    "harness_error_rate": ERROR_RATE,
+}
+"""What every kind that talks with models measures in the same way."""
+
+
+Metrics = Mapping[str, Share | Amount]
+
+
+def measured(metrics: Metrics, results: Iterable[Result], why_not: Mapping[str, str]) -> dict[str, Metric]:
+    """Each metric over the trials that count in it. `why_not` says of some why there may be none, beside no trial."""
+    every = list(results)
+    counted: dict[Callable[[Result], bool], list[Result]] = {}
+    for metric in metrics.values():
+        if metric.counts not in counted:
+            counted[metric.counts] = [result for result in every if metric.counts(result)]
+    return {
+        name: metric.measured(counted[metric.counts], why_not.get(name, NO_TRIAL)) for name, metric in metrics.items()
+    }
+
+
+def why_no_usage(valid: Sequence[Result], who: str) -> dict[str, str]:
+    """Why metrics of `USAGE` may be missing. `who` didn't tell its tokens."""
+    told = (f"the {who} told no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
+    return {
+        "total_input_tokens": told[0],
+        "total_output_tokens": told[0],
+        "cost_usd": told[1],
+        "harness_error_rate": "no trial was run",
+    }
+
+
+def summed(counted: Sequence[Result], number: Number) -> float | None:
+    """The sum over all trials. `None` when there is none, or when one doesn't tell its number."""
+    values = [number(result) for result in counted]
+    known = [value for value in values if value is not None]
+    return fsum(known) if known and len(known) == len(values) else None
 
 
 def per_pass(valid: Iterable[Result], number: Number) -> float | None:

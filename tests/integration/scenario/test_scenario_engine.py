@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
+from evalward.commands.pipeline import Judging
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import make_baseline
-from evalward.decide.compare import compare
 from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Run
 from evalward.records.result import Result
@@ -200,7 +201,7 @@ async def test_a_flipped_outcome_names_gates_and_the_failed_command(bench: Bench
     after = (await ran(bench.write([name]), bench.root / "two")).runs[0]
     measures = {"scenario": SCENARIO.measure}
     known = make_baseline(report(before), "report.json", None, measures)
-    (found,) = compare(report(after), known, measures).runs
+    (found,) = Judging(known, Policy()).compared(report(after)).comparison.runs
     (change,) = found.cases
     assert (change.change, change.command, change.stderr) == (
         "broken", "todo create milk", "todo: unknown command create",

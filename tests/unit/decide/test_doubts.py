@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import default_rules, judge_report
+from evalward.commands.pipeline import Judging, default_rules, judge_report
 from evalward.decide.doubts import to_settle
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse, stratified_worse_chosen
 from evalward.records.baseline import Baseline
@@ -14,7 +14,7 @@ from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Report
 from evalward.records.verdict import Judgement, Outcome
 from support.outcomes import DROP, known, measured, outcome_of, steady, trials
-from support.results import MEASURES, result
+from support.results import result
 
 FIVE = known(steady(37, "PPPPP"))
 BROKEN = {"c1": "F", "c2": "F"}
@@ -24,7 +24,8 @@ AGAIN = {"c1": "FFFF", "c2": "FFFF"}
 def settled(now: Report, before: Baseline | None = FIVE, *rules: Rule, **policy: Any) -> dict[str, int]:
     """What would be measured of both sides, in the only run."""
     asked = Policy(rules=list(rules or (DROP,)), **policy)
-    found = to_settle(now, before, asked, default_rules(now), MEASURES)
+    compared = Judging(before, asked).compared(now)
+    found = to_settle(compared.comparison, compared.samples, asked, default_rules(now))
     assert all(retry.beside for retry in found)
     return dict(found[0].trials) if found else {}
 

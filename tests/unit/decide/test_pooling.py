@@ -13,6 +13,7 @@ from evalward.decide.baseline import Update, dump_baseline, make_baseline, read_
 from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import MOST_TRIALS, Measured, combine, report_digest
 from evalward.decide.staleness import stale
+from evalward.decide.succession import align
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Waiver
 from evalward.records.problem import InputError
@@ -188,7 +189,7 @@ def test_age_counts_for_random_targets_only() -> None:
 def test_what_drifted_is_told() -> None:
     before = made(live(*rows("P" * 5), *rows("P" * 5, "b")))
     now = live(*rows("P", definition="sha256:new"), *rows("P", "c"), parts={"system": "s1", "bashkit": "2"})
-    told = " ".join(stale(before, now, LATER))
+    told = " ".join(stale(before, align(now, before).pairs, LATER))
     assert "another bashkit (1, now 2)" in told
     assert "1 of the baseline's 2 cases ask something else" in told
     assert "lacks 1 of 2 cases" in told

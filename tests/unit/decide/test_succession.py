@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from evalward.commands.pipeline import Judging
 from evalward.decide.baseline import update_baseline
 from evalward.decide.pooling import Measured
-from evalward.decide.samples import gather
 from evalward.decide.staleness import stale
 from evalward.decide.succession import align, form_of
 from evalward.records.comparison import RunComparison
 from evalward.records.metric import Metric
-from evalward.records.policy import Rule
+from evalward.records.policy import Policy, Rule
 from evalward.records.report import ChosenCases, Partial, Report, Run
 from evalward.records.result import Result
 from evalward.records.succession import PerCase, Predecessor
@@ -227,7 +227,8 @@ def test_a_case_of_equal_definition_under_another_id_is_the_same_case() -> None:
 def test_the_tests_of_a_drop_see_a_renamed_case() -> None:
     before = baseline(of(OLD, [result("b", trial=n) for n in range(1, 6)]))
     now = report(of(NEW, [result("b2", "failed", definition="sha256:b")], OLD, random=True))
-    sample = gather(now, before, MEASURES)["bash-tools", NEW].metrics["pass_rate"]
+    sample = Judging(before, Policy()).compared(now).samples["bash-tools", NEW].of("pass_rate")
+    assert sample is not None
     assert [(pair.id, pair.before.trials, pair.now.trials) for pair in sample.pairs] == [("b2", 5, 1)]
 
 
@@ -294,6 +295,8 @@ def test_another_models_trials_are_not_pooled() -> None:
 
 def test_the_thin_baseline_of_a_predecessor_is_told_and_its_other_model_is_not() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
-    told = stale(before, report(of(NEW, passes("a"), OLD, parts={"model": NEW})), "2026-11-21T08:00:00Z")
+    told = stale(
+        before, align(report(of(NEW, passes("a"), OLD, parts={"model": NEW})), before).pairs, "2026-11-21T08:00:00Z"
+    )
     assert len(told) == 1
     assert told[0].startswith(f"bash-tools × {NEW}: the baseline has 1 trial per case")

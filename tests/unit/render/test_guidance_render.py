@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from evalward.decide.compare import compare
+from evalward.commands.pipeline import Judging
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.records.guidance import GuidanceComparison, GuidanceReport
+from evalward.records.policy import Policy
 from evalward.records.result import Result
 from evalward.records.scenario import FailedCommand
 from evalward.records.verdict import Judgement, Outcome, Verdict
@@ -17,7 +18,6 @@ from evalward.render.guidance import build_guidance, guidance_json, guidance_mar
 from evalward.render.markdown import COMMENT_LIMIT, comment, fit
 from evalward.render.terminal import judgement_text
 from evalward.suites.scenario.guidance import READING
-from evalward.suites.scenario.metrics import measure
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered
@@ -78,7 +78,7 @@ def test_it_leads_the_comment_before_the_tables_of_metrics() -> None:
 
 def judged(*comparisons: GuidanceComparison) -> Judgement:
     report = scenario_report(scenario_run("agent:x", *results(0, 0))).model_copy(update={"guidance": list(comparisons)})
-    found = compare(report, None, {"scenario": measure})
+    found = Judging(None, Policy()).compared(report).comparison
     return Judgement(comparison=found, verdict=Verdict(outcome=Outcome.FAIL, headline="it got worse"))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.compare import compare
+from evalward.commands.pipeline import Judging
 from evalward.records.comparison import Tally
+from evalward.records.policy import Policy
 from evalward.records.report import Finding, Report
 from evalward.records.result import NOT_RUN, Status
 from evalward.records.scenario_line import ScenarioLine, scenario_lines
@@ -29,7 +30,7 @@ TIMED_OUT = trial("mend", Status.FAILED, failing=["file_exists", "command_succee
 def judged(report: Report) -> Judgement:
     """What the report says alone, without a baseline."""
     return Judgement(
-        comparison=compare(report, None, {"scenario": measure}),
+        comparison=Judging(None, Policy()).compared(report).comparison,
         verdict=Verdict(outcome=Outcome.FAIL, headline="it got worse"),
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.config import BashSuite, LoadedConfig, Suite
+from evalward.decide.kinds import PerTrial
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -14,7 +15,7 @@ from evalward.records.result import BashDetails, Result
 from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.bash.diagnose import diagnose
 from evalward.suites.bash.findings import interpret
-from evalward.suites.bash.metrics import METRIC_IDS, measure
+from evalward.suites.bash.metrics import METRIC_IDS, PER_TRIAL, measure
 from evalward.targets.base import Evaluated
 
 # "Interpreting results" of the specification: a healthy profile has an overall rate above 90 % and a tool-call success
@@ -57,6 +58,10 @@ class BashKind:
         from evalward.suites.bash.trial import prove  # noqa: PLC0415
 
         return await prove(suite)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return PER_TRIAL.get(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's metrics."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from evalward.config import CommandSuite, LoadedConfig, Suite
+from evalward.decide.kinds import PerTrial
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
@@ -26,7 +27,7 @@ from evalward.suites.command.case import CommandCase
 from evalward.suites.command.findings import diagnose, interpret
 from evalward.suites.command.judge import Judged, expects_harmless, judge
 from evalward.suites.command.load import load_cases
-from evalward.suites.command.metrics import METRIC_IDS, measure
+from evalward.suites.command.metrics import METRIC_IDS, PER_TRIAL, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.posix import shellcheck_version
 from evalward.suites.command.prompt import Prompting, load_prompting
@@ -101,6 +102,10 @@ class CommandKind:
         assert isinstance(suite.settings, Settings)  # noqa: S101
         cases = [case for case in suite.cases if isinstance(case, CommandCase)]
         return await prove_cases(cases, suite.settings.portability)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return PER_TRIAL.get(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's rates, and what it leaves out."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.config import LoadedConfig, ScenarioSuite, Suite
+from evalward.decide.kinds import PerTrial
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -22,7 +23,7 @@ from evalward.suites.scenario.diagnose import diagnose
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
-from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure
+from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per_trial
 from evalward.suites.scenario.prove import prove_cases
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import Prompting, load_prompting
@@ -89,6 +90,10 @@ class ScenarioKind:
         assert isinstance(suite.settings, Equipment)  # noqa: S101
         cases = [case for case in suite.cases if isinstance(case, ScenarioCase)]
         return await prove_cases(cases, suite.settings.walls)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return per_trial(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's layers, pooled."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evalward.config import LoadedConfig, Suite
 from evalward.config.speedup import SpeedupSuite
+from evalward.decide.kinds import PerTrial
 from evalward.opening import read_text_inside
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
@@ -23,7 +24,7 @@ from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.load import load_cases
 from evalward.suites.speedup.measure.spread import spread_findings
-from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
+from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, PER_TRIAL, measure
 from evalward.suites.speedup.prove import patches_of, prove_cases
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.suites.speedup.trial import Equipment, run_trial
@@ -74,6 +75,10 @@ class SpeedupKind:
         assert isinstance(suite.settings, SpeedupSettings)  # noqa: S101
         cases = [case for case in suite.cases if isinstance(case, SpeedupCase)]
         return await prove_cases(suite.settings.equipment, cases, suite.settings.patches)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return PER_TRIAL.get(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's run-level aggregation."""
