@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -167,13 +167,14 @@ class Grader:
             request = {FILES: str(folder / FILES), ELSEWHERE: str(folder / ELSEWHERE), **(data or {})}
             if not self.reference.script:
                 request = self._call(folder / OWN, request if data is not None else None)
-            return await workspace.run(
+            done = await workspace.run(
                 self._words(folder / OWN),
                 env=_ENV,
                 cwd=FILES,
                 timeout_s=self.timeout_s,
                 stdin=json.dumps(request).encode("ascii"),
             )
+            return _without_places(done, (f"{folder / OWN}/", f"{folder}/"))
 
     def _call(self, folder: Path, graded: Mapping[str, Any] | None) -> dict[str, Any]:
         called = {
@@ -197,6 +198,14 @@ class Grader:
 def _interpreter() -> tuple[Path, ...]:
     """What our own interpreter is made of, with what is installed in it, and what a grader imports of ours."""
     return tuple(dict.fromkeys([Path(sys.prefix), Path(sys.base_prefix), Path(evalward.__file__).parent]))
+
+
+def _without_places(done: Finished, places: Sequence[str]) -> Finished:
+    """What it said, without folders whose names differ from run to run: what several trials met is compared."""
+    out, error = done.stdout, done.stderr
+    for place in places:
+        out, error = out.replace(place, ""), error.replace(place, "")
+    return replace(done, stdout=out, stderr=error)
 
 
 async def _leave(leaves: Leaves, stage: Path) -> int:

@@ -46,7 +46,7 @@ def _told(request: dict[str, Any]) -> dict[str, Any]:
     except UnusableError as error:
         return {"broken": str(error)}
     except BaseException as error:  # SystemExit and whatever else a grader raises
-        return {"broken": _trace(error, request["folder"])}
+        return {"broken": _trace(error)}
     try:
         grade = grade_of(answer)
     except ValueError as error:
@@ -67,6 +67,6 @@ def _found(request: dict[str, Any]) -> Callable[[Any], Any]:
     return function  # type: ignore[no-any-return]
 
 
-def _trace(error: BaseException, folder: str) -> str:
+def _trace(error: BaseException) -> str:
     lines = traceback.format_exception(error, limit=-1)
-    return last_lines(lines, SHOWN_LINES).replace(folder + "/", "")[-MOST_DETAIL:]
+    return last_lines(lines, SHOWN_LINES)[-MOST_DETAIL:]

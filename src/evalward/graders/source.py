@@ -134,7 +134,7 @@ def read_source(root: Path, text: str) -> Source:
 
 
 def _own(root: Path, reference: Reference, found: str) -> Source:
-    files = {found: _read(root, found, MOST_BYTES)}
+    files = {found: _read(root, found, MOST_BYTES, script=bool(reference.script))}
     if reference.script and not files[found].program and not found.endswith((PYTHON, ".sh")):
         raise ValueError(f"the script {found} isn't executable: chmod +x, or name it .py or .sh")
     left = MOST_BYTES - len(files[found].content)
@@ -168,9 +168,9 @@ def _neighbours(root: Path, reference: Reference) -> Iterator[str]:
             yield f"{reference.folder}/{entry.path}"
 
 
-def _read(root: Path, path: str, most: int) -> File:
+def _read(root: Path, path: str, most: int, *, script: bool = False) -> File:
     with inside(root, path) as found:
-        return File(content=found.read(max(most, 0)), program=bool(found.mode & stat.S_IXUSR))
+        return File(content=found.read(max(most, 0)), program=script and bool(found.mode & stat.S_IXUSR))
 
 
 def _distribution(reference: Reference) -> str:
