@@ -247,7 +247,11 @@ async def test_a_link_of_the_targets_doesnt_lead_to_the_graders_files(tmp_path: 
 async def test_links_within_what_was_left_stay(tmp_path: Path) -> None:
     left = put(tmp_path / "left-by-the-target", {"a/real.txt": "R"})
     (left / "link.txt").symlink_to("a/real.txt")
-    code = "def right(graded):\n    return graded.text('link.txt') == 'R'\n"
+    (left / "whole.txt").symlink_to("/home/eval/a/real.txt")
+    (left / "folder").symlink_to("../eval/a")
+    (left / "loop").symlink_to("loop")
+    names = "link.txt", "whole.txt", "folder/real.txt"
+    code = f"def right(graded):\n    return {{graded.text(name) for name in {names}}} == {{'R'}}\n"
     assert (await grade(tmp_path, FUNCTION, code, leaves=Left(left))).passed
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import posixpath
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import evalward
-from evalward.graders.record import Call, Grade, grade_of, last_lines
+from evalward.graders.record import Call, Grade, grade_of, last_lines, place_of
 from evalward.graders.source import PYTHON, Reference, Source, parse_reference
 from evalward.records.base import clean_text
 from evalward.records.case import Case
@@ -209,34 +210,36 @@ def _without_places(done: Finished, places: Sequence[str]) -> Finished:
 
 
 async def _leave(leaves: Leaves, stage: Path) -> int:
-    """Copy what was left, without links that lead out of it; how many entries were left out."""
+    """Copy what was left, with links that stay in it; how many entries were left out."""
     files, elsewhere = stage / FILES, stage / ELSEWHERE
     files.mkdir()
     elsewhere.mkdir()
     try:
         copied = await leaves.copy_out(files, elsewhere, MOST_LEFT_MB)
-        dropped = await asyncio.to_thread(lambda: sum(map(_drop_links_out, (files, elsewhere))))
+        await asyncio.to_thread(_lead_inside, stage, leaves.home)
     except OSError as error:
         raise SandboxError(f"what was left could not be copied for a grader: {error.strerror or error}") from error
     if copied.full or copied.files > MOST_LEFT_FILES:
         most = f"{MOST_LEFT_MB} MB or {MOST_LEFT_FILES:,} files"
         raise TooMuchLeftError(f"not graded: more than {most} were left")
-    return copied.skipped + dropped
+    return copied.skipped
 
 
-def _drop_links_out(folder: Path) -> int:
-    """Remove links that lead out of the folder: a target must not name files of the grader's as its answer."""
-    top, dropped = os.path.realpath(folder), 0
-    for place, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = os.path.join(place, name)  # noqa: PTH118
-            if not os.path.islink(path):  # noqa: PTH114
-                continue
-            inside = os.path.realpath(path).startswith(top + os.sep)
-            if not inside or os.path.isabs(os.readlink(path)):  # noqa: PTH115, PTH117
-                os.unlink(path)  # noqa: PTH108
-                dropped += 1
-    return dropped
+def _lead_inside(stage: Path, home: str) -> None:
+    """Make every link lead to the copy of what it led to where the target worked, and so to nothing else.
+
+    Else a target could name files of the grader's as its answer. What a link now says is a path without `..` below
+    one of the two folders, seen from where the link lies; so no way through several of them leads out either.
+    """
+    for top, above in ((stage / FILES, home), (stage / ELSEWHERE, "/")):
+        for place, folders, files in os.walk(top):
+            for name in (*folders, *files):
+                link = Path(place, name)
+                if link.is_symlink():
+                    was = posixpath.join(above, link.parent.relative_to(top).as_posix(), str(link.readlink()))
+                    copy = stage / place_of(was, home, FILES, ELSEWHERE)
+                    link.unlink()
+                    link.symlink_to(os.path.relpath(copy, place))
 
 
 def _write(source: Source, folder: Path) -> None:

@@ -50,10 +50,7 @@ class Graded:
 
     def path(self, name: str) -> Path:
         """Where the copy of a file lies that the target knew by this name, relative or absolute."""
-        whole = posixpath.normpath(posixpath.join(self.home, name))
-        if whole == self.home or whole.startswith(self.home + "/"):
-            return self.files / whole[len(self.home) + 1 :]
-        return self.elsewhere / whole.lstrip("/")
+        return Path(place_of(name, self.home, str(self.files), str(self.elsewhere)))
 
     def text(self, name: str) -> str | None:
         """A file's text, `None` where there is none. Bytes that are not UTF-8 become replacement characters."""
@@ -61,6 +58,14 @@ class Graded:
             return self.path(name).read_text("utf-8", "replace")
         except (OSError, ValueError):
             return None
+
+
+def place_of(name: str, home: str, files: str, elsewhere: str) -> str:
+    """Where the copy of a path lies: below `files` what is in the folder `home`, below `elsewhere` all other paths."""
+    whole = posixpath.normpath(posixpath.join(home, name))
+    if whole == home or whole.startswith(home + "/"):
+        return posixpath.join(files, whole[len(home) + 1 :])
+    return posixpath.join(elsewhere, whole.lstrip("/"))
 
 
 @dataclass(frozen=True)

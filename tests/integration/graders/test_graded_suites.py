@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,10 @@ from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Execution, execute
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
+from evalward.graders import Graded
+from evalward.graders.grading import MOST_LEFT_FILES, MOST_LEFT_MB, SECONDS
 from evalward.records.problem import InputError
-from evalward.records.result import Result
+from evalward.records.result import GRADER_ERROR, Result
 from evalward.runner.base_side import BaseCommit
 from evalward.suites.base import kind_named
 from evalward.wire import messages as m
@@ -296,3 +300,31 @@ def test_a_grader_that_the_base_lacks_is_a_reason_not_to_measure_it(tmp_path: Pa
     base = base_of(root, tmp_path / "base")
     with pytest.raises(NotMeasuredError, match=r"the base can't be measured: .*there is no module checks\.mine"):
         base.run("shell", "oracle")
+
+
+# --- what the page says -----------------------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[3] / "docs" / "graders.md"
+
+
+@pytest.mark.parametrize(
+    ("solution", "status", "detail"),
+    [
+        ("printf 'a 20\\nb 20.0\\nc 20.00\\n' > totals.txt", "passed", "score 1: 3 of 3 totals are right"),
+        ("printf 'a 20\\nb 2\\nc 3\\n' > totals.txt", "failed", "score 0.333: 1 of 3 totals are right"),
+        ("true", "failed", "there is no totals.txt"),
+    ],
+)
+def test_the_pages_grader_grades(tmp_path: Path, solution: str, status: str, detail: str) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    root = put(tmp_path, {"graders/totals.py": code})
+    (result,) = results(write_suite(root, [checked_by("graders.totals:total_is_right", solution=solution)]))
+    assert (result.status, result.checks[0].detail) == (status, detail)
+
+
+def test_the_page_names_all_that_a_grader_is_given() -> None:
+    page = PAGE.read_text("utf-8")
+    given = {field.name for field in dataclasses.fields(Graded)} | {"answer"}
+    assert all(f"`{name}`" in page for name in given | {"path(NAME)", "text(NAME)", GRADER_ERROR})
+    assert f"{MOST_LEFT_MB} MB or {MOST_LEFT_FILES:,} files" in page
+    assert f"{SECONDS:.0f} seconds" in page
