@@ -131,8 +131,12 @@ class Grader:
             raise self._error(str(error)) from None
 
     async def look_up(self) -> None:
-        """Find the function, where it is one, by importing its module behind the same walls. Raises `GraderError`."""
+        """Find the function, where it is one, by importing its module behind the same walls.
+
+        Raises `GraderError`, and `NoWorkspaceError` where the walls can't be built.
+        """
         if self.reference.script:
+            await self._build_walls()
             return
         with tempfile.TemporaryDirectory(prefix="evalward-grading-", ignore_cleanup_errors=True) as place:
             for name in (FILES, ELSEWHERE):
@@ -155,15 +159,22 @@ class Grader:
         try:
             return await self._run_behind_walls(stage, data)
         except (SandboxError, OSError) as error:
-            raise NoWorkspaceError(f"a grader could not be run: {error}") from error
+            raise NoWorkspaceError(f"a grader can't be run here: {error}") from error
+
+    async def _build_walls(self) -> None:
+        try:
+            await (await Workspace.create(None, self._settings)).close()
+        except SandboxError as error:
+            raise NoWorkspaceError(f"a grader can't be run here: {error}") from error
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(limits=_LIMITS, network="none", readable=_interpreter(), allow_unisolated=self.allow_unisolated)
 
     async def _run_behind_walls(self, stage: Path, data: Mapping[str, Any] | None) -> Finished:
         """In a workspace of its own, which ends with all that it started."""
         await asyncio.to_thread(_write, self.source, stage / OWN)
-        settings = Settings(
-            limits=_LIMITS, network="none", readable=_interpreter(), allow_unisolated=self.allow_unisolated
-        )
-        async with await Workspace.create(stage, settings, left_out=()) as workspace:
+        async with await Workspace.create(stage, self._settings, left_out=()) as workspace:
             folder = workspace.folder
             request = {FILES: str(folder / FILES), ELSEWHERE: str(folder / ELSEWHERE), **(data or {})}
             if not self.reference.script:

@@ -11,7 +11,6 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path, PurePosixPath
 
 from evalward.opening import MIB, inside, kind_inside, walk_inside, why
@@ -175,6 +174,8 @@ def _read(root: Path, path: str, most: int, *, script: bool = False) -> File:
 
 def _distribution(reference: Reference) -> str:
     """Name and version of what an installed module comes with. Nothing of it is imported. Raises `ValueError`."""
+    from importlib.metadata import PackageNotFoundError, packages_distributions, version  # noqa: PLC0415 - slow
+
     top = reference.module.partition(".")[0]
     names = sorted(set(packages_distributions().get(top, ())))
     try:

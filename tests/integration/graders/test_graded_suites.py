@@ -21,11 +21,13 @@ from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Execution, execute
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
-from evalward.graders import Graded
+from evalward.graders import Graded, grading
 from evalward.graders.grading import MOST_LEFT_FILES, MOST_LEFT_MB, SECONDS
 from evalward.records.problem import InputError
 from evalward.records.result import GRADER_ERROR, Result
 from evalward.runner.base_side import BaseCommit
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.process import Workspace
 from evalward.suites.base import kind_named
 from evalward.wire import messages as m
 from support.cases import Silent, write_suite
@@ -100,6 +102,21 @@ def test_a_grader_that_breaks_is_an_error__that_may_hide_a_failure(tmp_path: Pat
 def test_a_trial_that_fails_anyway_has_failed(tmp_path: Path) -> None:
     (result,) = results(write_suite(put(tmp_path, CHECKS), [checked_by("checks.mine:breaks", "exit_code:7")]))
     assert (result.status, result.reason, result.max_score) == ("failed", "checks_failed", 2.0)
+
+
+@pytest.mark.parametrize("sandbox", ["virtual", "process"])
+def test_walls_that_can_not_be_built_are_nobodys_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandbox: str
+) -> None:
+    async def refused(*_: Any, **__: Any) -> Workspace:
+        raise SandboxError("there is no isolation")
+
+    loaded = write_suite(put(tmp_path, CHECKS), [checked_by("checks.mine:right", "checks/mine.sh")], sandbox=sandbox)
+    monkeypatch.setattr(grading, "Workspace", type("Refusing", (), {"create": refused}))
+    (result,) = results(loaded)
+    assert (result.status, result.reason, result.begun) == ("error", "sandbox", True)
+    assert result.message == "a grader can't be run here: there is no isolation"
+    assert problems(loaded) == [result.message] * 2
 
 
 def test_a_changed_grader_redefines_its_cases_alone(tmp_path: Path) -> None:
