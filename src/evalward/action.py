@@ -54,6 +54,7 @@ from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJU
 from evalward.redaction import Redaction
 from evalward.render.context import Accepting, Context
 from evalward.render.escape import log_text, md_prose
+from evalward.render.sentences import headline
 
 
 @dataclass(frozen=True)
@@ -347,7 +348,7 @@ def _released(job: Job, loaded: LoadedConfig, head: HeadRunner, measured: Measur
     code = found.exit_code
     verdict = found.worse.verdict
     outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
-    return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=verdict.headline)
+    return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=headline(verdict))
 
 
 def _release(loaded: LoadedConfig, head: HeadRunner, measured: Measured, options: ReleaseOptions) -> ReleaseReport:

@@ -12,7 +12,7 @@ from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.failed import failed_in, only_failed, spelled_out
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import Judging, dump_judgement, judge_report, retries_of
+from evalward.commands.pipeline import Judging, judge_report, retries_of
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -30,6 +30,7 @@ from evalward.render.badge import badge
 from evalward.render.context import Accepting, Context
 from evalward.render.junit import junit
 from evalward.render.markdown import fit
+from evalward.render.sentences import dump_judgement
 from evalward.render.terminal import judgement_text
 from evalward.wire.messages import MeasureOrder
 

@@ -10,7 +10,7 @@ from typing import Literal
 from evalward.commands.accepting import at_hand, update_command
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_report
-from evalward.commands.pipeline import Judging, dump_judgement, judge_report, remeasured
+from evalward.commands.pipeline import Judging, judge_report, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.records.policy import FailOn, Policy
@@ -19,6 +19,7 @@ from evalward.records.verdict import Judgement
 from evalward.render.context import Context
 from evalward.render.junit import junit
 from evalward.render.markdown import fit
+from evalward.render.sentences import dump_judgement
 from evalward.render.terminal import judgement_text
 from evalward.suites.across import unfed_rules
 

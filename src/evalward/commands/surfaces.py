@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.check import BADGE_FILE, COMMENT_FILE, JUDGEMENT_FILE, JUNIT_FILE
-from evalward.commands.pipeline import dump_judgement
 from evalward.commands.world import World
 from evalward.github.accept import evidence_line
 from evalward.github.annotations import Roots, judgement_annotations
@@ -42,6 +41,7 @@ from evalward.render.escape import log_text
 from evalward.render.junit import junit
 from evalward.render.markdown import COMMENT_LIMIT, fit, summary
 from evalward.render.problems import problems_markdown
+from evalward.render.sentences import dump_judgement, headline
 from evalward.render.terminal import judgement_text
 
 TELLING_S = 60.0
@@ -141,7 +141,7 @@ class Surfaces:
             comment=_with_evidence(judgement, context, digest),
             summary=summary(judgement, context),
             outputs=self._outputs(judgement, report, context),
-            headline=judgement.verdict.headline,
+            headline=headline(judgement.verdict),
             state=status_state(judgement.verdict.exit_code),
             changed=_changed(judgement),
             failed=judgement.verdict.outcome is not Outcome.PASS,

@@ -19,6 +19,7 @@ from evalward.decide.percase import per_case
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.decide.succession import Pair, align, sort_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial
+from evalward.records.codes.base import Text
 from evalward.records.comparison import (
     CaseChange,
     CaseChangeKind,
@@ -55,7 +56,8 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
         baseline_created_at=baseline.provenance.created_at if baseline else None,
         partial=report.partial is not None,
         interrupted=report.interrupted,
-        warnings=[*report.warnings, *aligned.notes],
+        interrupted_by=report.interrupted_by,
+        notices=[*(Text(text=warning) for warning in report.warnings), *aligned.notes],
         guidance=report.guidance,
         runs=[_compare_run(pair, report.partial, measures) for pair in chosen]
         + [_missing_run(run, report.partial) for run in gone],

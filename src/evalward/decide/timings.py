@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from statistics import median
 from typing import Literal
@@ -11,6 +11,7 @@ from typing import Literal
 from evalward.decide.compare import Sides, find_runs, sides_of
 from evalward.decide.statistics.timing import TimingVerdict, slower
 from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.codes.notices import MoreSlower, SlowerTiming
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
@@ -36,8 +37,7 @@ def with_timings(comparison: Comparison, report: Report, baseline: Baseline | No
     runs = [
         _with(run, found.get((run.suite, run.target)), shown.get((run.suite, run.target))) for run in comparison.runs
     ]
-    told = [warning for run in runs for warning in _warnings(run)]
-    return comparison.model_copy(update={"runs": runs, "warnings": [*comparison.warnings, *told]})
+    return comparison.model_copy(update={"runs": runs}).noting(each for run in runs for each in _notices(run))
 
 
 def _with(run: RunComparison, timings: Timings | None, speeds: list[TaskSpeed] | None) -> RunComparison:
@@ -154,17 +154,11 @@ def _relative(results: Iterable[Result], side: Literal["nop", "oracle"]) -> Mapp
     return {name: samples for name, samples in found.items() if samples}
 
 
-def _warnings(run: RunComparison) -> list[str]:
-    if run.timings is None:
-        return []
-    worst = run.timings.slower
-    told = [
-        f"{run.name}: {_plain(each.benchmark)} of {each.case} is slower: {each.factor:.2f}× "
-        f"(Mann-Whitney p = {each.p:.2g})"
-        for each in worst[:SHOWN]
-    ]
-    return told + ([f"{run.name}: {len(worst) - SHOWN} further benchmarks are slower"] if len(worst) > SHOWN else [])
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split())[:80]
+def _notices(run: RunComparison) -> Iterator[SlowerTiming | MoreSlower]:
+    suite, target, slow = run.suite, run.target, run.timings.slower if run.timings else []
+    for each in slow[:SHOWN]:
+        yield SlowerTiming(
+            suite=suite, target=target, case=each.case, benchmark=each.benchmark, factor=each.factor, p=each.p
+        )
+    if len(slow) > SHOWN:
+        yield MoreSlower(suite=suite, target=target, count=len(slow) - SHOWN)

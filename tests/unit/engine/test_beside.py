@@ -137,7 +137,8 @@ def executed(pairs: Pairs, interrupted: str | None = None) -> Executed:
         return [result(case.id, status, trial=n) for case in each.cases for n in each.numbers_of(case)]
 
     runs = [run(results(each), suite="shell", target=each.target.id) for each in pairs.plan.runs]
-    return Executed(runs, interrupted)
+    by = "signal" if interrupted and "SIG" in interrupted else "budget"
+    return Executed(runs, interrupted, by if interrupted else None)
 
 
 def told(results: list[Result]) -> list[tuple[str, int, str]]:
