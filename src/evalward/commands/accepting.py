@@ -16,6 +16,7 @@ from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Accepting
 from evalward.render.names import quoted
+from evalward.render.sentences import headline
 
 if TYPE_CHECKING:
     from evalward.github.event import EventPlan
@@ -101,7 +102,7 @@ def prospect(report: Report, judging: Judging, comparison: Comparison) -> tuple[
     verdict = kept.verdict
     if verdict.outcome is Outcome.PASS:
         return "passed.", True
-    return f"{verdict.outcome}, {verdict.headline.rstrip('.')}.", True
+    return f"{verdict.outcome}, {headline(verdict).rstrip('.')}.", True
 
 
 def downloaded(settings: Settings, runner: Runner, verdict: Verdict) -> str:

@@ -22,6 +22,7 @@ from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.render.escape import log_text, md_prose
 from evalward.render.outputs import RELEASE_MARKDOWN
+from evalward.render.sentences import headline
 
 
 @dataclass
@@ -63,7 +64,7 @@ class ReleaseCheck(ActionMode):
         code, verdict = found.exit_code, found.worse.verdict
         outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
         text = written[RELEASE_MARKDOWN]
-        return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=verdict.headline)
+        return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=headline(verdict))
 
 
 class Accept(ActionMode):

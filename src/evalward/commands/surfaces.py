@@ -43,6 +43,7 @@ from evalward.render.escape import log_text
 from evalward.render.markdown import COMMENT_LIMIT, fit, summary
 from evalward.render.outputs import COMMENT_FILE, ShownJudgement, text_of
 from evalward.render.problems import problems_markdown
+from evalward.render.sentences import headline
 
 TELLING_S = 60.0
 """Seconds for comment and status together: a GitHub that is slow keeps no verdict back."""
@@ -172,7 +173,7 @@ class Surfaces:
             comment=_with_evidence(judgement, context, digest),
             summary=summary(judgement, context),
             outputs=self._outputs(judgement, report, context),
-            headline=judgement.verdict.headline,
+            headline=headline(judgement.verdict),
             state=status_state(judgement.verdict.exit_code),
             changed=_changed(judgement),
             failed=judgement.verdict.outcome is not Outcome.PASS,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evalward.records.base import json_text
 from evalward.records.report import REPORT_FILE, Reports
 from evalward.render.outputs.base import JUDGEMENT_FILE, RELEASE_FILE, OutputFormat, ShownReports, Writer
+from evalward.render.sentences import dump_judgement
 
 
 def _reports(shown: ShownReports) -> str:
@@ -15,7 +16,7 @@ def _reports(shown: ShownReports) -> str:
 
 JSON = OutputFormat(
     "json",
-    judgement=Writer(lambda shown: json_text(shown.judgement), JUDGEMENT_FILE),
+    judgement=Writer(lambda shown: dump_judgement(shown.judgement), JUDGEMENT_FILE),
     reports=Writer(_reports, REPORT_FILE),
     release=Writer(lambda shown: json_text(shown.found), RELEASE_FILE),
 )
