@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from evalward.config.agents import AGENT_PROVIDERS
+from evalward.config.kinds import spec_at
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.providers import PROVIDERS
 from evalward.config.reading import get, items, suites, target_ids, texts
-from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
@@ -36,8 +36,6 @@ _SECTIONS = {
     "patch": _Section("patches", "folder of patches", "FOLDER"),
     "log": _Section("logs", "folder of logs", "FOLDER"),
 }
-_WORKING = ("agent", "scripted")
-_OF_SPEEDUPS = ("patch", "log")
 _MUST_BE_USED = {"agent": "agents", "scripted": "scripts"}
 
 
@@ -49,7 +47,7 @@ def check_targets(config: Value) -> Iterator[Mistake]:
             if target in seen:
                 yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
             seen.add(target)
-            yield from _target(place, target, str(get(suite, "kind")), config)
+            yield from _target(place, target, suite, config)
     yield from _unused(config)
     for place, agent in items(get(config, "agents"), "agents"):
         for path, model in texts(get(agent, "model"), *place, "model"):
@@ -66,43 +64,23 @@ def _agents_model(place: KeyPath, name: str) -> Iterator[Mistake]:
         yield from _model(place, name, f"{provider}/NAME", model)
 
 
-def _target(place: KeyPath, target: str, kind: str, config: Value) -> Iterator[Mistake]:
-    forms = {"scenario": SCENARIO_TARGETS, "speedup": SPEEDUP_TARGETS}.get(kind, KNOWN_TARGETS)
+def _target(place: KeyPath, target: str, suite: Value, config: Value) -> Iterator[Mistake]:
+    takes = spec_at(suite).takes
     form, colon, name = target.partition(":")
     head, slash, model = target.partition("/")
-    if target in {"", "oracle", "nop"}:
-        return
-    refused = _wrong_kind(target, kind)
+    refused = takes.refusal(target, str(get(suite, "kind")))
     if refused is not None:
         yield Mistake(place, *refused)
+    elif target in {"", "oracle", "nop"}:
+        return
     elif slash and head in PROVIDERS:
         yield from _model(place, target, f"{head}/NAME", model)
     elif slash and head in AGENT_PROVIDERS:
         yield from _agent(place, target, head, model)
     elif form not in _SECTIONS:
-        yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, forms, "Known"))
+        yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, takes.forms, "Known"))
     else:
         yield from _named(place, target, _SECTIONS[form], name if colon else "", config)
-
-
-def _wrong_kind(target: str, kind: str) -> tuple[str, str] | None:
-    """Why suites of this kind have no such target, and what else to do; `None` when they may."""
-    form, head = target.partition(":")[0], target.partition("/")[0]
-    if form == "program" and kind == "bash":
-        what = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
-        return what, "Programs answer suites of kind command."
-    if form == "program" and kind == "scenario":
-        what = f"the target {shown(target)} gives one answer, and scenarios are worked on"
-        return what, "Name the program under agents: and write agent:NAME."
-    if kind in {"bash", "command"} and (form in _WORKING or head in AGENT_PROVIDERS):
-        what = f"the target {shown(target)} is an agent, which works by itself; suites of kind {kind} have none"
-        return what, f"Agents work on suites of kind scenario. Here: {', '.join(KNOWN_TARGETS)}."
-    if form in _OF_SPEEDUPS and kind != "speedup":
-        return f"the target {shown(target)} gives no answers", "It is for suites of kind speedup."
-    if kind == "speedup" and (form in {"replay", "program"} or head in PROVIDERS):
-        what = f"the target {shown(target)} changes no code, which suites of kind speedup are about"
-        return what, f"Here: {', '.join(SPEEDUP_TARGETS)}."
-    return None
 
 
 def _model(place: KeyPath, target: str, form: str, model: str) -> Iterator[Mistake]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalward.config import PROVIDERS, LoadedConfig
+from evalward.config import PROVIDERS, LoadedConfig, TargetForms
 from evalward.records.problem import wrong
 from evalward.targets.asking import AskedTarget, Asker, NoAsker
 from evalward.targets.base import Evaluated, Target
@@ -12,8 +12,6 @@ from evalward.targets.base import Evaluated, Target
 REPLAY = "replay:"
 PROGRAM = "program:"
 PER_TASK = ("patch", "log")
-AGENTS_WORK = ("scenario", "speedup")
-"""The kinds of suites that agents work on."""
 
 
 def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None) -> Target:
@@ -60,15 +58,10 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: 
 
 
 def make_evaluated(
-    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
+    takes: TargetForms, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
 ) -> Evaluated:
-    """Who is evaluated by a suite of this kind: as `make_target`, and where agents work these, too.
-
-    `oracle` and `nop` work by themselves in scenarios.
-    """
-    if kind not in AGENTS_WORK or name.startswith(REPLAY) or name.partition("/")[0] in PROVIDERS:
-        return make_target(name, loaded, env, asker)
-    if kind == "speedup" and (name in {"oracle", "nop"} or name.partition(":")[0] in PER_TASK):
+    """Who is evaluated by a suite that `takes` such targets: as `make_target`, and where agents work these, too."""
+    if not takes.works(name):
         return make_target(name, loaded, env, asker)
     from evalward.targets.agents.make import make_agent  # noqa: PLC0415
 
