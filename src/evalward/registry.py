@@ -6,22 +6,28 @@ of ours knows one by its name. A part is loaded when it is used, so that what is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
-KINDS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.importers", "evalward.exporters"
+KINDS, SPECS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.specs", "evalward.importers", "evalward.exporters"
 TARGETS = "evalward.targets"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
-        "bash": "evalward.suites.bash:BASH",
-        "command": "evalward.suites.command:COMMAND",
-        "scenario": "evalward.suites.scenario:SCENARIO",
+        "bash": "evalward.suites.bash.kind:BASH",
+        "command": "evalward.suites.command.kind:COMMAND",
+        "scenario": "evalward.suites.scenario.kind:SCENARIO",
         "speedup": "evalward.suites.speedup.kind:SPEEDUP",
+    },
+    SPECS: {  # the record of a kind's suites alone, where loading its kind costs more than reading a configuration may
+        "bash": "evalward.suites.bash.spec:BashSuite",
+        "command": "evalward.suites.command.spec:CommandSuite",
+        "scenario": "evalward.suites.scenario.spec:ScenarioSuite",
+        "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
     IMPORTERS: {
         "bashkit-eval": "evalward.importers.bashkit_eval:read",
@@ -51,12 +57,21 @@ _OURS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+def ours(group: str) -> Sequence[str]:
+    """The names of the parts of a group that come with Evalward."""
+    return tuple(_OURS[group])
+
+
 @cache
 def installed(group: str) -> Mapping[str, str]:
     """Name → `module:attribute` of every part of a group; ours first, and no other takes one of our names."""
-    ours = dict(_OURS[group])
     others = {point.name: point.value for point in entry_points(group=group)}
-    return MappingProxyType(ours | others | ours)
+    return MappingProxyType(dict(_OURS[group]) | others | dict(_OURS[group]))
+
+
+def has(group: str, name: str) -> bool:
+    """Whether a group has a part of this name. Those of others are looked for only where none of ours has it."""
+    return name in _OURS[group] or name in installed(group)
 
 
 @cache

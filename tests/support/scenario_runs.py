@@ -16,7 +16,7 @@ from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
 from evalward.records.scenario import ScenarioDetails
 from evalward.suites.base import Prepared, TrialOutcome
-from evalward.suites.scenario import SCENARIO
+from evalward.suites.scenario.kind import SCENARIO
 from evalward.targets import make_evaluated
 from evalward.targets.base import Evaluated
 from support.model_server import KEY, ModelServer
@@ -96,7 +96,7 @@ class Bench:
         """The suite and its targets."""
         spec = loaded.config.suites[0]
         asker = ModelKeeper(loaded.config, self.env)
-        made = [make_evaluated("scenario", name, loaded, self.env, asker) for name in spec.targets]
+        made = [make_evaluated(spec.takes, name, loaded, self.env, asker) for name in spec.targets]
         return SCENARIO.prepare(spec, loaded), made
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.config import ScenarioSuite
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.git import GitTree, repository_path
 from evalward.opening import MOST_TEXT, link_free, name_below, read_inside
@@ -57,7 +56,7 @@ class OtherCommit:
     def _system(self, run: PlannedRun) -> str | None:
         """The suite's system prompt, where it is another one there."""
         spec = run.suite.spec
-        if not isinstance(spec, ScenarioSuite) or spec.system is None:
+        if spec.system is None:
             return None
         there = self.read(posixpath.normpath(spec.system))
         text = None if there is None else there.decode("utf-8", "replace").strip()
@@ -66,6 +65,10 @@ class OtherCommit:
 
     def _from_root(self, folder: Path) -> str:
         return name_below(self.root, folder)
+
+
+def _is_guided(run: PlannedRun) -> bool:
+    return any(isinstance(case, ScenarioCase) for case in run.cases)
 
 
 def _here(case: ScenarioCase, path: str) -> bytes | None:
@@ -105,7 +108,7 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
             return compare_versions(plan, comparing, run)
         except (RemoteFilesError, InputError) as error:
             told = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
-            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if one.kind.name == "scenario")
+            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if _is_guided(one))
             return [GuidanceComparison(suite=name, target="", why=why, not_measured=told) for name in suites]
 
     return beside

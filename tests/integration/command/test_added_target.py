@@ -12,6 +12,7 @@ from evalward.engine.scheduler import Execution, execute
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.runner.measure import prepare
+from evalward.suites.command.spec import CommandSuite
 from evalward.targets import make_evaluated
 from evalward.targets.scripted import Oracle
 from support.cases import Silent
@@ -52,10 +53,10 @@ def test_it_takes_the_name_of_none_of_ours(folder: Make) -> None:
     here = folder()
     here.write(["oracle"])
     loaded = load_config(here.path / "evalward.yml")
-    assert isinstance(make_evaluated("command", "oracle", loaded, {}), Oracle)
+    assert isinstance(make_evaluated(CommandSuite.takes, "oracle", loaded, {}), Oracle)
     assert 'unknown target "model:x"' in problems(here, "model:x")
     with pytest.raises(InputError, match="there is no target 'model:x'"):
-        make_evaluated("command", "model:x", loaded, {})
+        make_evaluated(CommandSuite.takes, "model:x", loaded, {})
 
 
 @pytest.mark.usefixtures("installed")
@@ -65,7 +66,7 @@ def test_messages_name_it(folder: Make) -> None:
     assert 'unknown target "echo/x"' in problems(here, "echo/x")
     here.write(["oracle"])
     with pytest.raises(InputError, match=r"there is no target 'other:x'.*Known: oracle, .*, echo\."):
-        make_evaluated("command", "other:x", load_config(here.path / "evalward.yml"), {})
+        make_evaluated(CommandSuite.takes, "other:x", load_config(here.path / "evalward.yml"), {})
 
 
 @pytest.mark.usefixtures("installed")

@@ -12,7 +12,7 @@ import pytest
 from evalward.config.load import load_config
 from evalward.records.result import Result, Status, Trial
 from evalward.suites.base import Prepared
-from evalward.suites.command import COMMAND
+from evalward.suites.command.kind import COMMAND
 from evalward.targets.base import Target
 from evalward.targets.replay import load_recording
 from evalward.targets.scripted import Oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalward.config import BashSuite, LoadedConfig, Suite
+from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -15,6 +15,7 @@ from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.bash.diagnose import diagnose
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import METRIC_IDS, measure
+from evalward.suites.bash.spec import BashSuite
 from evalward.targets.base import Evaluated
 
 # "Interpreting results" of the specification: a healthy profile has an overall rate above 90 % and a tool-call success

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from evalward.config import BashSuite, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.opening import MIB, hash_inside, why
 from evalward.records.problem import InputError, wrong
 from evalward.sandbox.base import Shell
 from evalward.sandbox.virtual import VirtualShell, bashkit_version
 from evalward.suites.bash.case import BashCase
+from evalward.suites.bash.spec import BashSuite
 
 DEFAULT_SHELL = ("bash", "-c")
 MOST_PROGRAM = 2048 * MIB

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalward.config import BashSuite, LoadedConfig, Suite
+from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.result import UNREADABLE, BashDetails, CheckResult, Result, Status
@@ -20,6 +20,7 @@ from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.shells import Shells, shells_of
+from evalward.suites.bash.spec import BashSuite
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
 from evalward.suites.loop import broken_shell, converse, keep

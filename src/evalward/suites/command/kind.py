@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from evalward.config import CommandSuite, LoadedConfig, Suite
+from evalward.config import LoadedConfig, Suite
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
@@ -31,6 +31,7 @@ from evalward.suites.command.portability import Portability
 from evalward.suites.command.posix import shellcheck_version
 from evalward.suites.command.prompt import Prompting, load_prompting
 from evalward.suites.command.prove import prove_cases
+from evalward.suites.command.spec import CommandSuite
 from evalward.targets.base import BrokeOffError, Chat, Evaluated, NoAnswerError, Reply, Request, Target, talks
 from evalward.targets.failures import Cause, TargetError
 

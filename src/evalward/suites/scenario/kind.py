@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalward.config import LoadedConfig, ScenarioSuite, Suite
+from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -24,6 +24,7 @@ from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
 from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure
 from evalward.suites.scenario.prove import prove_cases
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets.agents.base import Agent, works

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.config import LoadedConfig, Suite
-from evalward.config.speedup import SpeedupSuite
 from evalward.opening import read_text_inside
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
@@ -25,6 +24,7 @@ from evalward.suites.speedup.load import load_cases
 from evalward.suites.speedup.measure.spread import spread_findings
 from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
 from evalward.suites.speedup.prove import patches_of, prove_cases
+from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.suites.speedup.trial import Equipment, run_trial
 from evalward.targets.base import Target
