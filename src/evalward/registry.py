@@ -59,7 +59,6 @@ def installed(group: str) -> Mapping[str, str]:
     return MappingProxyType(ours | others | ours)
 
 
-@cache
 def added(group: str) -> tuple[str, ...]:
     """The names of the parts of a group that others have added."""
     return tuple(name for name in installed(group) if name not in _OURS[group])
