@@ -74,7 +74,6 @@ def has(group: str, name: str) -> bool:
     return name in _OURS[group] or name in installed(group)
 
 
-@cache
 def added(group: str) -> tuple[str, ...]:
     """The names of the parts of a group that others have added."""
     return tuple(name for name in installed(group) if name not in _OURS[group])
