@@ -18,9 +18,10 @@ from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
-from evalward.registry import KINDS, installed, load
+from evalward.registry import KINDS, has, installed, load
 
 if TYPE_CHECKING:
+    from evalward.decide.guidance import Reading
     from evalward.suites.judge.who import Judges, Wanted
 
 
@@ -149,6 +150,11 @@ class Kind(Protocol[SpecT, CaseT, SettingsT]):
 def kinds() -> Mapping[str, str]:
     """Name → `module:attribute` of every kind that is installed."""
     return installed(KINDS)
+
+
+def guidance_of(kind: str) -> Reading | None:
+    """How results are compared of suites whose cases bring guidance; `None` for kinds without, and unknown ones."""
+    return getattr(kind_named(kind), "guidance", None) if has(KINDS, kind) else None
 
 
 def kind_named(name: str) -> Kind:

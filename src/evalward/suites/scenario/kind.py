@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from evalward.config import PROVIDERS, LoadedConfig
+from evalward.decide.guidance import Reading
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
@@ -63,6 +64,13 @@ class ScenarioKind:
     details: type[ScenarioDetails] = ScenarioDetails
     metric_ids: Sequence[str] = (*METRIC_IDS, f"{EVALUATOR}*")
     default_rules: Sequence[Rule] = DEFAULT_RULES
+
+    @property
+    def guidance(self) -> Reading:
+        """How guidances are compared: the specification's table."""
+        from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances
+
+        return READING
 
     def prepare(self, spec: ScenarioSuite, config: LoadedConfig) -> ScenarioPrepared:
         """Scenarios, walls and prompt of a suite."""
