@@ -15,6 +15,7 @@ from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.runner.guidance_runs import Comparing, Version, compare_versions
 from evalward.runner.measure import OtherGuidance, RunPlan
+from evalward.suites.base import guidance_of
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance
@@ -67,10 +68,6 @@ class OtherCommit:
         return name_below(self.root, folder)
 
 
-def _is_guided(run: PlannedRun) -> bool:
-    return any(isinstance(case, ScenarioCase) for case in run.cases)
-
-
 def _here(case: ScenarioCase, path: str) -> bytes | None:
     try:
         return read_inside(case.fixture, link_free(case.fixture, path))
@@ -108,7 +105,7 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
             return compare_versions(plan, comparing, run)
         except (RemoteFilesError, InputError) as error:
             told = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
-            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if _is_guided(one))
+            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if guidance_of(one.kind.name))
             return [GuidanceComparison(suite=name, target="", why=why, not_measured=told) for name in suites]
 
     return beside

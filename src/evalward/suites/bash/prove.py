@@ -17,7 +17,7 @@ from evalward.records.trace import ToolCall
 from evalward.suites.base import Proof
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import JUDGED, Evidence, evaluate, parse_check
-from evalward.suites.bash.shells import Shells
+from evalward.suites.shells import Shells
 
 MANY_CALLS = 101  # one more than any turn limit lets happen
 
@@ -50,7 +50,7 @@ async def prove_cases(cases: Sequence[BashCase], shells: Shells) -> Proof:
 
 async def _judge(case: BashCase, answer: Answer, shells: Shells) -> list[CheckResult]:
     calls = []
-    async with shells.open(case) as shell:
+    async with shells.open(case.task.files, case.timeout_s) as shell:
         for script in answer.scripts:
             done = await shell.run(script)
             calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))
