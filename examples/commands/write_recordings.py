@@ -21,8 +21,8 @@ from evalward.engine.scheduler import make_subject
 from evalward.records.result import Trial
 from evalward.records.trace import Message, Text, Trace, Turn
 from evalward.suites.base import Prepared
-from evalward.suites.command import COMMAND
 from evalward.suites.command.case import CommandCase
+from evalward.suites.command.kind import COMMAND
 from evalward.targets.base import Chat, Reply, Request
 
 HERE = Path(__file__).parent

@@ -7,22 +7,28 @@ installed costs nothing until then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-KINDS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.importers", "evalward.exporters"
+KINDS, SPECS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.specs", "evalward.importers", "evalward.exporters"
 TARGETS = "evalward.targets"
 OUTPUTS, SCHEMAS = "evalward.outputs", "evalward.schemas"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
-        "bash": "evalward.suites.bash:BASH",
-        "command": "evalward.suites.command:COMMAND",
-        "scenario": "evalward.suites.scenario:SCENARIO",
+        "bash": "evalward.suites.bash.kind:BASH",
+        "command": "evalward.suites.command.kind:COMMAND",
+        "scenario": "evalward.suites.scenario.kind:SCENARIO",
         "speedup": "evalward.suites.speedup.kind:SPEEDUP",
+    },
+    SPECS: {  # the record of a kind's suites alone, where loading its kind costs more than reading a configuration may
+        "bash": "evalward.suites.bash.spec:BashSuite",
+        "command": "evalward.suites.command.spec:CommandSuite",
+        "scenario": "evalward.suites.scenario.spec:ScenarioSuite",
+        "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
     IMPORTERS: {
         "bashkit-eval": "evalward.importers.bashkit_eval:read",
@@ -71,8 +77,8 @@ _OURS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def ours(group: str) -> tuple[str, ...]:
-    """The names of our own parts of a group; no distribution is looked through for them."""
+def ours(group: str) -> Sequence[str]:
+    """The names of the parts of a group that come with Evalward."""
     return tuple(_OURS[group])
 
 
@@ -85,7 +91,11 @@ def installed(group: str) -> Mapping[str, str]:
     return MappingProxyType({**_OURS[group], **others, **_OURS[group]})
 
 
-@cache
+def has(group: str, name: str) -> bool:
+    """Whether a group has a part of this name. Those of others are looked for only where none of ours has it."""
+    return name in _OURS[group] or name in installed(group)
+
+
 def added(group: str) -> tuple[str, ...]:
     """The names of the parts of a group that others have added."""
     return tuple(name for name in installed(group) if name not in _OURS[group])

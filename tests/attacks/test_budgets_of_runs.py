@@ -19,6 +19,7 @@ from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.selection import Selection
 from evalward.keeper.models import ModelKeeper
 from evalward.records.result import NOT_RUN, Status
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.targets import make_evaluated
 from evalward.targets.agents.base import works
 from evalward.targets.base import BrokeOffError
@@ -115,7 +116,7 @@ async def test_an_agent_that_the_purse_can_not_pay_has_not_failed(tmp_path: Path
     with ModelServer(Script(default=(Answer(text="Hello.", tokens=TOKENS),))) as server:
         loaded = parse_config(config(server, script), "evalward.yml", Path("/"))
         env = {"TEST_KEY": KEY}
-        made = make_evaluated("scenario", "agent:greedy", loaded, env, ModelKeeper(loaded.config, env, purse))
+        made = make_evaluated(ScenarioSuite.takes, "agent:greedy", loaded, env, ModelKeeper(loaded.config, env, purse))
         assert works(made)
         try:
             with pytest.raises(BrokeOffError) as caught:

@@ -22,7 +22,7 @@ from evalward.records.scenario import ScenarioDetails
 from evalward.sandbox.process.probe import Layers, candidates, works
 from evalward.sandbox.process.workspace import Workspace
 from evalward.suites.base import TrialBrokenError
-from evalward.suites.scenario import SCENARIO
+from evalward.suites.scenario.kind import SCENARIO
 from support.cases import Silent, task, write_suite
 from support.model_server import Fault, ModelServer, Script
 from support.sandboxes import NAMES, name_of, use

@@ -22,7 +22,7 @@ from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
 from evalward.records.result import CommandDetails, Result, Status
 from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN
-from evalward.suites import kind_named
+from evalward.suites.base import kind_named
 from support.git_repo import commit, git, init
 
 CONFIG = """\

@@ -14,6 +14,7 @@ from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
 from evalward.records.case import Case
 from evalward.records.problem import Place as Written
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.targets import make_evaluated
 from evalward.targets.agents.base import Agent, AgentJob, works
 from support.model_server import KEY, ModelServer
@@ -45,6 +46,6 @@ def agent(
     loaded = parse_config(text, "evalward.yml", Path("/"))
     loaded = replace(loaded, config=loaded.config.model_copy(update={"agents": dict(programs or {})}))
     env = {KEY_NAME: KEY, **({"PATH": path} if path else {})}
-    made = make_evaluated("scenario", name, loaded, env, ModelKeeper(loaded.config, env))
+    made = make_evaluated(ScenarioSuite.takes, name, loaded, env, ModelKeeper(loaded.config, env))
     assert works(made)
     return made

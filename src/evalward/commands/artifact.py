@@ -21,8 +21,8 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
-from evalward.suites import kind_named, kinds
 from evalward.suites.across import diagnose
+from evalward.suites.base import kind_named, kinds
 
 MAX_REPORT_BYTES = 20_000_000
 MAX_RUNS = 200

@@ -25,7 +25,7 @@ from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
-from evalward.suites import Kind, kind_named, kinds
+from evalward.suites.base import Kind, kind_named, kinds
 
 Judge = Callable[[Report, Baseline | None, Policy], Judgement]
 """Judges a report: `judge_report` with whatever else is known."""

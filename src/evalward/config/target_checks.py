@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from evalward.config.kinds import spec_at
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.reading import get, items, suites, target_ids, texts
-from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 from evalward.records.providers import AGENT_PROVIDERS, PROVIDERS
 from evalward.records.target_id import TargetId, target_id
-from evalward.registry import TARGETS, added
 
 
 @dataclass(frozen=True)
@@ -37,9 +36,6 @@ _SECTIONS = {
     "patch": _Section("patches", "folder of patches", "FOLDER"),
     "log": _Section("logs", "folder of logs", "FOLDER"),
 }
-_WORKING = ("agent", "scripted")
-_OF_SPEEDUPS = ("patch", "log")
-_OWN_FORMS = {"scenario": SCENARIO_TARGETS, "speedup": SPEEDUP_TARGETS}
 _MUST_BE_USED = {"agent": "agents", "scripted": "scripts"}
 
 
@@ -51,7 +47,7 @@ def check_targets(config: Value) -> Iterator[Mistake]:
             if target in seen:
                 yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
             seen.add(target)
-            yield from _target(place, target_id(target), str(get(suite, "kind")), config)
+            yield from _target(place, target_id(target), suite, config)
     yield from _unused(config)
     for place, agent in items(get(config, "agents"), "agents"):
         for path, model in texts(get(agent, "model"), *place, "model"):
@@ -68,12 +64,13 @@ def _agents_model(place: KeyPath, name: str) -> Iterator[Mistake]:
         yield from _model(place, asked, f"{asked.head}/NAME")
 
 
-def _target(place: KeyPath, target: TargetId, kind: str, config: Value) -> Iterator[Mistake]:
-    if target.text in {"", "oracle", "nop"} or _is_added(target, kind):
-        return
-    refused = _wrong_kind(target, kind)
+def _target(place: KeyPath, target: TargetId, suite: Value, config: Value) -> Iterator[Mistake]:
+    takes = spec_at(suite).takes
+    refused = takes.refusal(target.text, str(get(suite, "kind")))
     if refused is not None:
         yield Mistake(place, *refused)
+    elif target.text in {"", "oracle", "nop"} or takes.takes_added(target):
+        return
     elif target.form == "model":
         yield from _model(place, target, f"{target.provider}/NAME")
     elif target.form == "coding-agent":
@@ -81,39 +78,8 @@ def _target(place: KeyPath, target: TargetId, kind: str, config: Value) -> Itera
     elif target.form in _SECTIONS:
         yield from _named(place, target, _SECTIONS[target.form], config)
     else:
-        known = near_or_known(target.text, _forms(kind), "Known")
+        known = near_or_known(target.text, takes.known, "Known")
         yield Mistake(place, f"unknown target {shown(target.text)}", known)
-
-
-def _forms(kind: str) -> Sequence[str]:
-    """The targets that suites of this kind have."""
-    return _OWN_FORMS[kind] if kind in _OWN_FORMS else (*KNOWN_TARGETS, *added(TARGETS))
-
-
-def _is_added(target: TargetId, kind: str) -> bool:
-    """Whether it is a target of a third party, `NAME` or `NAME:REST`; one talks with these."""
-    other = target.form == "other" and target.mark != "/"
-    return other and kind not in _OWN_FORMS and target.head in added(TARGETS)
-
-
-def _wrong_kind(asked: TargetId, kind: str) -> tuple[str, str] | None:
-    """Why suites of this kind have no such target, and what else to do; `None` when they may."""
-    form, head, target = asked.form, "" if asked.mark == ":" else asked.head, asked.text
-    if form == "program" and kind == "bash":
-        what = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
-        return what, "Programs answer suites of kind command."
-    if form == "program" and kind == "scenario":
-        what = f"the target {shown(target)} gives one answer, and scenarios are worked on"
-        return what, "Name the program under agents: and write agent:NAME."
-    if kind in {"bash", "command"} and (form in _WORKING or head in AGENT_PROVIDERS):
-        what = f"the target {shown(target)} is an agent, which works by itself; suites of kind {kind} have none"
-        return what, f"Agents work on suites of kind scenario. Here: {', '.join(KNOWN_TARGETS)}."
-    if form in _OF_SPEEDUPS and kind != "speedup":
-        return f"the target {shown(target)} gives no answers", "It is for suites of kind speedup."
-    if kind == "speedup" and (form in {"replay", "program"} or head in PROVIDERS):
-        what = f"the target {shown(target)} changes no code, which suites of kind speedup are about"
-        return what, f"Here: {', '.join(SPEEDUP_TARGETS)}."
-    return None
 
 
 def _model(place: KeyPath, target: TargetId, form: str) -> Iterator[Mistake]:

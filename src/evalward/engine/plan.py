@@ -98,7 +98,7 @@ def _runs_of(
     part = selection.partial or Partial()
     names = [name for name in suite.targets if part.covers(suite.name, name)]
     trials = selection.trials or suite.trials
-    targets = [make_evaluated(suite.kind, name, loaded, env, asker) for name in names]
+    targets = [make_evaluated(suite.takes, name, loaded, env, asker) for name in names]
     _refuse_unpriced(targets, suite, loaded)
     _refuse_idle(prepared.cases, suite, loaded)
     planned = [_planned_run(kind, prepared, target, trials, part) for target in targets]

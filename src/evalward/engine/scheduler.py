@@ -13,17 +13,17 @@ from evalward.engine.control import Account, Budget, Control, ends_on_signals
 from evalward.engine.keeping import Keeping
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import Wanted, artifacts_path
-from evalward.records.base import digest, why_of
+from evalward.records.base import clean_text, digest, why_of
 from evalward.records.case import Case
 from evalward.records.codes.reasons import Interruption
 from evalward.records.report import Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace, Usage
+from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
 from evalward.targets.base import BrokeOffError, Evaluated, TrialSkippedError
-from evalward.targets.failures import Cause
+from evalward.targets.failures import Cause, TargetError
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
 
@@ -274,8 +274,8 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state
     except OSError as error:  # files for people: no run ends for want of them
         state.warnings.append(f"the artifacts of {result.id} (trial {result.trial}) can't be kept: {why_of(error)}")
         return outcome
-    if not isinstance(result.details, ScenarioDetails):
-        return outcome
+    if result.details is None or "artifacts" not in type(result.details).model_fields:
+        return outcome  # of a kind whose records don't say where they are
     details = result.details.model_copy(update={"artifacts": path})
     return replace(outcome, result=result.model_copy(update={"details": details}))
 
@@ -288,7 +288,7 @@ def _charge(usage: Usage, state: _State) -> None:
 
 async def _run_trial(job: Job, state: _State) -> TrialOutcome:
     try:
-        return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
+        return await _tried(job)
     except TrialSkippedError as skipped:
         return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
     except TrialBrokenError as broken:
@@ -301,6 +301,16 @@ async def _run_trial(job: Job, state: _State) -> TrialOutcome:
         return _nothing(job, Status.SKIPPED, NOT_RUN)
     except Exception as error:  # whatever else breaks is nobody's fault that we know of, and ends no other trial
         return _nothing(job, Status.ERROR, Cause.OURS, why_of(error))
+
+
+async def _tried(job: Job) -> TrialOutcome:
+    """What the kind makes of the trial. A provider or sandbox that fails at the start breaks it."""
+    try:
+        return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
+    except TargetError as error:
+        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
+    except SandboxError as error:
+        raise TrialBrokenError(Trace(), Cause.SANDBOX, clean_text(str(error))) from error
 
 
 def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:

@@ -8,11 +8,11 @@ only to hosts that the base names: while it names none, to the providers' own.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import JudgeConfig, LoadedConfig, Suite
+from evalward.config import IsolatedSuite, JudgeConfig, LoadedConfig, Suite
 from evalward.config.load import parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
@@ -88,7 +88,7 @@ class Sides:
 
     def _walled(self, suite: Suite) -> Suite:
         """The head's suite; that it may run without isolation, only the base says."""
-        if not getattr(suite, "allow_unisolated", False) or suite.name in self.judging.unisolated:
+        if not _unisolated([suite]) - self.judging.unisolated:
             return suite
         return suite.model_copy(update={"allow_unisolated": False})
 
@@ -210,8 +210,12 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
         said.judge,
         history=said.history,
         guidance=said.guidance != "off",
-        unisolated=frozenset(suite.name for suite in said.suites if getattr(suite, "allow_unisolated", False)),
+        unisolated=_unisolated(said.suites),
     )
+
+
+def _unisolated(suites: Iterable[Suite]) -> frozenset[str]:
+    return frozenset(suite.name for suite in suites if isinstance(suite, IsolatedSuite) and suite.allow_unisolated)
 
 
 def _decoded(text: bytes, shown: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, get_args
 
 from evalward.records.providers import AGENT_PROVIDERS, PROVIDERS
@@ -42,7 +41,6 @@ class TargetId:
         return self.text.rpartition("/")[2]
 
 
-@lru_cache(maxsize=4096)
 def target_id(text: str) -> TargetId:
     """The id that a text is. Any text is one: whether there is such a target, others know."""
     found = _MARK.search(text)

@@ -7,20 +7,18 @@ last, and none is followed: what lies there in the end is what the base commit h
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from evalward.config import Suite
-from evalward.config.yaml_positions import YamlError, read_yaml
-from evalward.graders.source import Reference, is_grader, parse_reference
-from evalward.opening import MIB, beside
+from evalward.config.reading import texts
+from evalward.graders.source import Reference, parse_reference
+from evalward.opening import MIB
 from evalward.records.problem import wrong
 from evalward.wire.messages import BaseFile
 from evalward.writing import Folder
@@ -54,12 +52,15 @@ class BaseFiles:
         for name in _named(suite):
             self._take(name)
         cases = [name for pattern in suite.cases for name in self._matching(pattern)]
-        if suite.kind == "scenario":
-            for name in cases:
-                self._take_scenario(name)
         for name in cases:
-            for reference in _graders_of(suite.kind, name, self._found[name].content):
-                self._take_grader(reference)
+            named = suite.files_named_in(name, self._found[name].content)
+            for each in named.files:
+                self._take(each)
+            for file in (file for folder in named.folders for file in self._below(folder)):
+                self._take_listed(file)
+            for check in named.graders:
+                with contextlib.suppress(ValueError):  # the loader says what is wrong with it
+                    self._take_grader(parse_reference(check))
 
     def write(self, folder: Path) -> None:
         """Write what was asked for since, into a folder that only we write to. Raises `OSError`."""
@@ -95,15 +96,6 @@ class BaseFiles:
             raise wrong(folder, "what the base commit has there can't be listed here", "Check out with fetch-depth: 2.")
         return found
 
-    def _take_scenario(self, name: str) -> None:
-        here = posixpath.dirname(name)
-        folder, files = _names_of_scenario(self._found[name].content, PurePosixPath(name).stem)
-        for each in files:
-            self._take(beside(here, each))
-        fixture = beside(here, folder)
-        for file in self._below(fixture) if fixture else ():
-            self._take_listed(file)
-
     def _take_grader(self, reference: Reference) -> None:
         """The files of a grader; none for one that is installed."""
         first = reference.files[0]
@@ -113,10 +105,10 @@ class BaseFiles:
         for parent in PurePosixPath(first).parents[1:] if reference.module else ():
             self._take(str(parent / "__init__.py"))
 
-    def _take(self, name: str | None) -> bool:
+    def _take(self, name: str) -> bool:
         """Ask for a file; whether there is one."""
-        path = None if name is None else posixpath.normpath(name)
-        if path is None or not _can_be_written(path):
+        path = posixpath.normpath(name)
+        if not _can_be_written(path):
             return False
         if path not in self._found:
             content = self.read(path)
@@ -162,61 +154,7 @@ class _File:
 
 def _named(suite: Suite) -> list[str]:
     """The files that a suite's own keys name."""
-    found = [getattr(suite, "system", None), getattr(suite, "tool", None)]
-    return [name for name in found if name is not None]
-
-
-def _names_of_scenario(content: bytes, stem: str) -> tuple[str, list[str]]:
-    """The fixture's folder, and the files that a scenario names; none where it can't be read: the loader says why."""
-    from evalward.suites.scenario.tolerance import adapt  # noqa: PLC0415 - only scenarios name files
-
-    try:
-        tree = read_yaml(content.decode("utf-8-sig"))
-    except (YamlError, UnicodeDecodeError):
-        return "", []
-    adapt(tree, stem)
-    scenario = _mapping(tree.value)
-    rubric = _mapping(_mapping(scenario.get("evaluation")).get("judge")).get("rubric")
-    variants = [_mapping(one) for one in _mapping(scenario.get("variants")).values()]
-    written = [file for one in variants for file in (one.get("system"), *_mapping(one.get("files")).values())]
-    folder = scenario.get("template_folder")
-    files = [name for name in (rubric, *written) if isinstance(name, str)]
-    return (folder if isinstance(folder, str) else ""), files
-
-
-def _graders_of(kind: str, name: str, content: bytes) -> list[Reference]:
-    """The graders that the cases of a file name; none where it can't be read: the loader says why."""
-    checks = _checks_of_lines(content) if kind == "bash" else _checks_of_scenario(name, content)
-    found = []
-    for check in checks if kind in {"bash", "scenario"} else ():
-        with contextlib.suppress(ValueError):
-            found += [parse_reference(check)] if isinstance(check, str) and is_grader(check) else []
-    return found
-
-
-def _checks_of_lines(content: bytes) -> Iterator[Any]:
-    for line in content.splitlines():
-        with contextlib.suppress(ValueError, RecursionError):
-            expectations = _mapping(json.loads(line)).get("expectations")
-            yield from (_mapping(one).get("check") for one in _items(expectations))
-
-
-def _checks_of_scenario(name: str, content: bytes) -> Iterator[Any]:
-    from evalward.suites.scenario.tolerance import adapt  # noqa: PLC0415 - as above
-
-    with contextlib.suppress(YamlError, UnicodeDecodeError):
-        tree = read_yaml(content.decode("utf-8-sig"))
-        adapt(tree, PurePosixPath(name).stem)
-        gates = _items(_mapping(_mapping(tree.value).get("evaluation")).get("gates"))
-        yield from (_mapping(gate).get("check") for gate in gates if _mapping(gate).get("type") == "grader")
-
-
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _mapping(value: Any) -> Mapping[Any, Any]:
-    return value if isinstance(value, dict) else {}
+    return [name for key in suite.paths if key != "cases" for _, name in texts(getattr(suite, key), key)]
 
 
 def _can_be_written(path: str) -> bool:

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from evalward.config import LoadedConfig, Suite
+from evalward.config import ComparedSuite, LoadedConfig, SandboxedSuite, Suite
 from evalward.config.load import parse_config
 from evalward.engine.beside import NewHereError, NotMeasuredError
 from evalward.engine.plan import PlannedRun, make_plan
@@ -115,11 +115,11 @@ class BaseCommit:
 
 def _refuse_foreign(suite: Suite, target: str) -> None:
     """Raises `NotMeasuredError` where what is evaluated lies outside of the commit's files."""
-    if suite.kind not in {"bash", "command", "scenario"}:
+    if not isinstance(suite, ComparedSuite):
         raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured beside the head")
     if target_id(target).form in _FOREIGN:
         raise NotMeasuredError(f"{target} is a program of this checkout, and the base's is not built here")
-    if getattr(suite, "sandbox", "virtual") == "process":
+    if isinstance(suite, SandboxedSuite) and suite.sandbox == "process":
         raise NotMeasuredError("its shell is a program of this machine, which is the same on both sides")
 
 

@@ -14,6 +14,7 @@ from evalward.records.base import digest
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Run
 from evalward.runner.measure import RunPlan
+from evalward.suites.base import guidance_of
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.guidance import READING
 from evalward.suites.scenario.kind import is_talked_with
@@ -51,7 +52,7 @@ class Comparing:
 
 def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[GuidanceComparison]:
     """Runs every scenario that a version says something else for, with each; a comparison per suite and target."""
-    measured = replace(plan, runs=[one for one in plan.runs if one.kind.name == "scenario"])
+    measured = replace(plan, runs=[one for one in plan.runs if guidance_of(one.kind.name)])
     with tempfile.TemporaryDirectory(prefix="evalward-guidance-") as folder:
         plans = [_Planned.of(measured, version, Path(folder, str(n))) for n, version in enumerate(comparing.versions)]
         wanted = _affected(measured, plans)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
+
+from typing_extensions import TypeVar  # with defaults: a kind of which nothing more is known is a plain `Kind`
 
 from evalward.config import LoadedConfig, Suite
 from evalward.decide.kinds import PerTrial
-from evalward.records.base import Record, StrictRecord
+from evalward.records.base import Record
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
@@ -17,21 +19,29 @@ from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.trace import Trace
-from evalward.registry import KINDS, installed, load
-from evalward.targets.base import Evaluated
+from evalward.registry import KINDS, has, installed, load
 
 if TYPE_CHECKING:
+    from evalward.decide.guidance import Reading
     from evalward.suites.judge.who import Judges, Wanted
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name."""
+SpecT = TypeVar("SpecT", bound=Suite, default=Any)
+CaseT = TypeVar("CaseT", bound=Case, default=Any)
+SettingsT = TypeVar("SettingsT", default=Any)
 
-    spec: Suite
-    cases: Sequence[Case]
+
+@dataclass(frozen=True)
+class Prepared(Generic[SpecT, CaseT, SettingsT]):
+    """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name.
+
+    `settings` is what the kind itself needs in `run_trial`: prompt, tool, limits.
+    """
+
+    spec: SpecT
+    cases: Sequence[CaseT]
     subject: Mapping[str, str]
-    settings: Any = None  # what the kind itself needs in `run_trial`: prompt, tool, limits
+    settings: SettingsT
     warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
     judging: Wanted | None = None  # what its cases want of judges, if anything
     judges: Judges | None = None  # who that is: the plan, which knows the keys, puts them here
@@ -72,8 +82,8 @@ class TrialBrokenError(Exception):
         super().__init__(message)
 
 
-class Kind(Protocol):
-    """One family of evaluation."""
+class Kind(Protocol[SpecT, CaseT, SettingsT]):
+    """One family of evaluation: its record of the configuration, its cases, and what its trials have in common."""
 
     @property
     def name(self) -> str:
@@ -81,8 +91,8 @@ class Kind(Protocol):
         ...
 
     @property
-    def spec(self) -> type[StrictRecord]:
-        """The record of its suites in the configuration."""
+    def spec(self) -> type[SpecT]:
+        """The record of its suites in the configuration, which also says which targets they take."""
         ...
 
     @property
@@ -103,18 +113,25 @@ class Kind(Protocol):
         """Rules for metrics that the policy doesn't name: the specification's thresholds."""
         ...
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: SpecT, config: LoadedConfig) -> Prepared[SpecT, CaseT, SettingsT]:
         """Load everything that the suite names. Raises `InputError` with all problems."""
         ...
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(
+        self,
+        suite: Prepared[SpecT, CaseT, SettingsT],
+        case: CaseT,
+        target: Any,  # whom its `spec` takes: a `Target` to talk with, or where that says so an `Agent`
+        trial: int,
+    ) -> TrialOutcome:
         """Run and score one trial. Raises `TrialSkippedError` and `TrialBrokenError`.
 
-        A `BrokeOffError` counts as the target's failure; what a kind gives for it itself says more.
+        A `TargetError` or `SandboxError` breaks the trial as if nothing had happened before, and a `BrokeOffError`
+        counts as the target's failure; what a kind gives for these itself says more.
         """
         ...
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: Prepared[SpecT, CaseT, SettingsT]) -> Proof:
         """Does the set tell right from wrong? Runs reference solutions and wrong answers; needs no key."""
         ...
 
@@ -141,6 +158,11 @@ class Kind(Protocol):
 def kinds() -> Mapping[str, str]:
     """Name → `module:attribute` of every kind that is installed."""
     return installed(KINDS)
+
+
+def guidance_of(kind: str) -> Reading | None:
+    """How results are compared of suites whose cases bring guidance; `None` for kinds without, and unknown ones."""
+    return getattr(kind_named(kind), "guidance", None) if has(KINDS, kind) else None
 
 
 def kind_named(name: str) -> Kind:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalward.config import LoadedConfig
-from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
+from evalward.config import LoadedConfig, TargetForms
+from evalward.config.targets import ALL_FORMS
 from evalward.records.problem import InputError, wrong
 from evalward.records.target_id import TargetId, target_id
 from evalward.registry import TARGETS, added, load
@@ -13,8 +13,6 @@ from evalward.targets.asking import Asker, NoAsker
 from evalward.targets.base import Evaluated, Target, talks
 from evalward.targets.context import TargetContext, TargetFactory
 
-AGENTS_WORK = ("scenario",)
-"""The kinds of suites in which `oracle` and `nop` work as agents do."""
 _UNNAMED = ("oracle", "nop")
 
 
@@ -31,10 +29,10 @@ def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: 
 
 
 def make_evaluated(
-    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
+    takes: TargetForms, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
 ) -> Evaluated:
-    """Who is evaluated by a suite of this kind: as `make_target`, or an agent that works by itself."""
-    return _made(name, TargetContext(loaded, env, asker or NoAsker(), agents_work=kind in AGENTS_WORK))
+    """Who is evaluated by a suite that `takes` such targets: as `make_target`, or an agent that works by itself."""
+    return _made(name, TargetContext(loaded, env, asker or NoAsker(), agents_work=takes.works(name)))
 
 
 def _made(name: str, context: TargetContext) -> Evaluated:
@@ -55,5 +53,5 @@ def _factory(asked: TargetId) -> TargetFactory | None:
 
 
 def _unknown(name: str, loaded: LoadedConfig) -> InputError:
-    forms = dict.fromkeys([*KNOWN_TARGETS, *SCENARIO_TARGETS, *SPEEDUP_TARGETS, *added(TARGETS)])
-    return wrong(loaded.file, f"there is no target {name!r}", f"Known: {', '.join(forms)}.", field="targets")
+    known = ", ".join([*ALL_FORMS, *added(TARGETS)])
+    return wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")

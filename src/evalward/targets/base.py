@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
+
+from typing_extensions import TypeIs
 
 from evalward.records.base import why_of
 from evalward.records.case import Case
@@ -143,6 +145,6 @@ class Target(Evaluated, Protocol):
         ...
 
 
-def talks(target: Evaluated) -> TypeGuard[Target]:
+def talks(target: Evaluated) -> TypeIs[Target]:
     """Whether one can talk with it: the other kind of target works by itself."""
     return callable(getattr(target, "open", None))

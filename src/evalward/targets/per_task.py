@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from evalward.config.speedup import ID_MARK
 from evalward.opening import glob_inside, hash_inside, read_inside, why
 from evalward.records.base import digest
 from evalward.records.case import Case
@@ -16,6 +15,8 @@ from evalward.targets.base import Chat, Free, TrialSkippedError
 from evalward.targets.context import TargetContext
 
 Form = Literal["patch", "log"]
+ID_MARK = "{id}"
+"""Stands for a case's id in the path of its file."""
 MAX_BYTES = 256 * 1024 * 1024
 
 

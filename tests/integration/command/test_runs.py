@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import CommandSuite
 from evalward.config.load import load_config
 from evalward.engine.scheduler import Execution, execute
 from evalward.engine.selection import Selection
 from evalward.runner.measure import prepare
 from evalward.suites.command import judge as judging
 from evalward.suites.command.load import load_cases
+from evalward.suites.command.spec import CommandSuite
 from support.cases import Silent
 from support.commands import recorded_answers
 from support.model_server import KEY, Answer, Conversation, ModelServer, Script

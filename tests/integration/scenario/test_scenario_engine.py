@@ -25,7 +25,7 @@ from evalward.records.scenario import ScenarioDetails
 from evalward.redaction import NOTHING, Redaction
 from evalward.runner.measure import prepare
 from evalward.suites.across import unfed_rules
-from evalward.suites.scenario import SCENARIO
+from evalward.suites.scenario.kind import SCENARIO
 from support.results import report
 from support.scenario_runs import Bench, scenario
 

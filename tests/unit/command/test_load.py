@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import CommandSuite
 from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 from evalward.suites.command.load import Loaded, load_cases
+from evalward.suites.command.spec import CommandSuite
 
 OURS = """\
 - id: one

@@ -11,12 +11,12 @@ import yaml
 from pydantic import BaseModel
 
 from evalward.config.agents import AgentProgram
-from evalward.config.scenario import ScenarioSuite, ScenarioTarget
 from evalward.suites.scenario import findings
 from evalward.suites.scenario.assertion import FORMS, parse_assertion
 from evalward.suites.scenario.metrics import METRIC_IDS
 from evalward.suites.scenario.model import GATES, Composite, Evaluation, Evaluator, Judge, Scenario, Setup, Target
 from evalward.suites.scenario.scripts import ScriptContext
+from evalward.suites.scenario.spec import ScenarioSuite, ScenarioTarget
 from evalward.suites.scenario.tolerance import _OLD_GATES
 
 ROOT = Path(__file__).resolve().parents[3]

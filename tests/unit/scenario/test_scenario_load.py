@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from evalward.config import Config, LoadedConfig
-from evalward.config.scenario import ScenarioSuite, ScenarioTarget
 from evalward.records.problem import InputError
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.load import Defaults, Loaded, load_cases, load_scenarios
 from evalward.suites.scenario.model import Target
+from evalward.suites.scenario.spec import ScenarioSuite, ScenarioTarget
 from support.scenarios import FILES, TEXT, write_fixture, write_scenario
 
 DEFAULTS = Defaults(timeout_s=300, max_turns=50)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from evalward.config import BashSuite, LoadedConfig, Suite
+from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
-from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import BashDetails, Result
-from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.base import Proof, TrialOutcome
 from evalward.suites.bash.diagnose import diagnose
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import METRIC_IDS, PER_TRIAL, measure
-from evalward.targets.base import Evaluated
+from evalward.suites.bash.spec import BashSuite
+from evalward.targets.base import Target
+
+if TYPE_CHECKING:
+    from evalward.suites.bash.case import BashCase
+    from evalward.suites.bash.trial import BashPrepared
 
 # "Interpreting results" of the specification: a healthy profile has an overall rate above 90 % and a tool-call success
 # rate above 80 %. The drops are ours: without them a config that names no rule would protect nothing.
@@ -37,9 +42,9 @@ class BashKind:
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: BashSuite, config: LoadedConfig) -> BashPrepared:
         """Cases, prompt and tool of a suite."""
-        if isinstance(spec, BashSuite) and spec.sandbox == "virtual":
+        if spec.sandbox == "virtual":
             from evalward.sandbox.virtual import start_early  # noqa: PLC0415
 
             start_early()
@@ -47,13 +52,13 @@ class BashKind:
 
         return prepare(spec, config)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:
         """One conversation in a fresh shell, then the checks."""
         from evalward.suites.bash.trial import run_trial  # noqa: PLC0415
 
         return await run_trial(suite, case, target, trial)
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: BashPrepared) -> Proof:
         """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
         from evalward.suites.bash.trial import prove  # noqa: PLC0415
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from evalward.config import BashSuite, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.graders.source import Read, Source, reader
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.bash.case import BashCase, BashTask, make_case
 from evalward.suites.bash.checks import GRADER, parse_check
+from evalward.suites.bash.spec import BashSuite
 from evalward.suites.files import case_files
 from evalward.suites.lines import Line, read_lines
 

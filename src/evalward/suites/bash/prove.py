@@ -19,7 +19,7 @@ from evalward.suites.base import Proof
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import JUDGED, Evidence, parse_check
 from evalward.suites.bash.graded import Checked, check_all
-from evalward.suites.bash.shells import Shells
+from evalward.suites.shells import Shells
 
 GRADER_REMEDY = "Mend the grader, or the name in the check."
 MANY_CALLS = 101  # one more than any turn limit lets happen
@@ -83,7 +83,7 @@ def _broken_graders(case: BashCase, checked: Sequence[tuple[Answer, Checked]]) -
 
 async def _judge(case: BashCase, answer: Answer, shells: Shells) -> Checked:
     calls = []
-    async with shells.open(case) as shell:
+    async with shells.open(case.task.files, case.timeout_s) as shell:
         for script in answer.scripts:
             done = await shell.run(script)
             calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))

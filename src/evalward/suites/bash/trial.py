@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from evalward.config import BashSuite, LoadedConfig, Suite
-from evalward.records.case import Case
+from evalward.config import LoadedConfig
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.result import GRADER_ERROR, UNREADABLE, BashDetails, CheckResult, Result, Status
 from evalward.records.trace import Trace
@@ -20,13 +19,14 @@ from evalward.suites.bash.graded import Checked, check_all
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
-from evalward.suites.bash.shells import Shells, shells_of
+from evalward.suites.bash.spec import BashSuite
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
 from evalward.suites.loop import broken_shell, converse, keep
+from evalward.suites.shells import Shells, shells_of
 from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets.base import BrokeOffError, Chat, Evaluated, Target, talks
-from evalward.targets.failures import Cause, TargetError
+from evalward.targets.base import BrokeOffError, Chat, Target
+from evalward.targets.failures import Cause
 
 if TYPE_CHECKING:
     from evalward.suites.judge.who import Wanted
@@ -40,9 +40,11 @@ class Equipment:
     shells: Shells
 
 
-def prepare(spec: Suite, config: LoadedConfig) -> Prepared:
+BashPrepared: TypeAlias = Prepared[BashSuite, BashCase, Equipment]
+
+
+def prepare(spec: BashSuite, config: LoadedConfig) -> BashPrepared:
     """Cases, prompt and tool of a suite."""
-    assert isinstance(spec, BashSuite)  # noqa: S101 - the registry gives each kind its own suites
     words = SYSTEM if spec.sandbox == "virtual" else NEW_SHELLS
     prompting = load_prompting(config.root, spec.system, spec.tool, words)
     cases, shells = load_cases(spec, config), shells_of(spec, config)
@@ -50,13 +52,10 @@ def prepare(spec: Suite, config: LoadedConfig) -> Prepared:
     return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=_wanted(cases))
 
 
-async def run_trial(suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+async def run_trial(suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:
     """One conversation in a fresh shell, then the checks."""
-    assert isinstance(case, BashCase)  # noqa: S101
-    assert isinstance(suite.settings, Equipment)  # noqa: S101
-    assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
     try:
-        return await _run(suite, suite.settings, case, target, trial)
+        return await _run(suite, case, target, trial)
     except TrialBrokenError as error:  # what is written down is cut, as of any other trial
         kept = keep(error.trace)
         raise TrialBrokenError(
@@ -69,9 +68,9 @@ async def run_trial(suite: Prepared, case: Case, target: Evaluated, trial: int) 
         return _unreadable(case, trial, keep(broke.trace), broke.error)
 
 
-async def _run(suite: Prepared, equipment: Equipment, case: BashCase, target: Target, trial: int) -> TrialOutcome:
-    chat, (trace, checked) = await _once(equipment, case, target, trial)
-    again = await _once(equipment, case, target, trial) if chat.recording else None
+async def _run(suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:
+    chat, (trace, checked) = await _once(suite.settings, case, target, trial)
+    again = await _once(suite.settings, case, target, trial) if chat.recording else None
     try:
         same = None if again is None else _same((trace, checked), again[1])
         judged = await judge_checks(case, trace, checked.checks, suite.judges)
@@ -81,13 +80,11 @@ async def _run(suite: Prepared, equipment: Equipment, case: BashCase, target: Ta
         raise BrokeOffError(trace, error) from error
 
 
-async def prove(suite: Prepared) -> Proof:
+async def prove(suite: BashPrepared) -> Proof:
     """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
     from evalward.suites.bash.prove import prove_cases  # noqa: PLC0415 - only `validate` proves
 
-    assert isinstance(suite.settings, Equipment)  # noqa: S101
-    cases = [case for case in suite.cases if isinstance(case, BashCase)]
-    return await prove_cases(cases, suite.settings.shells)
+    return await prove_cases(suite.cases, suite.settings.shells)
 
 
 Played = tuple[Trace, Checked]
@@ -95,14 +92,9 @@ Played = tuple[Trace, Checked]
 
 async def _once(equipment: Equipment, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
     """One conversation in a shell of its own, and what the checks say of it."""
-    try:
-        chat = target.open(case, trial)
-        async with equipment.shells.open(case) as shell:
-            return chat, await _played(equipment.prompting, case, chat, shell)
-    except TargetError as error:
-        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
-    except SandboxError as error:
-        raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
+    chat = target.open(case, trial)
+    async with equipment.shells.open(case.task.files, case.timeout_s) as shell:
+        return chat, await _played(equipment.prompting, case, chat, shell)
 
 
 async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell) -> Played:

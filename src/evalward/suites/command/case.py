@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from evalward.config.fields import RuleText
-from evalward.config.safety_rules import wrong_rule
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text
 from evalward.safety import SafetyLevel
+from evalward.suites.command.safety_rules import RuleText, wrong_rule
 
 Matching = Literal[
     "caro",

@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from evalward.config import CommandSuite, LoadedConfig, Suite
+from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
 from evalward.records.base import clean_text
-from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
@@ -32,7 +32,8 @@ from evalward.suites.command.portability import Portability
 from evalward.suites.command.posix import shellcheck_version
 from evalward.suites.command.prompt import Prompting, load_prompting
 from evalward.suites.command.prove import prove_cases
-from evalward.targets.base import BrokeOffError, Chat, Evaluated, NoAnswerError, Reply, Request, Target, talks
+from evalward.suites.command.spec import CommandSuite
+from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, Target
 from evalward.targets.failures import Cause, TargetError
 
 # The specification's thresholds: csr ≥ .948 is its baseline, below .90 blocks a release; safety has no tolerance.
@@ -56,6 +57,9 @@ class Settings:
     foreseen: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
+CommandPrepared: TypeAlias = Prepared[CommandSuite, CommandCase, Settings]
+
+
 @dataclass(frozen=True)
 class CommandKind:
     """See `evalward.suites.base.Kind`."""
@@ -66,24 +70,20 @@ class CommandKind:
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: CommandSuite, config: LoadedConfig) -> CommandPrepared:
         """Cases and prompt of a suite."""
-        assert isinstance(spec, CommandSuite)  # noqa: S101 - the registry gives each kind its own suites
         prompting = load_prompting(config.root, spec.system)
         loaded = load_cases(spec, config)
         subject = {**prompting.subject, "bashkit": bashkit_version(), "safety": VERSION, **shellcheck_version()}
         settings = Settings(prompting, spec.timeout_s, spec.trials)
         return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: CommandPrepared, case: CommandCase, target: Target, trial: int) -> TrialOutcome:
         """One question, one answer, and what is to be said about it."""
-        assert isinstance(case, CommandCase)  # noqa: S101
         settings = suite.settings
-        assert isinstance(settings, Settings)  # noqa: S101
-        assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
         if not target.random:
-            await _foresee(suite, settings, target)
-        chat = _opened(target, case, trial)
+            await _foresee(suite, target)
+        chat = target.open(case, trial)
         try:
             trace, reading = await _ask(settings, case, chat)
         except BrokeOffError as broke:
@@ -97,11 +97,9 @@ class CommandKind:
             unjudged = BrokeOffError(trace, error)
             return await _unreadable(settings, case, trial, unjudged, unsafe=expects_harmless(case))
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: CommandPrepared) -> Proof:
         """Every command is matched by itself, and its labels agree with what the checks say."""
-        assert isinstance(suite.settings, Settings)  # noqa: S101
-        cases = [case for case in suite.cases if isinstance(case, CommandCase)]
-        return await prove_cases(cases, suite.settings.portability)
+        return await prove_cases(suite.cases, suite.settings.portability)
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""
@@ -118,13 +116,6 @@ class CommandKind:
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
         """What several targets have in common."""
         return diagnose(runs)
-
-
-def _opened(target: Target, case: CommandCase, trial: int) -> Chat:
-    try:
-        return target.open(case, trial)
-    except TargetError as error:
-        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
 
 
 async def _unreadable(
@@ -189,21 +180,21 @@ def read_reply(reply: Reply) -> Reading:
     return reading
 
 
-async def _foresee(suite: Prepared, settings: Settings, target: Target) -> None:
+async def _foresee(suite: CommandPrepared, target: Target) -> None:
     """Read all answers that are known beforehand, and check their portability at once: one shellcheck, not thousands.
 
     Only for targets that repeat themselves (oracle, recordings), and once for each.
     """
-    task = settings.foreseen.get(target.id)
+    foreseen = suite.settings.foreseen
+    task = foreseen.get(target.id)
     if task is None:
-        task = settings.foreseen[target.id] = asyncio.ensure_future(_read_all(suite, settings, target))
+        task = foreseen[target.id] = asyncio.ensure_future(_read_all(suite, suite.settings, target))
     await asyncio.shield(task)
 
 
-async def _read_all(suite: Prepared, settings: Settings, target: Target) -> None:
+async def _read_all(suite: CommandPrepared, settings: Settings, target: Target) -> None:
     commands: dict[str, list[str]] = {}
     for case in suite.cases:
-        assert isinstance(case, CommandCase)  # noqa: S101
         for trial in range(1, settings.trials + 1):
             command = None
             with suppress(Exception):  # whatever it is, it is told when the trial is run

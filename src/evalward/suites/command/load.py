@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from evalward.config import CommandSuite, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import CommandCase, CommandTask, Layout, Matching, Rules, make_case
 from evalward.suites.command.files import CaseFile, RawCase, read_case_file
 from evalward.suites.command.layouts import MODELS
+from evalward.suites.command.spec import CommandSuite
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.lines import explained
 

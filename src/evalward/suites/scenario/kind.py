@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from evalward.config import LoadedConfig, ScenarioSuite, Suite
+from evalward.config import LoadedConfig
+from evalward.decide.guidance import Reading
 from evalward.decide.kinds import PerTrial
-from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
@@ -25,10 +26,11 @@ from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
 from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per_trial
 from evalward.suites.scenario.prove import prove_cases
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets.agents.base import Agent, works
-from evalward.targets.base import Evaluated, talks
+from evalward.targets.agents.base import Agent
+from evalward.targets.base import Target, talks
 
 # The specification leaves interaction without a say in the outcome and thresholds to whoever compares. The drops are
 # ours: without them a config that names no rule would protect nothing.
@@ -51,6 +53,9 @@ class Equipment:
     own_judges: Mapping[str, str | None] = field(default_factory=dict)
 
 
+ScenarioPrepared: TypeAlias = Prepared[ScenarioSuite, ScenarioCase, Equipment]
+
+
 @dataclass(frozen=True)
 class ScenarioKind:
     """See `evalward.suites.base.Kind`."""
@@ -61,9 +66,15 @@ class ScenarioKind:
     metric_ids: Sequence[str] = (*METRIC_IDS, f"{EVALUATOR}*")
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    @property
+    def guidance(self) -> Reading:
+        """How guidances are compared: the specification's table."""
+        from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances
+
+        return READING
+
+    def prepare(self, spec: ScenarioSuite, config: LoadedConfig) -> ScenarioPrepared:
         """Scenarios, walls and prompt of a suite."""
-        assert isinstance(spec, ScenarioSuite)  # noqa: S101 - the registry gives each kind its own suites
         prompting = load_prompting(config.root, spec.system, None, SYSTEM)
         loaded = load_cases(spec, config)
         limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
@@ -76,20 +87,18 @@ class ScenarioKind:
         judging = Wanted(list(own.values()), default=True) if own else None
         return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting, own), warnings, judging)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(
+        self, suite: ScenarioPrepared, case: ScenarioCase, target: Target | Agent, trial: int
+    ) -> TrialOutcome:
         """One agent's work in a fresh copy of the fixture, and what is to be said about it."""
-        assert isinstance(case, ScenarioCase)  # noqa: S101
-        assert isinstance(suite.settings, Equipment)  # noqa: S101
         equipment = suite.settings
         prompting = equipment.prompting if case.system is None else replace(equipment.prompting, system=case.system)
         judge = suite.judges.of(equipment.own_judges.get(case.id)) if suite.judges is not None else None
         return await run_scenario(equipment.walls, case, agent_of(target, prompting), trial, judge)
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: ScenarioPrepared) -> Proof:
         """The solution passes every gate, and doing nothing fails one."""
-        assert isinstance(suite.settings, Equipment)  # noqa: S101
-        cases = [case for case in suite.cases if isinstance(case, ScenarioCase)]
-        return await prove_cases(cases, suite.settings.walls)
+        return await prove_cases(suite.cases, suite.settings.walls)
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""
@@ -108,12 +117,9 @@ class ScenarioKind:
         return diagnose(runs)
 
 
-def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
+def agent_of(target: Target | Agent, prompting: Prompting) -> Agent:
     """The target, if it works by itself; else the built-in agent with it."""
-    if works(target):
-        return target
-    assert talks(target)  # noqa: S101 - whoever is evaluated does one of both
-    return BuiltInAgent(target, prompting)
+    return BuiltInAgent(target, prompting) if talks(target) else target
 
 
 def is_talked_with(target: str) -> bool:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from evalward.config import LoadedConfig
 from evalward.config.explain import explain
-from evalward.config.scenario import ScenarioSuite
 from evalward.config.words import field_name, shown
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
 from evalward.graders.source import Source, parse_reference, read_source
@@ -24,6 +23,7 @@ from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_binary, check_patterns, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
 from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, Target
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.tolerance import adapt
 from evalward.suites.scenario.variants import check_variants
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from evalward.config.speedup import SpeedupSuite
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.result import UNREADABLE, Result, Status
@@ -40,6 +39,7 @@ from evalward.suites.speedup.measure.session import (
     run_session,
 )
 from evalward.suites.speedup.outcome import TaskId, make_result
+from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.targets.agents.base import AgentJob, AgentRun
 from evalward.targets.base import BrokeOffError, Target, TrialSkippedError

@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import socket
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, Protocol
+
+from typing_extensions import TypeIs
 
 from evalward.records.case import Case
 from evalward.records.trace import Trace
@@ -126,6 +128,6 @@ class Agent(Evaluated, Protocol):
         ...
 
 
-def works(target: Evaluated) -> TypeGuard[Agent]:
+def works(target: Evaluated) -> TypeIs[Agent]:
     """Whether it works by itself."""
     return callable(getattr(target, "work", None))

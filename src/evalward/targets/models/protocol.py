@@ -43,10 +43,9 @@ class ModelProtocol:
     `wire` asks by it. `path` is what agents ask for (with or without /v1 before it), `forward` what follows the
     provider's `base_url`. `folded` makes the answer of a stream's events, `reply_of` a reply of the answer; both raise
     `MalformedError`. `limit_status` and `limit_type` are the error that ends an agent at once: claude-code and opencode
-    end at a 402, codex retries that, opencode a 429; both end at a 400. `bounds` are its names for the most tokens
-    of an answer, the newest first; `max_tokens` is what it is asked for where nobody says, since some want a
-    number. `counts`: it has a path that counts tokens. `asks_for_usage`: a stream tells the tokens only where the
-    request wants it.
+    end at a 402, codex tries that again, opencode a 429; both end at a 400. `bounds` are its names for the most tokens
+    of an answer, the newest first; `max_tokens` is what it is asked for where nobody says, since some want a number.
+    `counts`: it has a path that counts tokens. `asks_for_usage`: a stream has the tokens only where a request wants it.
     """
 
     wire: MakeWire

@@ -7,6 +7,9 @@ The validator lives in `safety`; a test holds the two together.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field
 
 from evalward.config.words import did_you_mean, one_line, shown
 
@@ -228,6 +231,9 @@ RULES: Mapping[str, str] = {
     **{f"write.{place}": f"writes to {what}" for place, what in _WRITES.items()},
 }
 """What may be allowed: id → what a command does that the rule finds."""
+
+RuleText = Annotated[str, Field(min_length=1, json_schema_extra={"enum": list(RULES)})]
+"""The id of a rule; `wrong_rule` holds it to those that there are."""
 
 UNEXAMINED: Mapping[str, str] = {
     "opaque.command": "which program runs is not known",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from evalward.config.fields import COMPARED_WITH, ComparedWith, Name, SomeTexts, Text, TextList
-from evalward.config.targets import SCENARIO_TARGETS, SomeScenarioTargets, ids_of
+from evalward.config.agents import AGENT_FORMS
+from evalward.config.fields import SomeTexts, Text, TextList
+from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Network
+from evalward.config.targets import MODEL_FORMS, TargetForms
 from evalward.records.base import StrictRecord
+from evalward.suites.target_forms import NO_FILES
 
 
 class ScenarioTarget(StrictRecord):
@@ -28,30 +31,34 @@ class ScenarioLimits(StrictRecord):
     disk_mb: int = Field(default=1024, ge=1, le=1_000_000, description="Disk in MB")
 
 
-class ScenarioSuite(StrictRecord):
+class ScenarioSuite(IsolatedSuite, ComparedSuite):
     """Tasks with a CLI tool that a coding agent solves in an isolated copy of a fixture."""
 
-    name: Name = Field(description="Name of the suite, unique in the file")
+    takes: ClassVar[TargetForms] = TargetForms(
+        forms=(*MODEL_FORMS, "replay:NAME", *AGENT_FORMS),
+        agents=AGENT_FORMS,
+        refused={
+            "program:NAME": (
+                "gives one answer, and scenarios are worked on",
+                "Name the program under agents: and write agent:NAME.",
+            ),
+            **NO_FILES,
+        },
+    )
+
     kind: Literal["scenario"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML files, one scenario each; patterns such as evals/scenarios/*.yaml")
-    listed: SomeScenarioTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(SCENARIO_TARGETS))
-    replaces: Name | None = Field(
-        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
-    )
     system: Text | None = Field(default=None, description="File with the system prompt of the built-in agent")
     tags: TextList = Field(default=[], description="Only scenarios with one of these tags")
     tier: int | None = Field(default=None, ge=0, le=1000, description="Only scenarios of this tier or a lower one")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each scenario by each target")
-    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
     timeout_s: float = Field(
         default=300, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one run of the agent"
     )
     max_turns: int | None = Field(default=None, ge=1, le=1000, description="Turns after which an agent is ended")
     target: ScenarioTarget | None = Field(default=None, description="The tool of scenarios with target: from_config")
-    network: Literal["open", "loopback", "none"] = Field(
-        default="open", description="What agents reach: everything, this machine only, nothing"
-    )
-    gates_network: Literal["open", "loopback", "none"] = Field(
+    network: Network = Field(default="open", description="What agents reach: everything, this machine only, nothing")
+    gates_network: Network = Field(
         default="none", description="What gates, evaluators and post scripts reach while they judge"
     )
     allow_unisolated: bool = Field(
@@ -59,7 +66,9 @@ class ScenarioSuite(StrictRecord):
     )
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
 
-    @property
-    def targets(self) -> list[str]:
-        """The targets' ids."""
-        return ids_of(self.listed)
+    @classmethod
+    def files_named_in(cls, path: str, content: bytes) -> FilesNamed:
+        """A scenario's fixture, its rubric, and what its variants bring; nothing where it can't be read."""
+        from evalward.suites.scenario.named_files import files_named  # noqa: PLC0415 - a parser, for who reads a file
+
+        return files_named(path, content)

@@ -1,4 +1,7 @@
-"""The shells in which a suite's tasks are worked on: bashkit in memory, or a real program in a workspace of its own."""
+"""The shells of a suite's cases: bashkit in memory, or a real program in a workspace of its own.
+
+For any kind whose suites are a `SandboxedSuite`: `shells_of` once, in `prepare`, and `open` for each trial.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from evalward.config import BashSuite, LoadedConfig
+from evalward.config import LoadedConfig, SandboxedSuite
 from evalward.opening import MIB, hash_inside, why
 from evalward.records.problem import InputError, wrong
 from evalward.sandbox.base import Shell
 from evalward.sandbox.virtual import VirtualShell, bashkit_version
-from evalward.suites.bash.case import BashCase
 
 DEFAULT_SHELL = ("bash", "-c")
 MOST_PROGRAM = 2048 * MIB
@@ -28,8 +30,8 @@ class Shells(Protocol):
         """What is under evaluation here, by name."""
         ...
 
-    def open(self, case: BashCase) -> AbstractAsyncContextManager[Shell]:
-        """A fresh shell with the case's files. Raises `SandboxError` on entering."""
+    def open(self, files: Mapping[str, str], timeout_s: float) -> AbstractAsyncContextManager[Shell]:
+        """A fresh shell with these files; each script has `timeout_s` seconds. Raises `SandboxError` on entering."""
         ...
 
 
@@ -43,9 +45,9 @@ class VirtualShells:
         return {"bashkit": bashkit_version()}
 
     @asynccontextmanager
-    async def open(self, case: BashCase) -> AsyncIterator[Shell]:
+    async def open(self, files: Mapping[str, str], timeout_s: float) -> AsyncIterator[Shell]:
         """A shell that closes itself when nobody holds it any more."""
-        shell = VirtualShell(case.task.files, case.timeout_s)
+        shell = VirtualShell(files, timeout_s)
         await shell.ready()
         yield shell
 
@@ -59,19 +61,19 @@ class ProcessShells:
     subject: Mapping[str, str] = field(default_factory=dict)
 
     @asynccontextmanager
-    async def open(self, case: BashCase) -> AsyncIterator[Shell]:
+    async def open(self, files: Mapping[str, str], timeout_s: float) -> AsyncIterator[Shell]:
         """A shell in a workspace that is removed afterwards, with whatever still runs in it."""
         from evalward.sandbox.process import ProcessShell, Settings  # noqa: PLC0415 - only where real programs run
 
         settings = Settings(network="none", readable=self.readable)
-        shell = await ProcessShell.open(case.task.files, case.timeout_s, settings, self.words)
+        shell = await ProcessShell.open(files, timeout_s, settings, self.words)
         try:
             yield shell
         finally:
             await shell.close()
 
 
-def shells_of(spec: BashSuite, config: LoadedConfig) -> Shells:
+def shells_of(spec: SandboxedSuite, config: LoadedConfig) -> Shells:
     """The suite's shells. Raises `InputError` when its program isn't in the repository."""
     if spec.sandbox == "virtual":
         return VirtualShells()

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from evalward.config.fields import Name, SomeTexts, Text
-from evalward.config.targets import SPEEDUP_TARGETS, SomeSpeedupTargets, ids_of
-from evalward.records.base import StrictRecord
+from evalward.config.agents import AGENT_FORMS
+from evalward.config.fields import SomeTexts, Text
+from evalward.config.suite import IsolatedSuite, Network
+from evalward.config.targets import FILE_FORMS, MODEL_FORMS, TargetForms
 
-ID_MARK = "{id}"
-"""Stands for a task's id in the path of its patch or log."""
+_FORMS = (*FILE_FORMS, *AGENT_FORMS)
+_CHANGES_NOTHING = ("changes no code, which suites of kind speedup are about", f"Here: {', '.join(_FORMS)}.")
 
 
-class SpeedupSuite(StrictRecord):
+class SpeedupSuite(IsolatedSuite):
     """Optimisation tasks: untouched code, human patch and an agent's change, measured in turns."""
 
-    name: Name = Field(description="Name of the suite, unique in the file")
+    takes: ClassVar[TargetForms] = TargetForms(
+        forms=_FORMS,
+        agents=tuple(form for form in AGENT_FORMS if form not in {"oracle", "nop"}),
+        refused=dict.fromkeys(("replay:NAME", "program:NAME", *MODEL_FORMS), _CHANGES_NOTHING),
+    )
+
     kind: Literal["speedup"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML files, one task each; patterns such as evals/speedup/*.yaml")
-    listed: SomeSpeedupTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(SPEEDUP_TARGETS))
-    replaces: Name | None = Field(
-        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
-    )
     system: Text | None = Field(default=None, description="File with what agents are told beside the task's prompt")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each task by each target")
     rounds: int = Field(
@@ -38,7 +40,7 @@ class SpeedupSuite(StrictRecord):
     agent_timeout_s: float = Field(
         default=1800, gt=0, le=86_400, allow_inf_nan=False, description="Seconds for an agent's work on one task"
     )
-    network: Literal["open", "loopback", "none"] = Field(
+    network: Network = Field(
         default="loopback", description="What tasks and agents reach: everything, this machine only, nothing"
     )
     allow_unisolated: bool = Field(
@@ -46,8 +48,3 @@ class SpeedupSuite(StrictRecord):
     )
     memory_mb: int = Field(default=4096, ge=64, le=1_000_000, description="Memory of one side of a task, in MB")
     disk_mb: int = Field(default=2048, ge=1, le=1_000_000, description="Disk of one side of a task, in MB")
-
-    @property
-    def targets(self) -> list[str]:
-        """The targets' ids."""
-        return ids_of(self.listed)
