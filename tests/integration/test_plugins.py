@@ -70,7 +70,7 @@ def test_a_kind_of_somebody_elses__goes_through_everything(evalward: Command, tm
     with ModelServer(KNOWS) as server:
         (tmp_path / "evalward.yml").write_text(config(server))
         told = evalward("validate")
-        assert (told.returncode, "12 questions read" in told.stdout + told.stderr) == (0, True), told
+        assert (told.returncode, "12 cases read" in told.stdout + told.stderr) == (0, True), told
 
         assert evalward("run").returncode == 0
         runs = written(tmp_path, "evalward-out/report.json")["runs"]
