@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from evalward import registry
 from evalward.config import ComparedSuite, IsolatedSuite, LoadedConfig, SandboxedSuite, Suite
+from evalward.config.kinds import spec_of
 from evalward.config.load import parse_config
 from evalward.config.model import Config
 from evalward.engine.plan import make_plan
@@ -21,7 +23,11 @@ from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.sandbox.process import Isolation, Limits, Settings
 from evalward.suites.base import Kind
+from evalward.suites.bash.kind import BASH
+from evalward.suites.command.kind import COMMAND
 from evalward.suites.isolation import settings_of, shortcomings
+from evalward.suites.scenario.kind import SCENARIO
+from evalward.suites.speedup.kind import SPEEDUP
 from support.plugins import ANSWERS, installed_here
 
 SUITE = {"name": "s", "kind": "answer", "cases": "a.jsonl", "targets": ["oracle"]}
@@ -147,6 +153,11 @@ print(json.dumps([name for name in sys.modules if name.startswith("evalward.suit
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     own = {f"evalward.suites.{kind}", f"evalward.suites.{kind}.spec", "evalward.suites.target_forms"}
     assert set(json.loads(done.stdout)) - {"evalward.suites.command.safety_rules"} <= own
+
+
+def test_ours_are_kinds_whose_spec_is_the_one_that_is_named_apart() -> None:
+    ours: list[Kind] = [BASH, COMMAND, SCENARIO, SPEEDUP]
+    assert {kind.name: kind.spec for kind in ours} == {name: spec_of(name) for name in registry.ours(registry.KINDS)}
 
 
 class Isolated(IsolatedSuite):
