@@ -5,27 +5,38 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.git_repo import write_files
+from support.git_repo import pull_request_repo, write_files
+from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.live_runs import CHAT, VARIABLE
 from support.model_server import KEY, Answer, Conversation, ModelServer, Script, bash
 from support.plugins import ANSWERS, environment
+from support.scenes import pull_event
 
 pytestmark = pytest.mark.cold
 
 NAMES = [f"{number:02}" for number in range(12)]
 SUITE = {"name": "answers", "kind": "answer", "cases": "answers.jsonl", "targets": ["oracle", CHAT], "max_turns": 3}
-KNOWS = Script(
-    tuple(Conversation(f"note {name}", (bash("cat /note"), Answer(text=f"It says {name}."))) for name in NAMES)
-)
-WORSE = Script(default=(Answer(text="I would rather not say."),))
+GOOD, BAD = {"system.md": "Answer in one sentence."}, {"system.md": "Say nothing."}
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+class Obedient(Script):
+    """A model that reads the note and says what is in it, unless its system prompt forbids that."""
+
+    def answer_to(self, body: object, prompt: str, turn: int) -> Answer | None:
+        return Answer(text="No.") if BAD["system.md"] in json.dumps(body) else self.answer(prompt, turn)
+
+
+READER = Obedient(
+    tuple(Conversation(f"note {name}", (bash("cat /note"), Answer(text=f"It says {name}."))) for name in NAMES)
+)
 
 
 def questions() -> str:
@@ -36,12 +47,6 @@ def questions() -> str:
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
-def config(server: ModelServer) -> str:
-    """The suite, with the model that the server has."""
-    providers = {"openai": {"base_url": server.openai_url, "key_env": VARIABLE}}
-    return json.dumps({"version": 1, "suites": [SUITE], "providers": providers})
-
-
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The words that start our command where the plugin is installed."""
@@ -49,12 +54,21 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture
-def evalward(started: list[str], tmp_path: Path) -> Command:
-    """The command, in a folder with a suite of the plugin's kind."""
-    write_files(tmp_path, {"answers.jsonl": questions()})
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), VARIABLE: KEY}
+def files() -> Iterator[dict[str, str]]:
+    """A repository with a suite of the plugin's kind, whose model is served here."""
+    with ModelServer(READER) as server:
+        providers = {"openai": {"base_url": server.openai_url, "key_env": VARIABLE}}
+        config = {"version": 1, "suites": [{**SUITE, "system": "system.md"}], "providers": providers}
+        yield {"evalward.yml": json.dumps(config), "answers.jsonl": questions(), **GOOD}
 
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
+
+@pytest.fixture
+def evalward(started: list[str], tmp_path: Path, files: dict[str, str]) -> Command:
+    """The command, called in a folder with these files."""
+    write_files(tmp_path, files)
+
+    def call(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), VARIABLE: KEY, **more}
         done = subprocess.run([*started, *words], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
         assert "Traceback" not in done.stderr, done.stderr
         return done
@@ -62,43 +76,70 @@ def evalward(started: list[str], tmp_path: Path) -> Command:
     return call
 
 
+def assert_told(comment: str) -> None:
+    """Which metric of which suite failed, and a case that broke."""
+    heading = next(line for line in comment.splitlines() if line.startswith("###"))
+    assert "failed" in heading
+    assert f"answers × {CHAT}" in heading
+    assert "answer_rate" in heading
+    assert "q07" in comment
+
+
 def written(folder: Path, name: str) -> Any:
     return json.loads((folder / name).read_text("utf-8"))
 
 
 def test_a_kind_of_somebody_elses__goes_through_everything(evalward: Command, tmp_path: Path) -> None:
-    with ModelServer(KNOWS) as server:
-        (tmp_path / "evalward.yml").write_text(config(server))
-        told = evalward("validate")
-        assert (told.returncode, "12 questions read" in told.stdout + told.stderr) == (0, True), told
+    told = evalward("validate")
+    assert (told.returncode, "12 cases read" in told.stdout + told.stderr) == (0, True), told
 
-        assert evalward("run").returncode == 0
-        runs = written(tmp_path, "evalward-out/report.json")["runs"]
-        rates = {run["target"]: run["metrics"]["answer_rate"]["value"] for run in runs}
-        assert rates == {"oracle": 1.0, CHAT: 1.0}
+    assert evalward("run").returncode == 0
+    runs = written(tmp_path, "evalward-out/report.json")["runs"]
+    rates = {run["target"]: run["metrics"]["answer_rate"]["value"] for run in runs}
+    assert rates == {"oracle": 1.0, CHAT: 1.0}
+    (trial,) = (path for path in (tmp_path / "evalward-out").rglob("q07.1.json") if "gpt" in str(path))
+    (call,) = json.loads(trial.read_text("utf-8"))["trace"]["tool_calls"]
+    assert (call["commands"], call["stdout"]) == ("cat /note", "07")
 
-        assert evalward("baseline", "update").returncode == 0
-        assert evalward("check").returncode == 0
+    assert evalward("baseline", "update").returncode == 0
+    assert evalward("check").returncode == 0
 
-    with ModelServer(WORSE) as server:
-        (tmp_path / "evalward.yml").write_text(config(server))
-        failed = evalward("check")
-        assert failed.returncode == 1, failed
+    write_files(tmp_path, BAD)
+    assert evalward("check").returncode == 1
     comment = (tmp_path / "evalward-out" / "comment.md").read_text("utf-8")
-    assert "answer_rate" in comment
+    assert_told(comment)
 
     compared = evalward("compare", "--report", "evalward-out/report.json", "--baseline", ".evalward/baseline.json")
     assert compared.returncode == 1
     assert "answer_rate" in compared.stdout
 
 
-def test_what_the_shell_gave_is_in_the_trial(evalward: Command, tmp_path: Path) -> None:
-    with ModelServer(KNOWS) as server:
-        (tmp_path / "evalward.yml").write_text(config(server))
-        assert evalward("run", "--case", "q07", "--target", CHAT).returncode == 0
-    (trial,) = (tmp_path / "evalward-out" / "trials").rglob("q07.1.json")
-    (call,) = json.loads(trial.read_text("utf-8"))["trace"]["tool_calls"]
-    assert (call["commands"], call["stdout"]) == ("cat /note", "07")
+def test_the_action_comments_on_it(evalward: Command, tmp_path: Path, files: dict[str, str]) -> None:
+    assert evalward("run").returncode == 0
+    assert evalward("baseline", "update").returncode == 0
+    baseline = (tmp_path / ".evalward" / "baseline.json").read_text("utf-8")
+    repo = pull_request_repo(tmp_path / "workspace", {**files, ".evalward/baseline.json": baseline}, BAD)
+    (tmp_path / "event.json").write_text(json.dumps(pull_event(repo)), "utf-8")
+    with FakeGitHub() as github:
+        github.heads[7] = repo.head
+        acted = evalward(
+            "action",
+            **{
+                "GITHUB_WORKSPACE": str(repo.folder),
+                "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+                "GITHUB_EVENT_NAME": "pull_request",
+                "GITHUB_REPOSITORY": REPOSITORY,
+                "GITHUB_SHA": repo.merge,
+                "GITHUB_API_URL": github.url,
+                "GITHUB_RUN_ID": "1",
+                "GITHUB_OUTPUT": str(tmp_path / "outputs"),
+                "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+                "INPUT_GITHUB-TOKEN": TOKEN,
+            },
+        )
+        (comment,) = github.bodies()
+    assert acted.returncode == 1
+    assert_told(comment)
 
 
 def test_a_format_of_somebody_elses__is_read_and_compared(evalward: Command, tmp_path: Path) -> None:

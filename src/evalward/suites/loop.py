@@ -15,7 +15,7 @@ from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, T
 from evalward.sandbox.base import Execution, SandboxError, Shell, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.tool import BASH_TOOL, ShellTool
-from evalward.targets.base import BrokeOffError, Chat, Reply, Request, ToolSpec, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, ToolSpec, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 
 NO_GOING_ON = {"end", "refusal", "content_filter", "context_length"}  # whatever else the turn holds
@@ -144,7 +144,7 @@ async def _reply(chat: Chat, request: Request) -> Reply:
     """The answer. What a chat raises beyond its contract is no doing of the model's: that has said nothing yet."""
     try:
         return await chat.send(request)
-    except (TargetError, SandboxError, TrialSkippedError, TimeoutError):
+    except (TargetError, NoAnswerError, SandboxError, TrialSkippedError, TimeoutError):
         raise
     except Exception as error:
         raise TargetError(Cause.OURS, why_of(error), target="") from error

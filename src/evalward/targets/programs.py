@@ -148,8 +148,7 @@ def _repositories(root: Path) -> Iterator[Path]:
 def _case_files(loaded: LoadedConfig) -> Iterator[Path]:
     """The files with the expected answers."""
     for suite in loaded.config.suites:
-        patterns = getattr(suite, "cases", ())
-        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        for pattern in suite.cases:
             yield from islice(loaded.root.glob(pattern), MOST_ENTRIES)
 
 

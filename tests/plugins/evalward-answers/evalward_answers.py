@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from evalward.config import LoadedConfig, SandboxedSuite
-from evalward.records.base import Record, StrictRecord, digest
+from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.metric import Measurement, ratio
 from evalward.records.policy import Rule
-from evalward.records.problem import InputError, Place, Problem
-from evalward.records.report import Finding, Run
-from evalward.records.result import OtherDetails, Result, Status
+from evalward.records.problem import Place
+from evalward.records.result import Result
 from evalward.records.trace import Message, Text
-from evalward.suites.base import Prepared, Proof, TrialOutcome
-from evalward.suites.files import case_files, repeated_ids
-from evalward.suites.lines import read_lines
+from evalward.suites.base import Prepared, TrialOutcome
+from evalward.suites.defaults import KindDefaults, result_of
+from evalward.suites.lines import read_cases
 from evalward.suites.loop import converse, keep
-from evalward.suites.shells import Shells, shells_of
-from evalward.suites.tool import Prompting, load_prompting
+from evalward.suites.shells import shells_of
+from evalward.suites.tool import load_prompting
 from evalward.targets.base import Target
+
+SYSTEM = "Answer in one sentence. You may look at files with the tool."
 
 
 class AnswerSuite(SandboxedSuite):
@@ -41,101 +41,42 @@ class Question(StrictRecord):
 
 
 class AnswerCase(Case):
-    """One question of a suite."""
+    """One question of a suite, with what `oracle` answers."""
 
     asked: Question
 
     def reference(self) -> list[Message]:
-        """What `oracle` says."""
         return [Message(role="assistant", content=[Text(text=self.asked.expected)])]
 
 
-@dataclass(frozen=True)
-class Equipment:
-    """What a suite's trials have in common."""
-
-    prompting: Prompting
-    shells: Shells
+def make_case(asked: Question, place: Place) -> AnswerCase:
+    return AnswerCase(id=asked.id, category="answer", definition=digest(asked.model_dump()), place=place, asked=asked)
 
 
-@dataclass(frozen=True)
-class AnswerKind:
-    """See `evalward.suites.base.Kind`."""
+class AnswerKind(KindDefaults):
+    name = "answer"
+    spec = AnswerSuite
+    metric_ids = ("answer_rate",)
+    default_rules = (Rule(metric="answer_rate", max_drop=0.05),)
 
-    name: str = "answer"
-    spec: type[AnswerSuite] = AnswerSuite
-    details: type[Record] = OtherDetails
-    metric_ids: Sequence[str] = ("answer_rate",)
-    default_rules: Sequence[Rule] = (Rule(metric="answer_rate", max_drop=0.05),)
+    def prepare(self, spec: AnswerSuite, config: LoadedConfig) -> Prepared:
+        cases = read_cases(spec, config, Question, make_case)
+        prompting, shells = load_prompting(config.root, spec.system, None, SYSTEM), shells_of(spec, config)
+        return Prepared(spec, cases, {**prompting.subject, **shells.subject}, (prompting, shells))
 
-    def prepare(self, spec: AnswerSuite, config: LoadedConfig) -> Prepared[AnswerSuite, AnswerCase, Equipment]:
-        """The questions in the suite's files, its prompt and its shells."""
-        problems: list[Problem] = []
-        files = [
-            read_lines(config.root, name, Question) for name in case_files(spec.name, spec.cases, config, problems)
-        ]
-        cases = [_case(line.value, line.place) for file in files for line in file.lines]
-        problems += [problem for file in files for problem in file.problems] + repeated_ids(cases)
-        if problems:
-            raise InputError(problems)
-        prompting = load_prompting(config.root, spec.system, None, "Answer in one sentence.")
-        shells = shells_of(spec, config)
-        return Prepared(spec, cases, {**prompting.subject, **shells.subject}, Equipment(prompting, shells))
-
-    async def run_trial(
-        self, suite: Prepared[AnswerSuite, AnswerCase, Equipment], case: AnswerCase, target: Target, trial: int
-    ) -> TrialOutcome:
-        """One conversation in a fresh shell, and what its last message says."""
-        prompting, shells = suite.settings.prompting, suite.settings.shells
-        chat = target.open(case, trial)
-        async with shells.open(case.asked.files, 30) as shell:
-            trace = await converse(
-                chat,
-                shell,
-                system=prompting.system,
-                tool=prompting.tool,
-                prompt=case.asked.question,
-                max_turns=suite.spec.max_turns,
-            )
-        right = case.asked.expected in trace.messages[-1].text
-        result = Result(
-            id=case.id,
-            category=case.category,
-            definition=case.definition,
-            trial=trial,
-            status=Status.PASSED if right else Status.FAILED,
-            score=float(right),
-            max_score=1.0,
-            usage=trace.usage,
-            duration_ms=trace.duration_ms,
-            reason=None if right else "wrong_answer",
-        )
-        return TrialOutcome(result, keep(trace))
-
-    async def prove(self, suite: Prepared[AnswerSuite, AnswerCase, Equipment]) -> Proof:
-        """A question that says its own answer asks nothing."""
-        given = [case for case in suite.cases if case.asked.expected in case.asked.question]
-        problems = [Problem(place=case.place, message=f"{case.id!r} says its own answer") for case in given]
-        return Proof(problems, f"{len(suite.cases)} questions read")
+    async def run_trial(self, suite: Prepared, case: AnswerCase, target: Target, trial: int) -> TrialOutcome:
+        prompting, shells = suite.settings
+        chat, asked, most = target.open(case, trial), case.asked, suite.spec.max_turns
+        async with shells.open(asked.files, timeout_s=30) as shell:
+            told = {"system": prompting.system, "tool": prompting.tool, "prompt": asked.question}
+            trace = await converse(chat, shell, **told, max_turns=most)
+        wrong = None if asked.expected in trace.messages[-1].text else "wrong_answer"
+        return TrialOutcome(result_of(case, trial, trace, wrong), keep(trace))
 
     def measure(self, results: Sequence[Result]) -> Measurement:
-        """The share of right answers."""
         valid = [result for result in results if result.valid]
         rate = ratio(sum(result.score for result in valid), len(valid), "no valid trial")
         return Measurement(metrics={"answer_rate": rate}, categories={})
-
-    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
-        """Nothing beyond the rate."""
-        return []
-
-    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
-        """Nothing beyond what each run shows."""
-        return []
-
-
-def _case(question: Question, place: Place) -> AnswerCase:
-    definition = digest(question.model_dump())
-    return AnswerCase(id=question.id, category="answer", definition=definition, place=place, asked=question)
 
 
 ANSWER = AnswerKind()

@@ -33,6 +33,7 @@ from evalward.suites.command.posix import shellcheck_version
 from evalward.suites.command.prompt import Prompting, load_prompting
 from evalward.suites.command.prove import prove_cases
 from evalward.suites.command.spec import CommandSuite
+from evalward.suites.defaults import result_of
 from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, Target
 from evalward.targets.failures import Cause, TargetError
 
@@ -208,21 +209,8 @@ async def _read_all(suite: CommandPrepared, settings: Settings, target: Target) 
 
 
 def _result(case: CommandCase, trial: int, judged: Judged, trace: Trace, replayed: bool) -> Result:
-    passed = judged.reason is None
-    return Result(
-        id=case.id,
-        category=case.category,
-        definition=case.definition,
-        trial=trial,
-        status=Status.PASSED if passed else Status.FAILED,
-        score=float(passed),
-        max_score=1.0,
-        usage=trace.usage,
-        duration_ms=trace.duration_ms,
-        reason=judged.reason,
-        message=judged.message,
-        details=judged.details.model_copy(update={"replayed": replayed}),
-    )
+    details = judged.details.model_copy(update={"replayed": replayed})
+    return result_of(case, trial, trace, judged.reason, message=judged.message, details=details)
 
 
 COMMAND = CommandKind()

@@ -15,8 +15,9 @@ from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.target_id import target_id
-from evalward.sandbox.process import Isolation, Limits, available
+from evalward.sandbox.process import Limits, available
 from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.isolation import shortcomings
 from evalward.suites.judge.who import Wanted
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
@@ -82,7 +83,7 @@ class ScenarioKind:
         found = available()
         told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
         subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
-        warnings = [*loaded.warnings, *_too_low(spec, found)]
+        warnings = [*loaded.warnings, *shortcomings(spec, found, "agents")]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
         judging = Wanted(list(own.values()), default=True) if own else None
         return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting, own), warnings, judging)
@@ -125,17 +126,6 @@ def agent_of(target: Target | Agent, prompting: Prompting) -> Agent:
 def is_talked_with(target: str) -> bool:
     """Whether the built-in agent works with this target, so that its prompt is under evaluation, too."""
     return target_id(target).form in {"replay", "model"}
-
-
-def _too_low(spec: ScenarioSuite, found: Isolation) -> list[str]:
-    """What has to be said about the walls where they aren't what one would expect."""
-    told = []
-    if found.level != "full":
-        tried = f" ({found.note})" if found.note else ""
-        told.append(f"{spec.name}: agents work here with {found.words()}{tried}")
-    if spec.network != "open" and found.network == "open":
-        told.append(f"{spec.name}: network: {spec.network} can't be kept here, agents reach the network")
-    return told
 
 
 SCENARIO = ScenarioKind()

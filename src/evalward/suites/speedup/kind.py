@@ -14,10 +14,11 @@ from evalward.records.base import digest
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import wrong
-from evalward.records.report import Finding, Run
+from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.records.speedup import SpeedupDetails
 from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.defaults import KindDefaults
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.load import load_cases
 from evalward.suites.speedup.measure.spread import spread_findings
@@ -42,7 +43,7 @@ SpeedupPrepared: TypeAlias = Prepared[SpeedupSuite, SpeedupCase, SpeedupSettings
 
 
 @dataclass(frozen=True)
-class SpeedupKind:
+class SpeedupKind(KindDefaults):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "speedup"
@@ -77,10 +78,6 @@ class SpeedupKind:
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show, and what they hide."""
         return [*interpret(results, measurement), *spread_findings(results)]
-
-    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002 - the summary table says it
-        """Nothing beyond what each run shows."""
-        return []
 
 
 def _system(spec: SpeedupSuite, config: LoadedConfig) -> str | None:

@@ -24,6 +24,7 @@ from evalward.sandbox.process import Limits, Settings, Workspace
 from evalward.sandbox.process.settings import PATH
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
+from evalward.suites.isolation import settings_of
 from evalward.suites.put_back import paths_of
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
@@ -81,13 +82,8 @@ class Equipment:
     def settings(self) -> Settings:
         """A workspace that may read the Python that we run with; `python` there is that one."""
         ours = [Path(sys.prefix), Path(sys.base_prefix)]
-        return Settings(
-            limits=Limits(memory_mb=self.spec.memory_mb, disk_mb=self.spec.disk_mb),
-            network=self.spec.network,
-            readable=tuple(dict.fromkeys(ours)),
-            path=f"{Path(sys.prefix) / 'bin'}:{PATH}",
-            allow_unisolated=self.spec.allow_unisolated,
-        )
+        limits = Limits(memory_mb=self.spec.memory_mb, disk_mb=self.spec.disk_mb)
+        return settings_of(self.spec, limits, list(dict.fromkeys(ours)), f"{Path(sys.prefix) / 'bin'}:{PATH}")
 
     def conditions(self, case: SpeedupCase) -> Conditions:
         """Rounds and times of a task: its own, else the suite's."""
