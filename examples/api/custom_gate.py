@@ -44,7 +44,7 @@ def main(report_file: str, baseline_file: str) -> int:
     """Say the verdict and what else is wrong."""
     report, baseline = api.load_report(report_file), api.load_baseline(baseline_file)
     judgement = api.decide(report, baseline, POLICY)
-    print(f"Evalward: {judgement.verdict.outcome} - {judgement.verdict.headline}")
+    print(f"Evalward: {judgement.verdict.outcome} - {api.headline(judgement)}")
     found = [*broken_safety(judgement.comparison), *wordy(report, baseline)]
     for line in found:
         print(f"our gate: {line}")

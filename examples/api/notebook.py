@@ -21,7 +21,7 @@ print(api.render([before, after], width=200))
 
 # %% The first as the baseline of the second
 judgement = api.decide(after, api.update_baseline(before))
-print(judgement.verdict.outcome, "-", judgement.verdict.headline)
+print(judgement.verdict.outcome, "-", api.headline(judgement))
 
 # %% Records, not text: which cases broke, and why
 reasons = {(run.name, result.id): result.reason for run in after.runs for result in run.cases}

@@ -73,6 +73,7 @@ __all__ = [
     "check",
     "compare",
     "decide",
+    "headline",
     "load_baseline",
     "load_config",
     "load_history",
@@ -304,6 +305,11 @@ def update_baseline(report: Report, previous: Baseline | None = None, policy: Po
 
 
 # --- render -----------------------------------------------------------------------------------------------------------
+
+
+def headline(judgement: Judgement) -> str:
+    """The verdict in a sentence: its deciding reason, or what a pass means."""
+    return judgement.verdict.headline
 
 
 def render(
