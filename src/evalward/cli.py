@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -346,7 +345,7 @@ def _said(code: int) -> int:
 
 def make_world() -> World:
     """The real streams, clock and environment."""
-    from evalward.commands.world import World
+    from evalward.commands.world import World, utc_now
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -356,11 +355,7 @@ def make_world() -> World:
     except OSError:
         sys.stderr.write("error: the folder that this was called in is gone. Change into another one.\n")
         raise SystemExit(EXIT_INPUT) from None
-    return World(out=sys.stdout, err=sys.stderr, now=_now, env=taken_environment(), cwd=cwd)
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return World(out=sys.stdout, err=sys.stderr, now=utc_now, env=taken_environment(), cwd=cwd)
 
 
 def guarded(world: World, command: Callable[[World], int]) -> int:

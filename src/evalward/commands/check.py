@@ -20,6 +20,7 @@ from evalward.config import LoadedConfig
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.selection import Selection
 from evalward.git import MAX_FILE_BYTES, GitTree
+from evalward.keeper.services import Services
 from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
@@ -48,55 +49,79 @@ class CheckOptions:
     base: str | None = None
 
 
-def check(world: World, options: CheckOptions) -> int:
-    """The verdict's exit code."""
-    with runner_of(world) as runner:
-        loaded, _ = load(runner, str(options.config))
-        world = world.hiding(loaded.config.providers.key_names)
-        if options.failed:
-            chosen = only_failed(runner, options.output, options.selection, resume=options.resume)
-            options = replace(options, selection=chosen)
-        policy = policy_of(loaded, options.profile, options.fail_on)
-        baseline = find_baseline(runner, loaded, options)
-        tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
-        base, side = base_of_baseline(tree, loaded, baseline, options.base)
-        side = side.model_copy(update={"suites": policy.with_base})
-        judging = Judging(baseline, policy)
-        services = services_of(
-            world,
-            loaded,
-            options.output,
-            clear=None if options.resume else (),
-            retries=judging.retries,
-            base=base,
-        )
-        order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
-        report = measured(runner, order, services)
-        history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
-        anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)
-        for note in notes:
-            world.say(f"warning: {note}")
-        runner.dismiss()
-        output = services.output
-        output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-        judgement = judging.judge(report, history, anchor)
-        context = Context(
-            head_sha=report.provenance.commit,
+@dataclass(frozen=True)
+class Checked:
+    """What a check found. `world` knows every secret; `services` have the output folder, where the report lies."""
+
+    world: World
+    options: CheckOptions
+    loaded: LoadedConfig
+    judging: Judging
+    report: Report
+    judgement: Judgement
+    services: Services
+
+    @property
+    def context(self) -> Context:
+        """Where the judgement comes from, and what its reader can do next."""
+        options, baseline = self.options, self.judging.baseline
+        return Context(
+            head_sha=self.report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,
             report_path=str(options.output / REPORT_FILE),
             command=check_again(options),
-            accept=_accepting(loaded, options, report, judging, judgement),
+            accept=_accepting(self),
             unprotected=baseline is None,
         )
-        shown = ShownJudgement(judgement, context, display_of(world, world.err, accepting=True))
+
+
+def check(world: World, options: CheckOptions) -> int:
+    """The verdict's exit code."""
+    with runner_of(world) as runner:
+        found = checked(world, runner, options)
+        world, output = found.world, found.services.output
+        output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
+        shown = ShownJudgement(found.judgement, found.context, display_of(world, world.err, accepting=True))
         world.say(text_of("terminal", shown))
-        if services.unwritten is not None:
-            raise services.unwritten
+        if found.services.unwritten is not None:
+            raise found.services.unwritten
         written = write_outputs(shown, output, JUDGEMENT_FORMATS)
         world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
-        if failed_in(report):
-            world.say(f"Run again what failed: {check_failed(options)}")
-        return judgement.verdict.exit_code
+        if failed_in(found.report):
+            world.say(f"Run again what failed: {check_failed(found.options)}")
+        return found.judgement.verdict.exit_code
+
+
+def checked(world: World, runner: Runner, options: CheckOptions) -> Checked:
+    """Have the runner measure, and judge what it measured. Raises `InputError`."""
+    loaded, _ = load(runner, str(options.config))
+    world = world.hiding(loaded.config.providers.key_names)
+    if options.failed:
+        chosen = only_failed(runner, options.output, options.selection, resume=options.resume)
+        options = replace(options, selection=chosen)
+    policy = policy_of(loaded, options.profile, options.fail_on)
+    baseline = find_baseline(runner, loaded, options)
+    tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
+    base, side = base_of_baseline(tree, loaded, baseline, options.base)
+    side = side.model_copy(update={"suites": policy.with_base})
+    judging = Judging(baseline, policy)
+    services = services_of(
+        world,
+        loaded,
+        options.output,
+        clear=None if options.resume else (),
+        retries=judging.retries,
+        base=base,
+    )
+    order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
+    report = measured(runner, order, services)
+    history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
+    anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)
+    for note in notes:
+        world.say(f"warning: {note}")
+    runner.dismiss()
+    judgement = judging.judge(report, history, anchor)
+    return Checked(world, options, loaded, judging, report, judgement, services)
 
 
 def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:
@@ -116,13 +141,12 @@ def find_baseline(runner: Runner, loaded: LoadedConfig, options: CheckOptions) -
     return None if content is None else read_baseline(content, shown)
 
 
-def _accepting(
-    loaded: LoadedConfig, options: CheckOptions, report: Report, judging: Judging, judgement: Judgement
-) -> Accepting:
+def _accepting(found: Checked) -> Accepting:
     """How to make what was measured the new baseline; a part of it can't be one."""
+    options = found.options
     if options.selection.partial:
         return Accepting()
     named = str(options.baseline) if options.baseline is not None else None
-    file = named or str(options.config.parent / loaded.config.baseline_for(None, options.profile))
+    file = named or str(options.config.parent / found.loaded.config.baseline_for(None, options.profile))
     update = UpdateCommand(str(options.output / REPORT_FILE), str(options.config), named, options.profile)
-    return at_hand(update, file, report, judging, judgement)
+    return at_hand(update, file, found.report, found.judging, found.judgement)

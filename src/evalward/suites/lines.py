@@ -64,7 +64,8 @@ def read_cases(
 ) -> list[CaseT]:
     """The cases of a suite whose files hold one JSON object a line: `make` gives that of one object and its place.
 
-    Raises `InputError` with every problem of every file, such as ids that two cases have, or what `make` raises. `word` is what a line is.
+    Raises `InputError` with every problem of every file, such as ids that two cases have, or what `make` raises. `word`
+    is what a line is.
     """
     problems: list[Problem] = []
     lines: list[Line[Model]] = []

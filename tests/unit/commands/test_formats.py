@@ -25,25 +25,20 @@ from support.judgements import failed
 from support.results import passes, report, run
 
 MEASURED = report(run(passes("a", "b")))
-MODULE = """\
-from evalward.render.outputs import OutputFormat, Writer
-
-
-def _cases(shown):
-    runs = shown.judgement.comparison.runs
-    return "".join(f"{run.name};{case.id};{case.change}\\n" for run in runs for case in run.cases)
-
+DOCS = Path(__file__).parents[3] / "docs" / "api.md"
+MODULE = DOCS.read_text("utf-8").partition("# evalward_csv.py\n")[2].partition("```")[0]
+MORE = """
 
 def _reports(shown):
     return "".join(f"{run.name}\\n" for report in shown.reports for run in report.runs)
 
 
-CSV = OutputFormat("csv-of-cases", judgement=Writer(_cases, "cases.csv"), reports=Writer(_reports))
+BOTH = OutputFormat("csv-of-cases", judgement=CSV.judgement, reports=Writer(_reports))
 NOT_ONE = "a text"
 """
 POINTS = """\
 [evalward.outputs]
-csv-of-cases = evalward_csv:CSV
+csv-of-cases = evalward_csv:BOTH
 not-one = evalward_csv:NOT_ONE
 json = evalward_csv:CSV
 """
@@ -56,7 +51,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: evalward-csv\nVersion: 1.0\n", "utf-8")
     (info / "entry_points.txt").write_text(POINTS, "utf-8")
-    (tmp_path / "site" / "evalward_csv.py").write_text(MODULE, "utf-8")
+    (tmp_path / "site" / "evalward_csv.py").write_text(MODULE + MORE, "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     registry.installed.cache_clear()
     registry.load.cache_clear()

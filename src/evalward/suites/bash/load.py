@@ -1,4 +1,4 @@
-"""Bash cases from JSONL files."""
+"""Loading the cases of a bash suite: all files that its patterns match, every problem at once."""
 
 from __future__ import annotations
 
