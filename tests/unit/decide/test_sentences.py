@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.sentences import between, chance, number_word
+from evalward.decide.sentences import between, chance, number_word, shown_delta
 from evalward.records.metric import Unit
 from evalward.records.policy import Rule
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady
@@ -110,6 +110,11 @@ def test_chance_in_words(p: float, words: str) -> None:
 )
 def test_intervals_of_differences(low: float, high: float, unit: Unit, text: str) -> None:
     assert between(low, high, unit) == text
+
+
+def test_any_unit_with_one_place() -> None:
+    told = [shown_delta(12.34, unit, 1) for unit in ("ms", "usd", "tokens", "ratio")]
+    assert told == ["12 ms", "$12.340", "12.3", "1234 points"]
 
 
 def test_numbers_as_words() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, hypergeom
 from statsmodels.stats.contingency_tables import mcnemar
 
-from evalward.decide.statistics.counting import NOTHING, Weights, convolve, power
+from evalward.decide.statistics.counting import EXACT_BITS, KEPT_BITS, NOTHING, Weights, convolve, convolved, power
 from evalward.decide.statistics.stratified import (
     CaseTrials,
     mcnemar_two_sided,
@@ -163,6 +165,33 @@ def test_convolution__neighbours_never_run_into_each_other() -> None:
     assert product.first == 4
     assert list(product.weights) == [*range(1, 101), *range(99, 0, -1)]
     assert power(ones, 0) == NOTHING
+
+
+def one_after_the_other(terms: Sequence[Weights]) -> Weights:
+    """The sum of the terms, cut after each where it has grown too long: by the definition, weight by weight."""
+    product = NOTHING
+    for term in sorted(terms, key=lambda each: len(each.weights)):
+        weights = [0] * (len(product.weights) + len(term.weights) - 1)
+        for (i, one), (k, other) in itertools.product(enumerate(product.weights), enumerate(term.weights)):
+            weights[i + k] += one * other
+        product = Weights(product.first + term.first, weights)
+        bits = sum(weights).bit_length()
+        if bits > EXACT_BITS:
+            cut = [weight >> (bits - KEPT_BITS) for weight in weights]
+            present = [place for place, weight in enumerate(cut) if weight]
+            product = Weights(product.first + present[0], cut[present[0] : present[-1] + 1])
+    return product
+
+
+def test_many_terms_at_once__give_what_one_after_the_other_does() -> None:
+    dice = random.Random(7)
+    for count in (0, 1, 2, 30, 90, 200):
+        some = [
+            Weights(dice.randint(-3, 3), [dice.getrandbits(20) for _ in range(dice.randint(1, 4))]) for _ in "abcdef"
+        ]
+        terms = [dice.choice(some) for _ in range(count)] + [Weights(0, [1, dice.getrandbits(500), 3])] * (count > 50)
+        quick, slow = convolved(terms), one_after_the_other(terms)
+        assert (quick.first, list(quick.weights)) == (slow.first, list(slow.weights))
 
 
 def test_power__is_the_convolution_so_many_times() -> None:
