@@ -114,7 +114,7 @@ def test_intervals_of_differences(low: float, high: float, unit: Unit, text: str
 
 def test_any_unit_with_one_place() -> None:
     told = [shown_delta(12.34, unit, 1) for unit in ("ms", "usd", "tokens", "ratio")]
-    assert told == ["12 ms", "$12.340", "12.3", "1234 points"]
+    assert told == ["12 ms", "$12.340", "12.3", "1,234 points"]
 
 
 def test_numbers_as_words() -> None:
