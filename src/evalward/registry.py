@@ -1,7 +1,8 @@
 """What can be added to Evalward, and where each part lies: ours by name below, others' by their entry points.
 
-A distribution adds a kind of suite, an importer or an exporter by an entry point of the group; nothing else
-of ours knows one by its name. A part is loaded when it is used, so that what is installed costs nothing until then.
+A distribution adds a kind of suite, a target, an importer, an exporter, an output format or a JSON Schema by an entry
+point of the group; nothing else of ours knows one by its name. A part is loaded when it is used, so that what is
+installed costs nothing until then.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any
 
 KINDS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.importers", "evalward.exporters"
+TARGETS = "evalward.targets"
+OUTPUTS, SCHEMAS = "evalward.outputs", "evalward.schemas"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
@@ -33,19 +35,65 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "caro": "evalward.importers.caro_export:write",
         "fc-eval": "evalward.importers.fc_eval_export:write",
     },
+    TARGETS: {
+        "oracle": "evalward.targets.scripted:oracle",
+        "nop": "evalward.targets.scripted:nop",
+        "replay": "evalward.targets.replay:recorded",
+        "program": "evalward.targets.programs:load_program",
+        "agent": "evalward.targets.agents.make:own_program",
+        "scripted": "evalward.targets.agents.scripted:script",
+        "patch": "evalward.targets.per_task:patches",
+        "log": "evalward.targets.per_task:logs",
+        "model": "evalward.targets.live:model",
+        "claude-code": "evalward.targets.agents.claude_code:CLAUDE_CODE",
+        "codex": "evalward.targets.agents.codex:CODEX",
+        "opencode": "evalward.targets.agents.opencode:OPENCODE",
+    },
+    OUTPUTS: {
+        "terminal": "evalward.render.outputs.terminal:TERMINAL",
+        "markdown": "evalward.render.outputs.markdown:MARKDOWN",
+        "junit": "evalward.render.outputs.junit:JUNIT",
+        "json": "evalward.render.outputs.json_text:JSON",
+        "badge": "evalward.render.outputs.badge:BADGE",
+    },
+    SCHEMAS: {
+        "evalward": "evalward.config:config_schema",
+        "report": "evalward.records.report:Report",
+        "trial": "evalward.records.result:Trial",
+        "baseline": "evalward.records.baseline:Baseline",
+        "judgement": "evalward.records.verdict:Judgement",
+        "history": "evalward.records.history:HistoryEntry",
+        "bash-case": "evalward.suites.bash.case:BashTask",
+        "command-cases": "evalward.suites.command.schema:CASES",
+        "scenario": "evalward.suites.scenario.model:Scenario",
+        "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
+    },
 }
+
+
+def ours(group: str) -> tuple[str, ...]:
+    """The names of our own parts of a group; no distribution is looked through for them."""
+    return tuple(_OURS[group])
 
 
 @cache
 def installed(group: str) -> Mapping[str, str]:
     """Name → `module:attribute` of every part of a group; ours first, and no other takes one of our names."""
-    ours = dict(_OURS[group])
+    from importlib.metadata import entry_points  # noqa: PLC0415 - most commands need no names but ours
+
     others = {point.name: point.value for point in entry_points(group=group)}
-    return MappingProxyType(ours | others | ours)
+    return MappingProxyType({**_OURS[group], **others, **_OURS[group]})
+
+
+@cache
+def added(group: str) -> tuple[str, ...]:
+    """The names of the parts of a group that others have added."""
+    return tuple(name for name in installed(group) if name not in _OURS[group])
 
 
 @cache
 def load(group: str, name: str) -> Any:
     """The part of this name. Raises `KeyError` when there is none, and whatever its own module raises."""
-    module, _, attribute = installed(group)[name].partition(":")
+    place = _OURS[group].get(name) or installed(group)[name]
+    module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)

@@ -11,7 +11,7 @@ import pytest
 
 from evalward.commands.baseline_ci import accepted_text
 from evalward.commands.pipeline import dump_report, measures
-from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, release
+from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline, update_baseline
@@ -21,6 +21,7 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
 from evalward.records.result import CommandDetails, Result, Status
+from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN
 from evalward.suites import kind_named
 from support.git_repo import commit, git, init
 
@@ -105,8 +106,8 @@ def check(repo: Path, right: int, **options: str) -> Seen:
         world,
         ReleaseOptions(repo.parent / "r.json", repo / "evalward.yml", out, **options),  # type: ignore[arg-type]
     )
-    data = json.loads((out / REPORT_JSON).read_text("utf-8"))
-    return Seen(code, (out / REPORT_MD).read_text("utf-8"), data, err.getvalue())
+    data = json.loads((out / RELEASE_FILE).read_text("utf-8"))
+    return Seen(code, (out / RELEASE_MARKDOWN).read_text("utf-8"), data, err.getvalue())
 
 
 def test_release__is_blocked_at_89(repo: Path) -> None:

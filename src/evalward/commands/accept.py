@@ -24,7 +24,6 @@ from evalward.github.accept import (
     LABEL,
     RefusedError,
     Request,
-    digest_of,
     fetch_report,
     find_evidence,
     permitted,
@@ -45,10 +44,11 @@ from evalward.github.spoken import MAX_REASON
 from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
-from evalward.records.report import Report
+from evalward.records.report import Report, digest_of
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
 from evalward.render.context import Context
 from evalward.render.escape import md_code, md_prose, one_line
+from evalward.render.sentences import headline
 
 NO_REQUEST = (
     "This event accepts nothing: it isn't a new comment on a pull request with a line `/evalward accept REASON`. "
@@ -193,7 +193,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
     request, settings = case.request, case.surfaces.settings
     refused = judge_report(found.report, side.baseline, side.policy).verdict
     if refused.outcome is Outcome.ERROR:
-        raise RefusedError(f"What was measured can't be judged: {md_prose(refused.headline)}")
+        raise RefusedError(f"What was measured can't be judged: {md_prose(headline(refused))}")
     acceptance = Acceptance(
         at=case.surfaces.world.now(),
         commit=pull.head.sha,
@@ -236,7 +236,7 @@ def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
         f"Accepted by {md_code(acceptance.by or 'somebody')}: {md_prose(acceptance.reason)}",
         f"The baseline of the report {_short(acceptance.report)} on {_short(acceptance.commit)} is committed{at}; "
         f"{how}.",
-        f"Compared with it, by the base's policy, the verdict is **{verdict.outcome}**: {md_prose(verdict.headline)}",
+        f"Compared with it, by the base's policy, the verdict is **{verdict.outcome}**: {md_prose(headline(verdict))}",
         change_markdown(done.old, done.new or ""),
     ]
     return "\n\n".join(lines)
@@ -257,7 +257,7 @@ def _status(case: Case, sha: str, pull: OpenPull, acceptance: Acceptance, verdic
     settings = case.surfaces.settings
     if not settings.status:
         return
-    said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
+    said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {headline(verdict)}")
     state, base = status_state(verdict.exit_code), Context(base_ref=pull.base.ref, base_sha=pull.base.sha).base
     status = CommitStatus(settings.status_against(pull.base.ref), state, said, case.surfaces.runner.run_url, base)
     notice = post_status(case.repository.client, case.repository.name, sha, status)

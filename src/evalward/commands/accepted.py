@@ -41,8 +41,8 @@ class Honoured:
         verdict = judgement.verdict
         if verdict.outcome is not Outcome.PASS:
             return judgement
-        headline = f"accepted by {self.word.by}: {verdict.headline}"
-        return judgement.model_copy(update={"verdict": verdict.model_copy(update={"headline": headline})})
+        accepted = verdict.model_copy(update={"accepted_by": self.word.by})
+        return judgement.model_copy(update={"verdict": accepted})
 
 
 _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(?P<number>[1-9][0-9]{0,8})-[0-9a-f]{40}")

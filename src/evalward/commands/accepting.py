@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import Judging
+from evalward.commands.spelling import REASON, UpdateCommand, spelled
 from evalward.decide.pooling import Measured
 from evalward.github.spoken import COMMAND
 from evalward.records.comparison import Comparison
@@ -17,33 +16,22 @@ from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Accepting
 from evalward.render.names import quoted
+from evalward.render.sentences import headline
 
 if TYPE_CHECKING:
     from evalward.github.event import EventPlan
     from evalward.github.settings import Runner, Settings
 
-REASON = "intended"
 WORKFLOW = "baseline-accept.yml"
 _GITHUB = "https://github.com"
 
 
-def update_command(
-    report: str, verdict: Verdict, *, config: str | None, baseline: str | None = None, profile: str | None = None
-) -> str:
-    """The command that makes a report the baseline, in a shell's words. What fails is taken on purpose."""
-    words = ["evalward", "baseline", "update"]
-    options = {"--config": config, "--report": report, "--baseline": baseline, "--profile": profile}
-    for name, value in options.items():
-        words += [name, value] if value is not None else []
-    words += ["--keep", *(["--accept", REASON] if verdict.outcome is Outcome.FAIL else [])]
-    return " ".join(map(quote, words))
-
-
-def at_hand(command: str, file: str, report: Report, judging: Judging, judgement: Judgement) -> Accepting:
+def at_hand(update: UpdateCommand, file: str, report: Report, judging: Judging, judgement: Judgement) -> Accepting:
     """For whoever ran the check: the report is here. `file` is the baseline to commit."""
     verdict = judgement.verdict
     if verdict.outcome is Outcome.ERROR:
         return Accepting()
+    command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
     if verdict.outcome is Outcome.PASS:
         return Accepting(f"This makes what was measured the baseline. {commit}", command)
@@ -114,21 +102,20 @@ def prospect(report: Report, judging: Judging, comparison: Comparison) -> tuple[
     verdict = kept.verdict
     if verdict.outcome is Outcome.PASS:
         return "passed.", True
-    return f"{verdict.outcome}, {verdict.headline.rstrip('.')}.", True
+    return f"{verdict.outcome}, {headline(verdict).rstrip('.')}.", True
 
 
 def downloaded(settings: Settings, runner: Runner, verdict: Verdict) -> str:
     """The commands that fetch the artifact and make it the baseline, from the top of a clone."""
     folder = f"evalward-run-{runner.run_id}"
     name = posixpath.basename(settings.report) if settings.report else REPORT_FILE
-    update = update_command(
+    update = UpdateCommand(
         f"{folder}/{name}",
-        verdict,
         config=_from_top(settings, settings.config),
         baseline=_from_top(settings, settings.baseline) if settings.baseline else None,
         profile=verdict.profile,
     )
-    return f"{_line(_download(settings, runner, folder))}\n{update}"
+    return f"{spelled(_download(settings, runner, folder))}\n{update.text(verdict)}"
 
 
 def _download(settings: Settings, runner: Runner, folder: str) -> list[str]:
@@ -136,10 +123,6 @@ def _download(settings: Settings, runner: Runner, folder: str) -> list[str]:
     repository = f"{host}{runner.repository}"
     where = ["--repo", repository, "--name", settings.artifact, "--dir", folder]
     return ["gh", "run", "download", str(runner.run_id), *where]
-
-
-def _line(words: Sequence[str]) -> str:
-    return " ".join(map(quote, words))
 
 
 def _from_top(settings: Settings, path: str) -> str:

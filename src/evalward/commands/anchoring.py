@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.commands.tags import last_release
+from evalward.config import LoadedConfig
 from evalward.decide.anchor import Anchor
 from evalward.decide.baseline import read_baseline
-from evalward.git import GitTree
+from evalward.git import GitTree, repository_path
 from evalward.github.errors import GitHubError
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
@@ -55,6 +56,22 @@ def find_anchor(tree: GitTree, wanted: Anchoring) -> tuple[Anchor | None, list[s
     if baseline is None:
         return plain, [f"`anchor: {tag}`: there is no baseline at that tag."] if named else []
     return Anchor(wanted.branch, tag, baseline, wanted.blocks), []
+
+
+def anchor_of_config(
+    tree: GitTree,
+    loaded: LoadedConfig,
+    policy: Policy,
+    *,
+    profile: str | None,
+    branch: str | None = None,
+    blocks: bool = False,
+) -> tuple[Anchor | None, list[str]]:
+    """The anchor of the baseline that a configuration names, in whose folder `tree` is: see `find_anchor`."""
+    prefix = tree.prefix()
+    names = [loaded.config.baseline_for(branch, profile), loaded.config.baseline]
+    paths = [] if prefix is None else [repository_path(prefix, [name]) for name in names]
+    return find_anchor(tree, Anchoring(policy, paths, branch, blocks))
 
 
 def _committed(tree: GitTree, sha: str, paths: Sequence[str], tag: str) -> Baseline | None:

@@ -35,6 +35,7 @@ from evalward.render.baseline import baseline_text
 from evalward.render.baseline_diff import difference_markdown, difference_text
 from evalward.render.escape import log_text, one_line
 from evalward.render.numbers import plural
+from evalward.render.sentences import message, says, warnings
 
 LONGEST_REASON = 500  # characters: a sentence or three in a file that people read in diffs
 _MOST_SENTENCES = 10
@@ -174,7 +175,7 @@ def _refuse(world: World, path: Path, said: Said) -> int:
     else:
         world.say(f"{path}: not updated, because the gate fails for what was measured:")
     for reason in said.blocking:
-        _tell(world, f"  ✗ {reason.message}")
+        _tell(world, f"  ✗ {message(reason)}")
     if said.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
     world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
@@ -184,7 +185,7 @@ def _refuse(world: World, path: Path, said: Said) -> int:
 def _refuse_doubt(world: World, path: Path, said: Said) -> int:
     world.say(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
     for reason in said.unsure:
-        _tell(world, f"  ❔ {reason.message}")
+        _tell(world, f"  ❔ {message(reason)}")
     world.say("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
     return EXIT_FAILED
 
@@ -203,18 +204,18 @@ def _acceptance(world: World, report: Report, reason: str, said: Said, options: 
 
 def what_failed(reasons: Sequence[Reason]) -> list[str]:
     """What would have failed, in sentences for the record of an acceptance."""
-    return [one_line(reason.message, _LONGEST_SENTENCE) for reason in reasons[:_MOST_SENTENCES]]
+    return [one_line(message(reason), _LONGEST_SENTENCE) for reason in reasons[:_MOST_SENTENCES]]
 
 
 def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> None:
     for reason in said.limits:
-        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
+        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {message(reason)}")
     for reason in said.unsure:
-        _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}")
+        _tell(world, f"warning: it looks worse, though chance can't be excluded: {message(reason)}")
     if options.accept and not said.blocking:
         world.say("warning: nothing had to be accepted: the reason is not written down.")
     for few in filter(None, map(few_trials, made.runs)):
-        _tell(world, f"warning: {few}.")
+        _tell(world, f"warning: {says(few)}.")
 
 
 def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline, options: UpdateOptions) -> int:
@@ -242,7 +243,7 @@ def show(world: World, path: Path) -> int:
     baseline, now = read_baseline_file(path), world.now()
     age = age_days(baseline.provenance.created_at, now)
     text = baseline_text(
-        baseline, age=age, stale=stale(baseline, None, now), colour=world.colour(world.out), width=world.width
+        baseline, age=age, stale=warnings(stale(baseline, None, now)), colour=world.colour(world.out), width=world.width
     )
     emit(world, text, None)
     return EXIT_OK

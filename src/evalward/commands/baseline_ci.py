@@ -25,6 +25,7 @@ from evalward.records.report import Report
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, Verdict
 from evalward.render.escape import md_cell, md_code, md_prose, one_line
+from evalward.render.sentences import headline
 
 UpdateMode = BaselineMode
 
@@ -46,7 +47,7 @@ class BlockedError(Exception):
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
         super().__init__(
-            f"The baseline is not updated: {verdict.headline.rstrip('.')}. Mend that, or have a maintainer accept it "
+            f"The baseline is not updated: {headline(verdict).rstrip('.')}. Mend that, or have a maintainer accept it "
             "in a pull request (`baseline-to: pull-request`, or `/evalward accept`)."
         )
 
@@ -216,7 +217,7 @@ def _body(update: Update, old: str | None, new: str) -> str:
     commit = md_code((update.report.provenance.commit or "unknown")[:12])
     lines = [
         f"What was measured at {commit} as the baseline of {md_code(update.branch)}. By the present one the verdict is "
-        f"**{verdict.outcome}**: {md_prose(verdict.headline)}",
+        f"**{verdict.outcome}**: {md_prose(headline(verdict))}",
         *([DOUBTED] if doubted(verdict) else []),
         change_markdown(old, new),
         f"Kept current by Evalward: {update.run_url}" if update.run_url else "Kept current by Evalward.",

@@ -5,40 +5,30 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from shlex import quote
 
-from evalward.commands.accepting import at_hand, update_command
-from evalward.commands.anchoring import Anchoring, find_anchor
+from evalward.commands.accepting import at_hand
+from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.commit_files import base_of_baseline
-from evalward.commands.failed import failed_in, only_failed, spelled_out
+from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, write_outputs
+from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import Judging, dump_judgement
+from evalward.commands.pipeline import Judging
+from evalward.commands.spelling import UpdateCommand, check_again, check_failed
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
-from evalward.decide.anchor import Anchor
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.selection import Selection
-from evalward.git import GitTree, repository_path
+from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.session import Runner
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
-from evalward.render.badge import badge
 from evalward.render.context import Accepting, Context
-from evalward.render.junit import junit
-from evalward.render.markdown import fit
-from evalward.render.terminal import judgement_text
+from evalward.render.outputs import ShownJudgement, text_of
 from evalward.wire.messages import MeasureOrder
-
-COMMENT_FILE = "comment.md"
-JUDGEMENT_FILE = "judgement.json"
-JUNIT_FILE = "junit.xml"
-BADGE_FILE = "badge.json"
-DEFAULT_OUTPUT = Path("evalward-out")  # as the command line's
-FILES = (JUDGEMENT_FILE, COMMENT_FILE, JUNIT_FILE, BADGE_FILE)
 
 
 @dataclass(frozen=True)
@@ -68,7 +58,8 @@ def check(world: World, options: CheckOptions) -> int:
             options = replace(options, selection=chosen)
         policy = policy_of(loaded, options.profile, options.fail_on)
         baseline = find_baseline(runner, loaded, options)
-        base, side = base_of_baseline(loaded, baseline, options.base, world.env.get("PATH", os.defpath))
+        tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
+        base, side = base_of_baseline(tree, loaded, baseline, options.base)
         side = side.model_copy(update={"suites": policy.with_base})
         judging = Judging(baseline, policy)
         services = services_of(
@@ -81,44 +72,31 @@ def check(world: World, options: CheckOptions) -> int:
         )
         order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
         report = measured(runner, order, services)
-        history = history_of(runner, loaded.config.history, world)
-        anchor = anchor_here(world, loaded, policy, options)
+        history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
+        anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)
+        for note in notes:
+            world.say(f"warning: {note}")
         runner.dismiss()
         output = services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         judgement = judging.judge(report, history, anchor)
-        accept = _accepting(loaded, options, report, judging, judgement)
         context = Context(
             head_sha=report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,
             report_path=str(options.output / REPORT_FILE),
-            command=reproduce(options),
-            accept=accept,
+            command=check_again(options),
+            accept=_accepting(loaded, options, report, judging, judgement),
             unprotected=baseline is None,
         )
-        world.say(judgement_text(judgement, colour=world.colour(world.err), width=world.width, accept=accept))
+        shown = ShownJudgement(judgement, context, display_of(world, world.err, accepting=True))
+        world.say(text_of("terminal", shown))
         if services.unwritten is not None:
             raise services.unwritten
-        output.write(JUDGEMENT_FILE, dump_judgement(judgement))
-        output.write(COMMENT_FILE, fit(judgement, context))
-        output.write(JUNIT_FILE, junit(judgement.comparison, judgement.verdict))
-        output.write(BADGE_FILE, badge(judgement.verdict))
-        world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *FILES))}")
+        written = write_outputs(shown, output, JUDGEMENT_FORMATS)
+        world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
         if failed_in(report):
-            world.say(f"Run again what failed: {_command(options, '--failed')}")
+            world.say(f"Run again what failed: {check_failed(options)}")
         return judgement.verdict.exit_code
-
-
-def anchor_here(world: World, loaded: LoadedConfig, policy: Policy, options: CheckOptions) -> Anchor | None:
-    """What slow losses are measured against; here they are warnings."""
-    tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
-    names = [loaded.config.baseline_for(None, options.profile), loaded.config.baseline]
-    prefix = tree.prefix()
-    paths = [repository_path(prefix, [name]) for name in names] if prefix is not None else []
-    anchor, notes = find_anchor(tree, Anchoring(policy, paths))
-    for note in notes:
-        world.say(f"warning: {note}")
-    return anchor
 
 
 def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:
@@ -138,48 +116,13 @@ def find_baseline(runner: Runner, loaded: LoadedConfig, options: CheckOptions) -
     return None if content is None else read_baseline(content, shown)
 
 
-def reproduce(options: CheckOptions) -> str:
-    """The command that does the same again.
-
-    Where no patterns say which cases were run because they had failed, it runs again what of them failed this time.
-    """
-    spelled = spelled_out(options.selection)
-    if spelled is None:
-        return _command(options, "--failed")
-    return _command(replace(options, selection=spelled))
-
-
-def _command(options: CheckOptions, *more: str) -> str:
-    words = ["evalward", "check", "--config", str(options.config), *more]
-    selection = options.selection
-    for name, values in (("--suite", selection.suites), ("--target", selection.targets), ("--case", selection.cases)):
-        for value in values:
-            words += [name, value]
-    if more and options.output != DEFAULT_OUTPUT:
-        words += ["--output", str(options.output)]
-    named = {
-        "--trials": options.selection.trials,
-        "--baseline": options.baseline,
-        "--base": options.base,
-        "--profile": options.profile,
-        "--fail-on": options.fail_on,
-    }
-    for option, given in named.items():
-        if given is not None:
-            words += [option, str(given)]
-    return " ".join(quote(word) for word in words)
-
-
 def _accepting(
     loaded: LoadedConfig, options: CheckOptions, report: Report, judging: Judging, judgement: Judgement
 ) -> Accepting:
     """How to make what was measured the new baseline; a part of it can't be one."""
     if options.selection.partial:
         return Accepting()
-    verdict = judgement.verdict
     named = str(options.baseline) if options.baseline is not None else None
     file = named or str(options.config.parent / loaded.config.baseline_for(None, options.profile))
-    command = update_command(
-        str(options.output / REPORT_FILE), verdict, config=str(options.config), baseline=named, profile=options.profile
-    )
-    return at_hand(command, file, report, judging, judgement)
+    update = UpdateCommand(str(options.output / REPORT_FILE), str(options.config), named, options.profile)
+    return at_hand(update, file, report, judging, judgement)

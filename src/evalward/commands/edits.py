@@ -10,6 +10,7 @@ from evalward.decide.edits import baseline_edits, policy_edits
 from evalward.github.protect import ProtectedChanges
 from evalward.github.sides import Sides
 from evalward.records.report import Report
+from evalward.render.sentences import headline
 
 _MOST_LINES = 10
 
@@ -48,7 +49,7 @@ def _sentences(sides: Sides, report: Report) -> Iterator[str]:
     own = judge_report(report, sides.head.baseline, sides.head.policy).verdict
     yield (
         f"This pull request edits its {' and its '.join(edited)}. It is judged by the base's; "
-        f"by its own the verdict would be: {own.outcome} ({own.headline})."
+        f"by its own the verdict would be: {own.outcome} ({headline(own)})."
     )
 
 

@@ -151,8 +151,3 @@ def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:
     ruled = dict.fromkeys((rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules)
     found = [trend(history, *each) for each in ruled] if history else []
     return [each for each in found if len(each.known) > 1]
-
-
-def dump_judgement(judgement: Judgement) -> str:
-    """The text of a judgement."""
-    return judgement.model_dump_json(by_alias=True, indent=1) + "\n"

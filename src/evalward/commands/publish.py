@@ -13,13 +13,12 @@ from pathlib import Path
 from evalward.commands.accepting import of_fork
 from evalward.commands.again import again_of, judge_again, remembered
 from evalward.commands.artifact import measured_anew, read_artifact
-from evalward.commands.faults import internal_error
 from evalward.commands.pipeline import judge_report
+from evalward.commands.published import Failing, not_judged, published
 from evalward.commands.surfaces import Page, Surfaces, annotated
 from evalward.commands.tell import NO_CONFIG, TELLS, tell
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
-from evalward.git import GitTree
 from evalward.github.client import GitHub, OpenPull
 from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError
@@ -31,8 +30,7 @@ from evalward.github.workflow_run import TriggeringRun, pulls_of_run, read_trigg
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
-from evalward.render.context import Context
+from evalward.records.verdict import EXIT_INPUT, EXIT_OK
 
 UNVERIFIED = (
     "Measured by the pull request's own workflow run, which its author controls; the results are not verified. "
@@ -80,25 +78,15 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
     try:
         pull, why_not = _pull(surfaces.runner, client, run)
     except GitHubError as error:
-        return surfaces.publish(client, _unreadable(surfaces, error)).exit_code
+        return surfaces.publish(client, not_judged(surfaces, str(error))).exit_code
     if pull is None:
         surfaces.tell(Annotation("notice", why_not, title="Evalward").command())
         surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
         return EXIT_OK
     surfaces = replace(surfaces, pull=PullRequest(surfaces.runner.repository, pull.number), base_ref=pull.base.ref)
-    try:
-        surfaces = surfaces.opened()
-        page = _judge(surfaces, client, run, pull)
-    except InputError as error:
-        surfaces.tell(*annotated(error.problems))
-        page = surfaces.unjudged("the fork's run can't be judged", error.problems, EXIT_INPUT)
-    except GitHubError as error:
-        page = _unreadable(surfaces, error)
-    except Exception as error:  # an artifact may be anything: an older run's "passed" must not be left standing
-        told = internal_error(error)
-        surfaces.tell(Annotation("error", told, title="Evalward").command())
-        page = surfaces.unjudged(f"the run could not be judged: {told}", (), EXIT_UNJUDGED)
-    return surfaces.publish(client, page).exit_code
+    # An artifact may be anything: whatever goes wrong with it has a page.
+    failing = Failing("the fork's run can't be judged", "the run could not be judged: ")
+    return published(surfaces, client, lambda opened: _judge(opened, client, pull), failing)
 
 
 def _pull(runner: Runner, client: GitHub, run: TriggeringRun) -> tuple[OpenPull | None, str]:
@@ -118,7 +106,7 @@ def _pull(runner: Runner, client: GitHub, run: TriggeringRun) -> tuple[OpenPull 
     return pulls[0], ""
 
 
-def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPull) -> Page:
+def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Page:
     settings, runner = surfaces.settings, surfaces.runner
     report, told = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
     side = _base(surfaces, client, pull)
@@ -134,42 +122,17 @@ def _judge(surfaces: Surfaces, client: GitHub, run: TriggeringRun, pull: OpenPul
         more = f" and {len(told) - 5} more" if len(told) > 5 else ""
         notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(told[:5])}{more}.")
     surfaces.show(judgement, annotate_cases=False)
-    context = Context(
-        head_sha=run.head_sha,
-        base_ref=pull.base.ref,
-        base_sha=pull.base.sha,
-        run_url=runner.run_url,
-        report_path=_report_path(surfaces),
-        command=f"evalward check --config {settings.config}",
-        accept=of_fork(settings, runner, judgement.verdict),
-        repository=runner.repository,
-        marker=surfaces.marker.format(),
-        notes=tuple(notes),
-    )
+    accept = of_fork(settings, runner, judgement.verdict)
+    file = surfaces.folder / (settings.publish or "") / REPORT_FILE
+    context = surfaces.context(accept, pull.base.sha, file, notes)
     page = remembered(surfaces.judged(judgement, report, context), tried)
     return page if settings.fail_on else replace(page, outputs=replace(page.outputs, exit_code=EXIT_OK))
 
 
-def _report_path(surfaces: Surfaces) -> str:
-    return surfaces.shown(surfaces.folder / (surfaces.settings.publish or "") / REPORT_FILE)
-
-
 def _base(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Side | None:
     """Policy and baseline of the pull request's base: from the checkout's objects, else through the API."""
-    runner, settings = surfaces.runner, surfaces.settings
-    tree = GitTree(
-        runner.workspace,
-        repository=runner.repository,
-        remote=client if settings.github_token else None,
-        search_path=runner.search_path,
-    )
-    root = (surfaces.folder / settings.config).parent
-    return base_side(settings, pull.base.ref, pull.base.sha, tree, root)
-
-
-def _unreadable(surfaces: Surfaces, error: GitHubError) -> Page:
-    surfaces.tell(Annotation("error", str(error), title="Evalward").command())
-    return surfaces.unjudged(str(error), (), EXIT_UNJUDGED)
+    root = (surfaces.folder / surfaces.settings.config).parent
+    return base_side(surfaces.settings, pull.base.ref, pull.base.sha, surfaces.tree(client), root)
 
 
 def publish_folder(world: World, folder: Path, settings: Settings) -> int:

@@ -13,14 +13,13 @@ from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
-from evalward.github.accept import digest_of
 from evalward.github.event import EventPlan
 from evalward.github.sides import Sides
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import Runner
 from evalward.records.problem import InputError
-from evalward.records.report import REPORT_FILE, Report
+from evalward.records.report import Report, digest_of
 from evalward.wire.messages import Head, MeasureOrder
 
 
@@ -97,4 +96,6 @@ def new_report(work: Work, judging: Judging) -> tuple[Report, str]:
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
-    return report, digest_of(work.outputs.read(REPORT_FILE, "report", "Run it again."))
+    if services.unwritten is not None:
+        raise services.unwritten
+    return report, services.digest

@@ -17,7 +17,7 @@ from evalward.config.model import (
     Suite,
     config_schema,
 )
-from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
+from evalward.config.providers import Effort, ModelPrice, ModelSettings, Provider, Providers
 from evalward.config.scenario import ScenarioSuite
 from evalward.config.speedup import SpeedupSuite
 from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
@@ -27,7 +27,6 @@ __all__ = [
     "JUDGE_FORMS",
     "KNOWN_TARGETS",
     "PROMPT_MARK",
-    "PROVIDERS",
     "RECORDED",
     "SCENARIO_TARGETS",
     "AgentProgram",

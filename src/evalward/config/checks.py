@@ -20,6 +20,7 @@ from evalward.config.succession_checks import check_succession
 from evalward.config.target_checks import check_targets
 from evalward.config.words import KeyPath, Value, one_line, shown
 from evalward.config.yaml_positions import Mistake
+from evalward.records.target_id import target_id
 
 _BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
 _NOT_OF_A_COMMIT = ("replay", "program", "agent", "scripted")
@@ -74,7 +75,7 @@ def _compared(config: Value) -> Iterator[Mistake]:
         if get(suite, "compare_with") != "base":
             continue
         for place, target in texts(get(suite, "targets"), *path, "targets"):
-            if target.partition(":")[0] in _NOT_OF_A_COMMIT:
+            if target_id(target).form in _NOT_OF_A_COMMIT:
                 message = (
                     f"{shown(target)} can't be compared with the base commit: it isn't made of that commit's files"
                 )

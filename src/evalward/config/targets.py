@@ -10,8 +10,8 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from evalward.config.agents import AGENT_FORMS
 from evalward.config.fields import Text, one_or_more
-from evalward.config.providers import PROVIDERS
 from evalward.records.base import StrictRecord
+from evalward.records.providers import PROVIDERS
 from evalward.records.succession import Predecessor
 
 _MODELS = tuple(f"{name}/NAME" for name in PROVIDERS)

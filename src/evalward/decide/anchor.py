@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 
 from evalward.decide.history_file import case_lists, report_identity, short_digest
 from evalward.decide.pooling import run_key
-from evalward.decide.sentences import chance, shown, shown_delta
 from evalward.decide.statistics.multiple import holm
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
 from evalward.records.anchor import AnchorFinding
 from evalward.records.base import clean_text
 from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.reasons import AnchorLost
 from evalward.records.history import HistoryEntry
 from evalward.records.metric import EPSILON, Metric
 from evalward.records.report import Report, Run
@@ -305,21 +306,22 @@ def _finding(looked: _Looked, p: float | None) -> AnchorFinding:
 
 
 def _told(verdict: Verdict, lost: Sequence[AnchorFinding], *, blocks: bool) -> Verdict:
-    if not lost:
-        return verdict
-    if not blocks:
-        return verdict.model_copy(update={"warnings": [*verdict.warnings, *map(anchor_sentence, lost)]})
-    return verdict.with_reasons([_reason(each) for each in lost])
+    if blocks:
+        return verdict.with_reasons([_reason(each) for each in lost])
+    return verdict.noting(*map(_lost, lost))
 
 
-def anchor_sentence(found: AnchorFinding) -> str:
-    """`since v1.4 tools × m lost 9 points over 11 measured commits (95 % → 86 % of 37 cases), more than …`."""
-    moved = f"{shown(found.before, 'ratio', 1)} → {shown(found.now, 'ratio', 1)}"
-    commits = "1 measured commit" if found.commits == 1 else f"{found.commits} measured commits"
-    sure = f": {chance(found.p)}" if found.p is not None else ""
-    return (
-        f"since {found.label} {found.name} lost {shown_delta(found.loss, 'ratio', 1)} over {commits} ({moved} in "
-        f"{found.cases} cases that ask the same), more than the {shown_delta(found.allowed, 'ratio', 1)} allowed{sure}"
+def _lost(found: AnchorFinding) -> AnchorLost:
+    return AnchorLost(
+        suite=found.suite,
+        target=found.target,
+        label=found.label,
+        commits=found.commits,
+        cases=found.cases,
+        before=found.before,
+        now=found.now,
+        allowed=found.allowed,
+        p=found.p,
     )
 
 
@@ -327,14 +329,11 @@ def _reason(found: AnchorFinding) -> Reason:
     return Reason(
         stage="anchor",
         outcome=Outcome.FAIL,
-        message=anchor_sentence(found),
+        statements=[_lost(found)],
+        advice=[Advice(code="advice.anchor")],
         suite=found.suite,
         target=found.target,
         cases=found.worst,
-        remedy=(
-            "It went bit by bit, so no single change need have done it: look at the cases that lost most. To take the "
-            "loss on purpose, release, or name a later release in `anchor`."
-        ),
     )
 
 

@@ -24,6 +24,8 @@ from evalward.decide.succession import Aligned, Pair, sort_of
 from evalward.decide.timings import slower_benchmarks, speeds_of, timings_of_pair
 from evalward.decide.with_base import bases_now
 from evalward.records.baseline import BaselineRun
+from evalward.records.codes import Statement
+from evalward.records.codes.base import Text
 from evalward.records.comparison import (
     BaseNow,
     Comparison,
@@ -55,17 +57,18 @@ def compare(
     report, baseline = aligned.report, aligned.baseline
     bases = bases_now(report, suites)
     runs = [known.get(id(pair)) or _compare_run(pair, kinds, bases) for pair in aligned.chosen]
-    warnings = [*report.warnings, *aligned.notes]
+    notices: list[Statement] = [*(Text(text=warning) for warning in report.warnings), *aligned.notes]
     if baseline is not None:
         committed = [pair for pair in aligned.pairs if pair.known_as is None or pair.known_as[0] not in suites]
-        warnings += stale(baseline, committed, report.created_at)
+        notices += stale(baseline, committed, report.created_at)
     return Comparison(
         baseline=baseline.schema_ if baseline else None,
         baseline_commit=baseline.provenance.commit if baseline else None,
         baseline_created_at=baseline.provenance.created_at if baseline else None,
         partial=report.partial is not None,
         interrupted=report.interrupted,
-        warnings=[*warnings, *(warning for run in runs for warning in slower_benchmarks(run))],
+        interrupted_by=report.interrupted_by,
+        notices=[*notices, *(notice for run in runs for notice in slower_benchmarks(run))],
         guidance=report.guidance,
         runs=[*runs, *(_missing_run(run, aligned, bases) for run in aligned.missing)],
     )

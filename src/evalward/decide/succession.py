@@ -16,11 +16,12 @@ from typing import Literal
 from evalward.decide.pooling import Key, run_key
 from evalward.decide.sides import Sides, cases_of, sides_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
+from evalward.records.codes import Statement
+from evalward.records.codes.base import FIRST
+from evalward.records.codes.notices import AmbiguousNames, NotReplaced, Refusal, SeveralReplace
 from evalward.records.report import Partial, Report, Run
 from evalward.records.succession import same_definitions
-
-MODELS = ("anthropic", "openai", "openai-responses")
-"""What the id of a model begins with, before the slash."""
+from evalward.records.target_id import target_id
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Aligned:
     baseline: Baseline | None
     pairs: Sequence[Pair]
     gone: Sequence[BaselineRun]
-    notes: Sequence[str] = ()
+    notes: Sequence[Statement] = ()
 
     @cached_property
     def chosen(self) -> list[Pair]:
@@ -119,13 +120,13 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
 
 def _named(
     came: Sequence[Run], known: Mapping[Key, BaselineRun], gone: Mapping[Key, BaselineRun]
-) -> tuple[dict[Key, BaselineRun], set[Key], list[str]]:
+) -> tuple[dict[Key, BaselineRun], set[Key], list[Statement]]:
     """The predecessors that the configuration names, as far as they may be, by the key of the new run; the keys of
     those that may not have theirs, and why.
     """
     claims: dict[Key, list[Run]] = defaultdict(list)
     refused: set[Key] = set()
-    notes: list[str] = []
+    notes: list[Statement] = []
     for run in came:
         wanted = _wanted(run)
         if wanted is None or not _is_told(wanted, known):
@@ -133,14 +134,15 @@ def _named(
         refusal = _refusal(run, wanted, gone)
         if refusal:
             refused.add(run_key(run))
-            notes.append(f"{run.name} does not take the place of {wanted[0]} × {wanted[1]}: {refusal}")
+            place = {"old_suite": wanted[0], "old_target": wanted[1]}
+            notes.append(NotReplaced(suite=run.suite, target=run.target, why=refusal, **place))
         else:
             claims[wanted].append(run)
     for wanted, runs in claims.items():
         if len(runs) > 1:
             refused.update(map(run_key, runs))
-            several = " and ".join(run.name for run in runs[:3])
-            notes.append(f"{wanted[0]} × {wanted[1]} has several that replace it, so none of them does: {several}")
+            several = tuple(run.name for run in runs[:FIRST])
+            notes.append(SeveralReplace(suite=wanted[0], target=wanted[1], runs=several))
     return {run_key(runs[0]): gone[wanted] for wanted, runs in claims.items() if len(runs) == 1}, refused, notes
 
 
@@ -153,12 +155,12 @@ def _is_told(wanted: Key, known: Mapping[Key, BaselineRun]) -> bool:
     return any(key[:2] == wanted[:2] for key in known)
 
 
-def _refusal(run: Run, wanted: Key, gone: Mapping[Key, BaselineRun]) -> str:
-    """Why a run may not take a place that the baseline has; empty where it may."""
+def _refusal(run: Run, wanted: Key, gone: Mapping[Key, BaselineRun]) -> Refusal | None:
+    """Why a run may not take a place that the baseline has, `None` where it may."""
     if wanted not in gone:
-        return "that one is still run, or of another kind"
+        return "still_run"
     ours, theirs = form_of(run.target), form_of(wanted[1])
-    return "" if run.target == wanted[1] or (ours == theirs and ours != "fixed") else "their targets are not of a kind"
+    return None if run.target == wanted[1] or (ours == theirs and ours != "fixed") else "other_form"
 
 
 def form_of(target: str) -> str:
@@ -167,11 +169,10 @@ def form_of(target: str) -> str:
     Models are alike, whoever provides them, and so are the coding agents that we know. Recordings, programs, patches,
     logs and agents of one's own are alike among themselves.
     """
-    before, slash, _ = target.partition("/")
-    if slash and ":" not in before:
-        return "model" if before in MODELS else "agent"
-    form, colon, _ = target.partition(":")
-    return f"{form}:" if colon else "fixed"
+    asked = target_id(target)
+    if asked.mark == "/":
+        return "model" if asked.form == "model" else "agent"
+    return f"{asked.head}:" if asked.mark else "fixed"
 
 
 def sort_of(target: str) -> Literal["model", "agent", "target"]:
@@ -209,7 +210,7 @@ def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:
 # --- cases ----------------------------------------------------------------------------------------------------------
 
 
-def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, list[str]]:
+def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, list[Statement]]:
     """A run and its counterpart under today's names, and what could not be told apart."""
     if base is None:
         return Pair(run, None, partial=report.partial), []
@@ -227,7 +228,7 @@ def _called(case: BaselineCase, name: str) -> BaselineCase:
     return case if case.id == name else case.model_copy(update={"id": name})
 
 
-def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[str]]:
+def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[Statement]]:
     """The former id of each new case, where just one case of its definition came and just one went."""
     now = {result.id: result.definition for result in reversed(run.cases)}
     before = {case.id: case.definition for case in base.cases}
@@ -236,7 +237,6 @@ def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[str]]:
     return found, list(_ambiguous(run, [(came, went) for came, went in groups if came[0] not in found]))
 
 
-def _ambiguous(run: Run, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Iterator[str]:
+def _ambiguous(run: Run, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Statement]:
     for came, went in groups:
-        gone, new = ", ".join(went[:3]), ", ".join(came[:3])
-        yield f"{run.name}: {gone} went and {new} came with the same definition: which is which can't be told"
+        yield AmbiguousNames(suite=run.suite, target=run.target, went=tuple(went[:FIRST]), came=tuple(came[:FIRST]))

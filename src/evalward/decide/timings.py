@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from statistics import median
 from typing import Literal
@@ -11,6 +11,7 @@ from typing import Literal
 from evalward.decide.statistics.timing import TimingVerdict, slower
 from evalward.decide.succession import Pair
 from evalward.records.baseline import BaselineRun
+from evalward.records.codes.notices import MoreSlower, SlowerTiming
 from evalward.records.comparison import RunComparison
 from evalward.records.report import Run
 from evalward.records.result import Result
@@ -136,18 +137,12 @@ def _relative(results: Iterable[Result], side: Literal["nop", "oracle"]) -> Mapp
     return {name: samples for name, samples in found.items() if samples}
 
 
-def slower_benchmarks(run: RunComparison) -> list[str]:
-    """A warning for each benchmark that is slower, the worst first."""
-    if run.timings is None:
-        return []
-    worst = run.timings.slower
-    told = [
-        f"{run.name}: {_plain(each.benchmark)} of {each.case} is slower: {each.factor:.2f}× "
-        f"(Mann-Whitney p = {each.p:.2g})"
-        for each in worst[:SHOWN]
-    ]
-    return told + ([f"{run.name}: {len(worst) - SHOWN} further benchmarks are slower"] if len(worst) > SHOWN else [])
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split())[:80]
+def slower_benchmarks(run: RunComparison) -> Iterator[SlowerTiming | MoreSlower]:
+    """A notice for each benchmark that is slower, the worst first."""
+    suite, target, slow = run.suite, run.target, run.timings.slower if run.timings else []
+    for each in slow[:SHOWN]:
+        yield SlowerTiming(
+            suite=suite, target=target, case=each.case, benchmark=each.benchmark, factor=each.factor, p=each.p
+        )
+    if len(slow) > SHOWN:
+        yield MoreSlower(suite=suite, target=target, count=len(slow) - SHOWN)

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from evalward.decide.balance import NOTHING
 from evalward.decide.kinds import Kinds
 from evalward.decide.pooling import Key, run_key
-from evalward.decide.sentences import some_of
 from evalward.decide.sides import by_case
 from evalward.records.baseline import (
     Baseline,
@@ -20,23 +19,17 @@ from evalward.records.baseline import (
     baseline_case,
     baseline_run,
 )
+from evalward.records.codes import Statement
+from evalward.records.codes import advice as to_do
+from evalward.records.codes.base import FIRST
+from evalward.records.codes.notices import BaseCasesLost
+from evalward.records.codes.reasons import BaseErrors, BaseNotMeasured, RenamedRun
 from evalward.records.comparison import BaseNow
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report, Run
 from evalward.records.result import Result, Status
 from evalward.records.verdict import Outcome, Reason, Verdict
-
-_BY_NAME = "the base is measured under its own names"
-_RENAMED = (
-    "Keep the old name beside the new one in this pull request and remove it in the next; or waive it in the config, "
-    "with a reason: a pull request is judged by its base's."
-)
-_REMEDY = (
-    "Measure it where the base commit is: check out with `fetch-depth: 2` or more, or name it with "
-    "`evalward check --base COMMIT`. Or compare the suite with a committed baseline: `compare_with: baseline`."
-)
-_NO_BASE = "this report holds no measurement of the base"
 
 
 def judged_against(
@@ -94,7 +87,7 @@ def baseless(report: Report, policy: Policy) -> list[str]:
 
 def with_unmeasured_base(verdict: Verdict, report: Report, policy: Policy) -> Verdict:
     """The verdict, and what could not be compared because the base was not, or not well enough, measured."""
-    verdict = verdict.model_copy(update={"warnings": [*verdict.warnings, *_warnings(report)]})
+    verdict = verdict.noting(*_lost_cases(report))
     return verdict.with_reasons([*_reasons(report, policy), *_evaded(verdict, report, policy)])
 
 
@@ -105,13 +98,13 @@ def _reasons(report: Report, policy: Policy) -> Iterator[Reason]:
         if run.suite not in policy.with_base or run.not_measured is not None:
             continue
         names = {run.name, run.suite}
-        why = _NO_BASE if found is None else next((n for key, n in found.notes.items() if key in names), None)
-        if why is not None:
+        why = next((n for key, n in found.notes.items() if key in names), None) if found else None
+        if found is None or why is not None:
             told |= names
-            yield _inconclusive(f"{run.name} was not compared with the base: {why}", run)
+            yield _inconclusive(BaseNotMeasured(name=run.name, why=why), run)
     for name, why in (found.notes if found else {}).items():
         if name not in told:
-            yield _inconclusive(f"{name} was not compared with the base: {why}", None)
+            yield _inconclusive(BaseNotMeasured(name=name, why=why), None)
     for run in found.runs if found else []:
         yield from _broken(run, policy)
 
@@ -130,8 +123,8 @@ def _evaded(verdict: Verdict, report: Report, policy: Policy) -> Iterator[Reason
         yield Reason(
             stage="missing",
             outcome=Outcome.FAIL,
-            message=f"{run.name} has another name now, so it was compared with nothing: {_BY_NAME}",
-            remedy=_RENAMED,
+            statements=[RenamedRun(suite=run.suite, target=run.target)],
+            advice=[to_do.Advice(code="advice.keep_old_name")],
             suite=run.suite,
             target=run.target,
         )
@@ -144,27 +137,34 @@ def _broken(run: Run, policy: Policy) -> Iterator[Reason]:
     lost = sorted({result.id for result in tried} - valid)
     errors = sum(result.status is Status.ERROR for result in tried)
     if lost and errors > policy.limits.max_error_rate * len(tried) + EPSILON:
-        message = f"{run.name}: {errors} of {len(tried)} trials of the base broke, so {some_of(lost)} can't be compared"
-        yield _inconclusive(message, run, "Not the target's fault. Run it again.", lost)
+        broke = BaseErrors(
+            suite=run.suite,
+            target=run.target,
+            count=len(lost),
+            first=tuple(lost[:FIRST]),
+            errors=errors,
+            trials=len(tried),
+        )
+        yield _inconclusive(broke, run, "advice.base_errors", lost)
 
 
-def _warnings(report: Report) -> list[str]:
+def _lost_cases(report: Report) -> Iterator[Statement]:
     """Cases of which no trial of the base is valid: they are compared with nothing."""
-    told = []
     for run in report.base.runs if report.base else []:
         valid = {result.id for result in run.cases if result.valid}
         lost = sorted({result.id for result in run.cases if result.status is Status.ERROR} - valid)
         if lost:
-            told.append(f"{run.name}: no trial of the base is valid of {some_of(lost)}: compared with nothing")
-    return told
+            yield BaseCasesLost(suite=run.suite, target=run.target, count=len(lost), first=tuple(lost[:FIRST]))
 
 
-def _inconclusive(message: str, run: Run | None, remedy: str = _REMEDY, cases: Sequence[str] = ()) -> Reason:
+def _inconclusive(
+    found: Statement, run: Run | None, advice: to_do.Plain = "advice.measure_base", cases: Sequence[str] = ()
+) -> Reason:
     return Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=message,
-        remedy=remedy,
+        statements=[found],
+        advice=[to_do.Advice(code=advice)],
         suite=run.suite if run else None,
         target=run.target if run else None,
         cases=list(cases),

@@ -14,6 +14,9 @@ from typing import Any
 from evalward.decide.kinds import Kinds
 from evalward.decide.succession import Aligned, Pair
 from evalward.records.baseline import BaselineRun
+from evalward.records.codes import WorstCase as ThenWorse
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.notices import SameInWorstCase
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.report import Run
 from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Details, OtherDetails, Result, Status
@@ -168,17 +171,15 @@ def with_worst_case(verdict: Verdict, worst: Verdict, found: WorstCase) -> Verdi
     """The verdict with what it would be in the worst case: where that is worse, it is `inconclusive` at least."""
     if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
         return verdict
-    one = found.trials == 1
-    count, had = f"{found.trials} trial{'' if one else 's'} ended in an error", f"had {'it' if one else 'they'} failed"
     if _severity(worst.outcome) >= _severity(verdict.outcome):
-        told = f"{count} that no outage explains; {had}, the verdict would be the same"
-        return verdict.model_copy(update={"warnings": [*verdict.warnings, told]})
+        return verdict.noting(SameInWorstCase(trials=found.trials))
     suite, target = found.runs[0] if len(found.runs) == 1 else (None, None)
+    then = ThenWorse(trials=found.trials, outcome=worst.outcome.value, statements=tuple(worst.reasons[0].statements))
     reason = Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=f"{count}; {had}, the verdict would be {worst.outcome}: {worst.headline}",
-        remedy="Look at why, and run it again: a trial that ended in an error may have been about to fail.",
+        statements=[then],
+        advice=[Advice(code="advice.worst_case")],
         suite=suite,
         target=target,
         cases=list(found.cases),

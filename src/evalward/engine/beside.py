@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from evalward.engine.control import STOPPED
 from evalward.engine.keeping import Retry
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed, make_subject
@@ -147,11 +146,8 @@ def with_beside(report: Report, pairs: Pairs, done: Executed, commit: str | None
         key: note for key, note in pairs.notes.items() if key not in sides
     }
     runs = [_with(run, sides.get((run.suite, run.target), {}), notes, commit) for run in report.runs]
-    stopped = done.interrupted if done.interrupted and done.interrupted.startswith(STOPPED) else None
     warnings = list(dict.fromkeys([*report.warnings, *done.warnings]))
-    return report.model_copy(
-        update={"runs": runs, "warnings": warnings, "interrupted": report.interrupted or stopped},
-    )
+    return report.ended(done.stopped, "signal").model_copy(update={"runs": runs, "warnings": warnings})
 
 
 def _joined(*notes: str | None) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evalward.engine.control import STOPPED
 from evalward.engine.keeping import Retry
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
@@ -42,10 +41,7 @@ def with_confirmation(report: Report, wanted: Sequence[Retry], done: Executed) -
         for run in report.runs
     ]
     warnings = list(dict.fromkeys([*report.warnings, *done.warnings]))
-    stopped = done.interrupted if done.interrupted and done.interrupted.startswith(STOPPED) else None
-    return report.model_copy(
-        update={"runs": runs, "warnings": warnings, "interrupted": report.interrupted or stopped},
-    )
+    return report.ended(done.stopped, "signal").model_copy(update={"runs": runs, "warnings": warnings})
 
 
 def _joined(run: Run, fresh: Run, interrupted: str | None) -> Run:

@@ -11,6 +11,7 @@ from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
+from evalward.records.target_id import target_id
 from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.targets import make_evaluated
 from evalward.targets.asking import Asker
@@ -172,10 +173,12 @@ def _refuse_unpriced(targets: Sequence[Evaluated], suite: Suite, loaded: LoadedC
 
 
 def _how_to_price(target: str) -> str:
-    provider, _, model = target.partition("/")
-    if model:
-        return f"Write it into providers.{provider}.prices.{model}"
-    return f"Name a model with a price in agents.{target.removeprefix('agent:')}.model"
+    asked = target_id(target)
+    if asked.provider:
+        return f"Write it into providers.{asked.provider}.prices.{asked.model}"
+    if asked.form == "agent":
+        return f"Name a model with a price in agents.{asked.name}.model"
+    return f"Have the plugin of {asked.head} say what its answers cost"
 
 
 def without_missing_keys(plan: Plan) -> Plan:

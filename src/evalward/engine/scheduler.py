@@ -15,6 +15,7 @@ from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import Wanted, artifacts_path
 from evalward.records.base import digest, why_of
 from evalward.records.case import Case
+from evalward.records.codes.reasons import Interruption
 from evalward.records.report import Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
 from evalward.records.scenario import ScenarioDetails
@@ -57,11 +58,17 @@ class Execution:
 
 @dataclass(frozen=True)
 class Executed:
-    """What running a plan gave. `interrupted` says why it ended before its end."""
+    """What running a plan gave. `interrupted` says why it ended before its end, and `interrupted_by` what ended it."""
 
     runs: Sequence[Run]
     interrupted: str | None = None
+    interrupted_by: Interruption | None = None
     warnings: Sequence[str] = ()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it ended early, where somebody wanted it: no verdict, then."""
+        return self.interrupted if self.interrupted_by == "signal" else None
 
 
 @dataclass(frozen=True)
@@ -126,7 +133,8 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
             for target in _asked(run):
                 await target.close()
     early = state.control.reason or next(iter(state.dead.values()), None)
-    return Executed(runs, early, tuple(state.warnings))
+    by = state.control.by or ("fault" if early else None)
+    return Executed(runs, early, by, tuple(state.warnings))
 
 
 def _asked(run: PlannedRun) -> list[Evaluated]:
@@ -240,7 +248,7 @@ async def _today(job: Job, state: _State) -> Result:
             placed = await _with_artifacts(job, placed, store, state)
         return _kept(job, placed, store)
     except OSError as error:  # the output folder's trouble: what is finished is told, and nothing new begins
-        state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}")
+        state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}", "fault")
         return placed.result
     finally:
         if outcome.artifacts is not None:
@@ -275,7 +283,7 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state
 def _charge(usage: Usage, state: _State) -> None:
     spent = state.account.charge(usage)
     if spent is not None:
-        state.control.stop(spent)
+        state.control.stop(spent, "budget")
 
 
 async def _run_trial(job: Job, state: _State) -> TrialOutcome:
@@ -298,7 +306,7 @@ async def _run_trial(job: Job, state: _State) -> TrialOutcome:
 def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
     target = job.run.target.id
     if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
-        state.control.stop(broken.message)
+        state.control.stop(broken.message, "budget")
         return _nothing(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
     if broken.stops_run and target in state.dead and not broken.trace.turns:
         return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial

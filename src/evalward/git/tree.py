@@ -10,6 +10,7 @@ import os
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -92,6 +93,10 @@ class GitTree:
 
     def prefix(self) -> str | None:
         """`folder` as seen from the repository's top, `""` or `a/b/`; `None` where there is no repository."""
+        return self._prefix
+
+    @cached_property
+    def _prefix(self) -> str | None:
         code, output = self._git("rev-parse", "--show-prefix")
         return None if code else output.decode("utf-8", "surrogateescape").removesuffix("\n")
 

@@ -15,7 +15,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
@@ -27,7 +26,7 @@ from evalward.github.repository import Repository
 from evalward.github.spoken import COMMAND, MAX_REASON, find_command
 from evalward.records.base import Record
 from evalward.records.problem import InputError, Place, Problem
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, digest_of
 from evalward.render.escape import one_line
 
 LABEL = "evalward: accept"
@@ -205,11 +204,6 @@ def moved(measured: str, now: str) -> RefusedError:
 
 
 # --- what was measured ----------------------------------------------------------------------------------------------
-
-
-def digest_of(data: bytes) -> str:
-    """The digest that binds an acceptance to one report."""
-    return sha256(data).hexdigest()
 
 
 def evidence_line(digest: str) -> str:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalward.github.accept import digest_of
 from evalward.github.client import IssueComment
 from evalward.github.repository import Repository
 from evalward.github.spoken import find_command
+from evalward.records.report import digest_of
 
 _LINE = re.compile(r"<!-- evalward:accepted sha256=(?P<digest>[0-9a-f]{64}) comment=(?P<comment>[0-9]{1,18}) -->")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evalward.github.runner_files import Annotation, Level
 from evalward.records.comparison import CaseChange
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render.sentences import headline
 
 _CHECKS = 3
 
@@ -35,13 +36,13 @@ def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Ann
     verdict = judgement.verdict
     level: Level = "error" if verdict.exit_code else "warning"
     passed = verdict.outcome is Outcome.PASS
-    headline = [] if passed else [Annotation(level, verdict.headline, title=f"Evalward: {verdict.outcome}")]
+    first = [] if passed else [Annotation(level, headline(verdict), title=f"Evalward: {verdict.outcome}")]
     if roots is None:
-        return headline
+        return first
     runs = judgement.comparison.runs
     broken = [(run.name, case) for run in runs for case in run.of("broken") if not case.excused]
     new = [(run.name, case) for run in runs for case in run.new_failures] if judgement.comparison.baseline else []
-    return [*headline, *_at(broken, level, roots, "broke"), *_at(new, level, roots, "is new and fails")]
+    return [*first, *_at(broken, level, roots, "broke"), *_at(new, level, roots, "is new and fails")]
 
 
 def _at(cases: Iterable[tuple[str, CaseChange]], level: Level, roots: Roots, what: str) -> Iterator[Annotation]:

@@ -18,6 +18,7 @@ from evalward.records.metric import EPSILON, Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Report, Run, Subject
 from evalward.records.result import BashDetails, CheckResult, Result, Status, Trial
+from evalward.records.target_id import target_id
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn, Usage
 from evalward.suites.bash.case import BashCase, BashTask, Expectation, make_case
 from evalward.suites.bash.failures import blamed_call, failures_of
@@ -256,10 +257,11 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     if run.trials > 1:
         raise wrong(place, "bashkit-eval's form has one trial per task", "Run with --trials 1, or export one trial.")
     valid = [trial for trial in trials if trial.result.valid]
-    provider, _, model = run.target.partition("/")
+    asked = target_id(run.target)
+    provider, model = (asked.head, asked.name) if asked.mark == "/" else (run.target, run.target)
     data = {
         "provider": provider,
-        "model": model or run.target,
+        "model": model,
         "timestamp": report.created_at,
         "max_turns": DEFAULT_TURNS,
         "results": [_entry(trial, place) for trial in valid],

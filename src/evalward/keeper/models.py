@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from socket import socket
 
 from evalward.config.model import Config
 from evalward.keeper.proxy import Account, Allowance, Proxy
 from evalward.records.case import Case
 from evalward.records.problem import Place
+from evalward.records.providers import PROVIDERS
+from evalward.records.target_id import target_id
 from evalward.targets.asking import Asked, Bounds, Door
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import LiveTarget, told
 from evalward.targets.models.faults import Fault
+from evalward.targets.models.protocol import protocol_of
 from evalward.targets.models.settings import Secret, settings_of
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
 from evalward.targets.pursed import PursedChat
-
-# One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
-WIRES: Mapping[str, tuple[str, str]] = {
-    "anthropic": ("evalward.targets.models.anthropic", "AnthropicWire"),
-    "openai": ("evalward.targets.models.openai_chat", "ChatWire"),
-    "openai-responses": ("evalward.targets.models.openai_responses", "ResponsesWire"),
-}
 
 
 def live_target(
@@ -39,9 +34,8 @@ def live_target(
     `limiters` are shared by all models of a run; without them the target has its own.
     """
     settings = settings_of(config, provider, model)
-    module, wire = WIRES[provider]
     limiter = (limiters or Limiters()).of(provider, settings.concurrency)
-    return LiveTarget(settings, env, limiter, getattr(import_module(module), wire))
+    return LiveTarget(settings, env, limiter, protocol_of(provider).wire)
 
 
 class ModelKeeper:
@@ -60,9 +54,9 @@ class ModelKeeper:
     def prepare(self, names: Sequence[str]) -> None:
         """Import the SDKs of these models, `provider/name`, and make their clients."""
         for name in names:
-            provider, _, model = name.partition("/")
-            if provider in WIRES and model:
-                self._target(provider, model).prepare()
+            asked = target_id(name)
+            if asked.form == "model" and asked.model:
+                self._target(asked.provider, asked.model).prepare()
 
     async def ask(self, provider: str, model: str, request: Request) -> Reply:
         """One answer. Raises `TargetError` after the retries."""
@@ -108,7 +102,7 @@ class ModelKeeper:
         return self._targets[key]
 
     def _refuse_unknown(self, target: str, provider: str) -> None:
-        if provider not in WIRES:
+        if provider not in PROVIDERS:
             raise TargetError(Cause.MODEL_NOT_FOUND, f"there is no provider {provider!r}", target=target)
 
     def _price_of(self, provider: str) -> Callable[[str], Price | None]:

@@ -17,8 +17,9 @@ from evalward.engine.keeping import Retry
 from evalward.engine.store import Found, Store, Wanted, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
+from evalward.records.base import json_text
 from evalward.records.problem import NoRoomError
-from evalward.records.report import REPORT_FILE, Report
+from evalward.records.report import REPORT_FILE, Report, digest_of
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import Bounds, Door
 from evalward.wire import messages as m
@@ -49,7 +50,8 @@ class Services:
 
     `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
     something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
-    report is tried again. `report` is the newest that was handed over, `unwritten` why it lies in no file.
+    report is tried again. `report` is the newest that was handed over, `digest` that of its file, and
+    `unwritten` why it lies in none.
     """
 
     config: Config
@@ -61,6 +63,7 @@ class Services:
     retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
     base: BaseFiles | None = None
     report: Report | None = None
+    digest: str = ""
     unwritten: NoRoomError | None = None
     _output: OutputFolder | None = None
     _doors: dict[int, _OpenDoor] = field(default_factory=dict)
@@ -184,8 +187,9 @@ class Services:
         report = report.model_copy(update={"created_at": made})
         self.report = report
         try:
-            self.output.write(REPORT_FILE, report.model_dump_json(by_alias=True, indent=1) + "\n")
-            self.unwritten = None
+            data = self.output.cleaned(REPORT_FILE, json_text(report))
+            self.output.write_clean(REPORT_FILE, data)
+            self.unwritten, self.digest = None, digest_of(data)
         except NoRoomError as error:
             self.unwritten = error  # told at the end, after what was measured
         again = [

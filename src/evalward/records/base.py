@@ -56,6 +56,11 @@ def canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
+def json_text(record: Record) -> str:
+    """The text of a record's file."""
+    return record.model_dump_json(by_alias=True, indent=1) + "\n"
+
+
 def digest(value: Json) -> str:
     """`sha256:…` of a value's canonical JSON: the identity of definitions, subjects and reports."""
     return digest_text(canonical(value))

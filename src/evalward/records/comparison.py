@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
+
+from pydantic import model_validator
 
 from evalward.records.base import Record
+from evalward.records.codes import Statement, with_quoted
+from evalward.records.codes.reasons import Interruption
 from evalward.records.evidence import Confirmation, SideBySide
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
@@ -251,13 +255,6 @@ class RunComparison(Record):
         """`suite × target`."""
         return f"{self.suite} × {self.target}"
 
-    @property
-    def part(self) -> str:
-        """How much of the suite was chosen, as in `1 of 12 cases was run`; empty where all of it was."""
-        if self.whole is None:
-            return ""
-        return f"{self.total:,} of {self.whole:,} cases {'was' if self.total == 1 else 'were'} run"
-
     def of(self, *changes: CaseChangeKind) -> list[CaseChange]:
         """The cases with one of these changes, in order of id."""
         return [case for case in self.cases if case.change in changes]
@@ -275,13 +272,28 @@ class RunComparison(Record):
 
 
 class Comparison(Record):
-    """All runs, those that only one side has included. `baseline` names what was compared with, `None`: nothing."""
+    """All runs, those that only one side has included. `baseline` names what was compared with, `None`: nothing.
+
+    `interrupted` says why the report ended early, and `interrupted_by` what ended it. `warnings` are the `notices` in
+    English, as a `Reason` of a verdict has its message.
+    """
 
     baseline: str | None
     baseline_commit: str | None = None
     baseline_created_at: str | None = None
     partial: bool = False
     interrupted: str | None = None
-    warnings: list[str] = []
+    interrupted_by: Interruption | None = None
+    notices: list[Statement] = []
     guidance: list[GuidanceComparison] = []
     runs: list[RunComparison] = []
+    warnings: list[str] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_version_1(cls, data: Any) -> Any:
+        return with_quoted(data, ("notices", "warnings"))
+
+    def noting(self, notices: Iterable[Statement]) -> Comparison:
+        """The comparison with these notices after its own."""
+        return self.model_copy(update={"notices": [*self.notices, *notices]})

@@ -19,6 +19,9 @@ NOT_RUN = "not_run"
 UNREADABLE = "unreadable_result"
 """The reason of trials whose target made them impossible to read or to judge: its own failure."""
 
+GRADER_ERROR = "grader_error"
+"""The reason of trials whose grader gave no answer: the suite's mistake, counted as an error."""
+
 TRIAL_SCHEMA: Literal["evalward.trial/1"] = "evalward.trial/1"
 
 

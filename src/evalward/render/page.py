@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from evalward.records.comparison import (
@@ -35,6 +34,8 @@ from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.scenario import matrices, scenario_table
+from evalward.render.sentences import headline, message, remedy, warnings
+from evalward.render.sentences.rules import part
 from evalward.render.succession import replaced_lines
 from evalward.render.trend import trend_section
 from evalward.render.view import (
@@ -121,7 +122,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
         fell=sum(category.fell for run in runs for category in run.categories),
         category_count=sum(len(run.categories) for run in comparison.runs),
-        warnings=_some(list(dict.fromkeys([*comparison.warnings, *verdict.warnings])), caps.warnings),
+        warnings=_some(warnings([*comparison.notices, *verdict.notices]), caps.warnings),
         command=context.command if detailed else "",
         accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
@@ -149,11 +150,11 @@ def _outcome(judgement: Judgement, context: Context) -> Badge:
 
 def _headline(judgement: Judgement) -> str:
     """The verdict's, with how many new cases fail: that of a pass says it already."""
-    comparison, headline = judgement.comparison, judgement.verdict.headline
+    comparison, text = judgement.comparison, headline(judgement.verdict)
     count = sum(len(run.new_failures) for run in comparison.runs)
     if not count or comparison.baseline is None or judgement.verdict.outcome is Outcome.PASS:
-        return headline
-    return f"{headline.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
+        return text
+    return f"{text.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
 
 
 def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
@@ -216,26 +217,23 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
 
 
 def _reasons(verdict: Verdict, listed: set[str], caps: Caps) -> tuple[ReasonLine | None, Some[ReasonLine]]:
-    """The reason that the headline tells, and the others. Cases that are listed anyway are not named again."""
-    lines = _said_once([_reason(reason, listed) for reason in verdict.reasons])
-    if not lines or verdict.reasons[0].message != verdict.headline:
-        return None, _some(lines, caps.reasons)
-    return lines[0], _some(lines[1:], caps.reasons)
+    """The reason that the headline tells, and the others. Cases that are listed anyway are not named again.
+
+    What to do stands at the first reason that it is about.
+    """
+    first = {tuple(reason.advice): index for index, reason in reversed(list(enumerate(verdict.reasons)))}
+    lines = [
+        _reason(reason, listed, advised=first[tuple(reason.advice)] == index)
+        for index, reason in enumerate(verdict.reasons)
+    ]
+    return (lines[0] if lines else None), _some(lines[1:], caps.reasons)
 
 
-def _said_once(lines: Sequence[ReasonLine]) -> list[ReasonLine]:
-    """What to do stands at the first reason that says it."""
-    first = {line.remedy: index for index, line in reversed(list(enumerate(lines)))}
-    return [line if first[line.remedy] == index else replace(line, remedy="") for index, line in enumerate(lines)]
-
-
-def _reason(reason: Reason, listed: set[str]) -> ReasonLine:
-    cases = [case for case in reason.cases if case not in listed and not _names(reason.message, case)]
-    return ReasonLine(OUTCOMES[reason.outcome], reason.message, reason.remedy, _some(cases, _REASON_CASES))
-
-
-def _names(message: str, case: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(case)}(?![\w-])", message) is not None
+def _reason(reason: Reason, listed: set[str], *, advised: bool) -> ReasonLine:
+    named = {*listed, *reason.named}
+    cases = [case for case in reason.cases if case not in named]
+    advice = remedy(reason) if advised else ""
+    return ReasonLine(OUTCOMES[reason.outcome], message(reason), advice, _some(cases, _REASON_CASES))
 
 
 def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> RunView:
@@ -317,7 +315,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         more = f" and {len(renamed) - _RENAMED:,} more" if len(renamed) > _RENAMED else ""
         notes.append(f"Renamed, with an equal definition: {some}{more}.")
     if run.whole is not None:
-        notes.append(f"A part of the suite: {run.part}.")
+        notes.append(f"A part of the suite: {part(run.total, run.whole)}.")
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
@@ -415,16 +413,13 @@ def _replay_notes(run: RunComparison) -> list[str]:
 
 def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:
     """What rules say that is neither fine nor told as a reason or warning."""
-    told = {verdict.headline, *verdict.warnings, *(reason.message for reason in verdict.reasons)}
     blamed = {(reason.suite, reason.target, reason.metric) for reason in verdict.reasons}
     part = [rule.rule.metric for rule in rules if rule.status == "not_judged"]
     limits = f"Floors, ceilings and goals hold for the whole suite and are not judged here ({', '.join(part)})."
     return ([limits] if part else []) + [
-        rule.message
+        message(rule)
         for rule in rules
-        if rule.status not in {"ok", "fail", "not_judged"}
-        and rule.message not in told
-        and (rule.suite, rule.target, rule.rule.metric) not in blamed
+        if rule.status not in {"ok", "fail", "not_judged"} and (rule.suite, rule.target, rule.rule.metric) not in blamed
     ]
 
 

@@ -13,6 +13,7 @@ from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Detail
 from evalward.records.scenario import ScenarioDetails
 from evalward.records.scenario_line import ScenarioLine, scenario_lines
 from evalward.records.speedup import SpeedupDetails
+from evalward.records.target_id import target_id
 from evalward.render.entries import answer_lines
 from evalward.render.findings import finding_line
 from evalward.render.names import quoted, short_hash
@@ -321,7 +322,7 @@ def _across(metrics: Sequence[Metric | None], counts: bool) -> list[str]:
 
 def _labels(pairs: Sequence[tuple[Report, Run]]) -> list[str]:
     """What tells the columns apart in few words: the targets, else the days (a trend), else letters."""
-    targets = [run.target.rpartition("/")[2] for _, run in pairs]
+    targets = [target_id(run.target).short for _, run in pairs]
     days = [report.created_at[:10] for report, _ in pairs]
     for labels in (targets, days):
         if len(set(labels)) == len(labels) and all(len(label) <= _LABEL for label in labels):

@@ -17,6 +17,7 @@ from evalward.render.numbers import (
     rule_limits,
     rule_moves,
 )
+from evalward.render.sentences import explanation, message
 from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row, SureRow
 
 # What people look for first among the metrics that no rule names.
@@ -80,7 +81,7 @@ def _sure(outcome: RuleOutcome, evidence: Evidence) -> SureRow:
         interval=_interval(outcome.interval, unit),
         delta=format_delta(outcome.delta, unit) + (f" ({_deltas(found, unit)})" if found else ""),
         detectable=detectable + (" (assumed noise)" if evidence.assumed and evidence.detectable is not None else ""),
-        decision=outcome.explanation or outcome.message,
+        decision=explanation(outcome) or message(outcome),
     )
 
 

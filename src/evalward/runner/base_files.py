@@ -6,6 +6,8 @@ last, and none is followed: what lies there in the end is what the base commit h
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import posixpath
 import re
@@ -17,6 +19,7 @@ from typing import Any
 
 from evalward.config import Suite
 from evalward.config.yaml_positions import YamlError, read_yaml
+from evalward.graders.source import Reference, is_grader, parse_reference
 from evalward.opening import MIB, beside
 from evalward.records.problem import wrong
 from evalward.wire.messages import BaseFile
@@ -54,6 +57,9 @@ class BaseFiles:
         if suite.kind == "scenario":
             for name in cases:
                 self._take_scenario(name)
+        for name in cases:
+            for reference in _graders_of(suite.kind, name, self._found[name].content):
+                self._take_grader(reference)
 
     def write(self, folder: Path) -> None:
         """Write what was asked for since, into a folder that only we write to. Raises `OSError`."""
@@ -97,6 +103,15 @@ class BaseFiles:
         fixture = beside(here, folder)
         for file in self._below(fixture) if fixture else ():
             self._take_listed(file)
+
+    def _take_grader(self, reference: Reference) -> None:
+        """The files of a grader; none for one that is installed."""
+        first = reference.files[0]
+        for file in self._below(posixpath.dirname(first) or "."):
+            if reference.belongs(file.path):
+                self._take_listed(file)
+        for parent in PurePosixPath(first).parents[1:] if reference.module else ():
+            self._take(str(parent / "__init__.py"))
 
     def _take(self, name: str | None) -> bool:
         """Ask for a file; whether there is one."""
@@ -167,6 +182,37 @@ def _names_of_scenario(content: bytes, stem: str) -> tuple[str, list[str]]:
     folder = scenario.get("template_folder")
     files = [name for name in (rubric, *written) if isinstance(name, str)]
     return (folder if isinstance(folder, str) else ""), files
+
+
+def _graders_of(kind: str, name: str, content: bytes) -> list[Reference]:
+    """The graders that the cases of a file name; none where it can't be read: the loader says why."""
+    checks = _checks_of_lines(content) if kind == "bash" else _checks_of_scenario(name, content)
+    found = []
+    for check in checks if kind in {"bash", "scenario"} else ():
+        with contextlib.suppress(ValueError):
+            found += [parse_reference(check)] if isinstance(check, str) and is_grader(check) else []
+    return found
+
+
+def _checks_of_lines(content: bytes) -> Iterator[Any]:
+    for line in content.splitlines():
+        with contextlib.suppress(ValueError, RecursionError):
+            expectations = _mapping(json.loads(line)).get("expectations")
+            yield from (_mapping(one).get("check") for one in _items(expectations))
+
+
+def _checks_of_scenario(name: str, content: bytes) -> Iterator[Any]:
+    from evalward.suites.scenario.tolerance import adapt  # noqa: PLC0415 - as above
+
+    with contextlib.suppress(YamlError, UnicodeDecodeError):
+        tree = read_yaml(content.decode("utf-8-sig"))
+        adapt(tree, PurePosixPath(name).stem)
+        gates = _items(_mapping(_mapping(tree.value).get("evaluation")).get("gates"))
+        yield from (_mapping(gate).get("check") for gate in gates if _mapping(gate).get("type") == "grader")
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _mapping(value: Any) -> Mapping[Any, Any]:

@@ -22,6 +22,7 @@ from evalward.engine.plan import PlannedRun, make_plan
 from evalward.engine.selection import Selection
 from evalward.records.case import Case
 from evalward.records.problem import InputError
+from evalward.records.target_id import target_id
 from evalward.runner.base_files import BaseFiles, Listed, Read
 from evalward.runner.link import Keeper
 from evalward.targets.asking import Asker
@@ -116,7 +117,7 @@ def _refuse_foreign(suite: Suite, target: str) -> None:
     """Raises `NotMeasuredError` where what is evaluated lies outside of the commit's files."""
     if suite.kind not in {"bash", "command", "scenario"}:
         raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured beside the head")
-    if target.partition(":")[0] in _FOREIGN:
+    if target_id(target).form in _FOREIGN:
         raise NotMeasuredError(f"{target} is a program of this checkout, and the base's is not built here")
     if getattr(suite, "sandbox", "virtual") == "process":
         raise NotMeasuredError("its shell is a program of this machine, which is the same on both sides")

@@ -181,6 +181,7 @@ def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside) 
         ),
         partial=plan.partial,
         interrupted=done.interrupted,
+        interrupted_by=done.interrupted_by,
         warnings=[*plan.warnings, *done.warnings],
         findings=diagnose(runs),
         runs=runs,

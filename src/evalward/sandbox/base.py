@@ -14,6 +14,10 @@ class SandboxError(Exception):
     """The sandbox itself broke. Counted as `error`: never the target's failure."""
 
 
+class NoWorkspaceError(SandboxError):
+    """Where something is judged no workspace could be made, or it broke: the harness's fault, not the target's."""
+
+
 class FileTooLargeError(SandboxError):
     """A file is too large to be read. Its writer did that: where it is judged, it counts as a wrong file."""
 

@@ -24,11 +24,13 @@ from evalward.opening import program_inside
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.problem import wrong
+from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, Trace, Turn
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import SYSTEM
 from evalward.sandbox.process import Finished, Limits, Settings, Workspace
 from evalward.targets.base import Chat, Free, NoAnswerError, Reply, Request
+from evalward.targets.context import TargetContext
 from evalward.targets.failures import Cause, TargetError
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
@@ -164,9 +166,10 @@ def _installed(path: str) -> Iterator[Path]:
             yield from (folder.parent, (folder / "python").resolve().parent.parent)
 
 
-def load_program(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ProgramTarget:
-    """The program of this name. Raises `InputError` when there is no such file to start."""
-    program = loaded.config.programs[name]
+def load_program(asked: TargetId, context: TargetContext) -> ProgramTarget:
+    """The target `program:NAME`. Raises `InputError` when there is no such file to start."""
+    name, loaded, env = asked.name, context.loaded, context.env
+    program = context.entry(loaded.config.programs, asked)
     first = program.command[0]
     if "/" in first and not first.startswith("/"):
         found = program_inside(loaded.root, first)

@@ -20,8 +20,10 @@ from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.result import TRIAL_SCHEMA, Trial
+from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Trace, Turn, Usage
 from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
+from evalward.targets.context import TargetContext
 
 Key = tuple[str, int]  # case id and trial number
 MOST_BYTES = 100 * MIB  # more than GitHub takes
@@ -84,6 +86,12 @@ class Replay(Free):
                 "definition_differs", f"the case has changed since {self.name} was recorded: record it again"
             )
         return ReplayChat(same.trace)
+
+
+def recorded(asked: TargetId, context: TargetContext) -> Replay:
+    """The target `replay:NAME`."""
+    root, path = context.loaded.root, context.entry(context.loaded.config.recordings, asked)
+    return load_recording(asked.name, root / path, shown=path, root=root)
 
 
 def load_recording(name: str, path: Path, shown: str | None = None, root: Path | None = None) -> Replay:

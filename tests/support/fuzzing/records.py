@@ -11,7 +11,7 @@ from typing import Any
 
 from evalward.commands.artifact import measured_anew, parse_report
 from evalward.commands.baseline import diff, show, update
-from evalward.commands.compare import CompareOptions, Format, compare_files
+from evalward.commands.compare import CompareOptions, compare_files
 from evalward.commands.exchange import export_file, import_files
 from evalward.commands.history import ShowOptions, Where, append
 from evalward.commands.history import show as show_history
@@ -31,7 +31,7 @@ from support.histories import measured
 from support.results import MEASURES, report, result, run
 from support.speedups import KEY, NOP, TWO, log, result_object
 
-FORMATS: tuple[Format, ...] = ("terminal", "markdown", "junit", "json")
+FORMATS = ("terminal", "markdown", "junit", "json")
 CARO: dict[str, Any] = {
     "timestamp": "2026-01-09T12:34:56Z",
     "caro_version": "1.0.0",

@@ -13,6 +13,7 @@ from evalward.records.problem import InputError
 from evalward.records.report import Beside, Report
 from evalward.records.result import Result
 from evalward.records.verdict import Outcome
+from evalward.render import sentences as english
 from support.results import baseline, report, result, run
 
 WORDS = {"P": "passed", "F": "failed", "E": "error"}
@@ -88,7 +89,7 @@ def test_what_was_lost_against_the_base__is_accepted_with_it__and_thins_nothing(
     lost = beside("PPPPPPPP")
     assert judge_report(lost, before(5), POLICY).verdict.outcome is Outcome.FAIL
     done = kept_baseline(Measured(lost, "r.json"), before(5), POLICY)
-    assert done.verdict.outcome is Outcome.PASS, done.verdict.headline
+    assert done.verdict.outcome is Outcome.PASS, english.headline(done.verdict)
     made = done.update.baseline
     assert (trials(made, "c00"), trials(made, "c05")) == ("FFFFF", "PPPPPP")
 

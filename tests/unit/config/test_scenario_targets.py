@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalward.config import LoadedConfig
-from evalward.config.agents import AGENT_PROVIDERS
 from evalward.config.load import parse_config
 from evalward.records.problem import InputError
-from evalward.targets.agents.make import DRIVERS
+from evalward.records.providers import AGENT_PROVIDERS
+from evalward.registry import TARGETS, load
+from evalward.targets.agents.make import CodingAgent
 
 
 def config(targets: Sequence[str], kind: str = "scenario", **more: Any) -> LoadedConfig:
@@ -107,5 +107,6 @@ def test_settings_of_a_model_may_be_an_agents(target: str, more: dict[str, Any])
     assert "no suite has the target" in problems(["oracle"], providers=providers)[0]
 
 
-def test_the_agents_providers_are_their_drivers() -> None:
-    assert {name: import_module(module).PROVIDERS for name, module in DRIVERS.items()} == AGENT_PROVIDERS
+@pytest.mark.parametrize("program", AGENT_PROVIDERS)
+def test_every_agent_program_has_what_starts_it(program: str) -> None:
+    assert isinstance(load(TARGETS, program), CodingAgent)

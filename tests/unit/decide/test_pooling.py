@@ -19,6 +19,7 @@ from evalward.records.policy import Policy, Waiver
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.result import Result
+from evalward.render.sentences import warnings
 from evalward.suites.bash.metrics import measure
 from support.results import MEASURES, passes, report, result, run
 
@@ -180,7 +181,7 @@ def test_the_difference_names_cases_trials_and_subject() -> None:
 
 def test_age_counts_for_random_targets_only() -> None:
     late = "2027-11-21T08:00:00Z"
-    assert any("365 days old" in told for told in stale(made(live(*rows("P" * 5))), None, late))
+    assert any("365 days old" in told for told in warnings(stale(made(live(*rows("P" * 5))), None, late)))
     assert stale(made(live(*rows("P" * 5))), None, LATER) == []
     assert stale(made(report(run(rows("P")))), None, late) == []
     assert stale(made(live(*rows("P" * 5))), None, "some day") == []
@@ -189,8 +190,8 @@ def test_age_counts_for_random_targets_only() -> None:
 def test_what_drifted_is_told() -> None:
     before = made(live(*rows("P" * 5), *rows("P" * 5, "b")))
     now = live(*rows("P", definition="sha256:new"), *rows("P", "c"), parts={"system": "s1", "bashkit": "2"})
-    told = " ".join(stale(before, align(now, before).pairs, LATER))
+    told = " ".join(warnings(stale(before, align(now, before).pairs, LATER)))
     assert "another bashkit (1, now 2)" in told
     assert "1 of the baseline's 2 cases ask something else" in told
     assert "lacks 1 of 2 cases" in told
-    assert "3 trials per case" in " ".join(stale(made(live(*rows("PPP"))), None, LATER))
+    assert "3 trials per case" in " ".join(warnings(stale(made(live(*rows("PPP"))), None, LATER)))

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.proposal import NO_RULES, as_proposed
+from evalward.decide.proposal import as_proposed
+from evalward.records.codes.reasons import NoRules
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.policy import FailOn, Policy, Waiver
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
@@ -48,8 +49,8 @@ def test_without_rules__the_changes_own_say_nothing(
 ) -> None:
     found = as_proposed(judgement(outcome, fail_on=fail_on), Policy(fail_on=fail_on), unjudged=True, asked=None)
     assert (found.verdict.outcome, found.verdict.exit_code) == (said, code)
-    assert NO_RULES in [reason.message for reason in found.verdict.reasons]
-    assert found.verdict.headline == (NO_RULES if said is Outcome.INCONCLUSIVE else "m")
+    assert [NoRules()] in [reason.statements for reason in found.verdict.reasons]
+    assert (found.verdict.reasons[0].statements == [NoRules()]) is (said is Outcome.INCONCLUSIVE)
 
 
 def test_without_rules__the_workflow_may_say_that_nothing_fails() -> None:

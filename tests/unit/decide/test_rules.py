@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.sentences import counts, shown, shown_apart, shown_delta
-from evalward.records.metric import Unit, amount, ratio
+from evalward.records.codes.rules import LimitBroken
+from evalward.records.metric import Metric, Unit, amount, ratio
 from evalward.records.policy import Rule
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Outcome, RuleOutcome
+from evalward.render import sentences as english
+from evalward.render.sentences.words import shown, shown_apart, shown_delta
 from support.results import baseline, passes, report, result, run, verdict_of
 
 
@@ -120,13 +122,13 @@ def test_not_available_satisfies_no_limit(values: dict[str, float], status: str)
     found = applied(Rule.model_validate({"metric": "tool_call_success_rate", **values}), SILENT)
     assert found.status == status
     if status != "ok":
-        assert "is not available (no tool call was made)" in found.message
+        assert "is not available (no tool call was made)" in english.message(found)
 
 
 def test_what_was_available_and_is_no_longer_has_dropped() -> None:
     found = applied(Rule(metric="tool_call_success_rate", max_drop=1.0), SILENT, passes("a"))
     assert (found.status, found.stage) == ("fail", "drop")
-    assert found.message == "tool_call_success_rate was 100 % and is not available now (no tool call was made)"
+    assert english.message(found) == "tool_call_success_rate was 100 % and is not available now (no tool call was made)"
 
 
 def test_what_was_not_available_can_not_drop() -> None:
@@ -214,13 +216,13 @@ def test_a_run_that_was_not_measured_feeds_no_rule() -> None:
     ],
 )
 def test_what_a_rule_says(given: Rule, before: float | None, now: float, message: str) -> None:
-    assert applied(given, scored(now), None if before is None else scored(before)).message == message
+    assert english.message(applied(given, scored(now), None if before is None else scored(before))) == message
 
 
 def test_a_rule_that_is_broken_twice_says_both() -> None:
     found = applied(rule(floor=0.9, max_drop=0.02, goal=0.95), scored(85), scored(95))
     assert (found.status, found.stage) == ("fail", "limit")
-    assert found.message == (
+    assert english.message(found) == (
         "pass_rate is 85 % (85 of 100), below its floor of 90 %; "
         "pass_rate fell 10 points (95 % → 85 %), more than the 2 points allowed"
     )
@@ -251,10 +253,16 @@ def test_differences_of_ratios_are_points() -> None:
 
 
 def test_counts_stand_beside_ratios_only() -> None:
-    assert counts(ratio(33, 37, "")) == " (33 of 37)"
-    assert counts(ratio(4.5, 7, "")) == " (4.5 of 7)"
-    assert counts(amount(3.0, "count")) == ""
-    assert counts(ratio(5, 2, "", unit="count")) == ""
+    assert below(ratio(33, 37, "")).endswith(" % (33 of 37), below its floor of 9,900 %")
+    assert below(ratio(4.5, 7, "")).endswith(" % (4.5 of 7), below its floor of 9,900 %")
+    assert below(amount(3.0, "count")) == "m is 3, below its floor of 99"
+    assert below(ratio(5, 2, "", unit="count")) == "m is 2.5, below its floor of 99"
+
+
+def below(metric: Metric) -> str:
+    """What is said of a metric that is below its floor."""
+    numbers = metric.model_dump(include={"unit", "value", "numerator", "denominator"})
+    return english.says(LimitBroken(metric="m", limit="floor", allowed=99, **numbers))
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.sentences import between, chance, number_word, shown_delta
 from evalward.records.metric import Unit
 from evalward.records.policy import Rule
+from evalward.render import sentences as english
+from evalward.render.sentences.words import between, chance, number_word, shown_delta
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady
 
 FIVE = known(steady(37, "PPPPP", c9="FPPPP"))
@@ -17,7 +18,7 @@ def test_confirmed_drop() -> None:
     found = decided(measured(now, fresh), FIVE)
     # Two cases at 5 of 5 against 0 of 4, one at 5 of 5 against 1 of 4: 1/126 · 1/126 · 4/84 = 1/333,396; the look at
     # the fresh trials has half of alpha, which makes it one in 170,000.
-    assert found.headline == (
+    assert english.headline(found) == (
         "pass_rate fell 7.43 points, confirmed by fresh tries, more than the 2 points allowed: three of 37 cases that "
         "always passed now fail in 11 of 12 fresh tries; chance would do that once in 170,000 runs"
     )
@@ -25,7 +26,7 @@ def test_confirmed_drop() -> None:
 
 def test_drop_of_the_planned_trials() -> None:
     found = decided(measured(steady(37, c1="F", c2="F", c9="F")), FIVE)
-    assert found.headline == (
+    assert english.headline(found) == (
         "pass_rate fell 7.57 points (99.46 % → 91.89 %), more than the 2 points allowed: three of 37 cases that passed "
         "14 of 15 times now fail in 3 of 3 tries; chance would do that once in 110 runs"
     )
@@ -33,7 +34,7 @@ def test_drop_of_the_planned_trials() -> None:
 
 def test_one_case() -> None:
     found = decided(measured(steady(37, c1="F"), {"c1": "FFFF"}), FIVE)
-    assert found.headline == (
+    assert english.headline(found) == (
         "pass_rate fell 2.7 points, confirmed by fresh tries, more than the 2 points allowed: one of 37 cases that "
         "always passed now fails in 4 of 4 fresh tries; chance would do that once in 63 runs"
     )
@@ -41,7 +42,7 @@ def test_one_case() -> None:
 
 def test_baseline_of_one_trial() -> None:
     found = decided(measured(steady(5, c1="F")), known(steady(5)))
-    assert found.headline == (
+    assert english.headline(found) == (
         "pass_rate fell 20 points (100 % → 80 %), more than the 2 points allowed: one of 5 cases that passed once now "
         "fails in 1 of 1 try; chance does that all the time, so it is no proof; this baseline (1 trial per case) "
         "can't convict a drop of fewer than five cases"
@@ -51,7 +52,7 @@ def test_baseline_of_one_trial() -> None:
 def test_one_metric_proves_it_and_the_next_cant__says_so() -> None:
     now = measured(steady(37, c1="F", c2="F", c3="F"))
     weak = [DROP, Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)]
-    found = {each.metric: each.message for each in decided(now, FIVE, *weak).reasons}
+    found = {each.metric: english.message(each) for each in decided(now, FIVE, *weak).reasons}
     assert "no proof" not in found["pass_rate"]
     assert ", which by itself is no proof; another metric of this run has it" in found["overall_rate"]
 
@@ -65,7 +66,7 @@ def test_size_that_would_have_been_seen__is_beyond_what_is_allowed() -> None:
 
 
 def test_nothing_happened() -> None:
-    assert outcome_of(decided(measured(steady(37)), known(steady(37, "PPPPP")))).explanation.startswith(
+    assert english.explanation(outcome_of(decided(measured(steady(37)), known(steady(37, "PPPPP"))))).startswith(
         "pass_rate is unchanged"
     )
 
@@ -78,7 +79,7 @@ def test_other_metrics_have_no_cases_to_count() -> None:
         for case in now.runs[0].cases
     ]
     found = decided(now.model_copy(update={"runs": [now.runs[0].model_copy(update={"cases": more})]}), before, rule)
-    assert outcome_of(found, rule.metric).message == (
+    assert english.message(outcome_of(found, rule.metric)) == (
         "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 64 runs"
     )
 

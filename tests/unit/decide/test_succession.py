@@ -16,6 +16,7 @@ from evalward.records.report import ChosenCases, Partial, Report, Run
 from evalward.records.result import Result
 from evalward.records.succession import PerCase, Predecessor
 from evalward.records.verdict import Outcome
+from evalward.render import sentences as english
 from support.results import MEASURES, baseline, case_change, compared, passes, report, result, run, verdict_of
 
 OLD, NEW, THIRD = "anthropic/claude-haiku-4-5", "anthropic/claude-haiku-5", "openai/gpt-5.5"
@@ -99,7 +100,7 @@ def test_who_is_still_there_is_not_replaced() -> None:
     assert runs(now, before) == [(OLD, None, False, False), (NEW, None, True, False)]
     verdict = verdict_of(now, baseline(before), DROP)
     assert verdict.outcome is Outcome.FAIL
-    assert "does not take the place" in verdict.warnings[0]
+    assert "does not take the place" in english.warnings(verdict.notices)[0]
 
 
 def test_a_run_of_another_kind_takes_no_place() -> None:
@@ -115,7 +116,7 @@ def test_one_predecessor_has_one_successor_and_the_rest_stays_missing() -> None:
 
 def test_a_name_that_the_baseline_has_forgotten_is_nothing_to_tell() -> None:
     found = compared(report(of(NEW, passes("a"), OLD)), baseline(of(NEW, passes("a"))))
-    assert (found.warnings, found.runs[0].replaced) == ([], None)
+    assert (english.warnings(found.notices), found.runs[0].replaced) == ([], None)
 
 
 def test_two_upgrades_since_a_release_are_one_to_its_baseline() -> None:
@@ -241,7 +242,7 @@ def test_cases_that_cannot_be_told_apart_are_missing_and_new(came: list[str], we
     before = baseline(run([*passes("a"), *(result(case, definition="sha256:twin") for case in went)]))
     verdict = verdict_of(now, before)
     assert (verdict.outcome, verdict.reasons[0].cases) == (Outcome.FAIL, went)
-    assert "which is which can't be told" in verdict.warnings[0]
+    assert "which is which can't be told" in english.warnings(verdict.notices)[0]
 
 
 def test_a_copy_of_a_case_that_is_still_there_is_new() -> None:
@@ -295,8 +296,10 @@ def test_another_models_trials_are_not_pooled() -> None:
 
 def test_the_thin_baseline_of_a_predecessor_is_told_and_its_other_model_is_not() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
-    told = stale(
-        before, align(report(of(NEW, passes("a"), OLD, parts={"model": NEW})), before).pairs, "2026-11-21T08:00:00Z"
+    told = english.warnings(
+        stale(
+            before, align(report(of(NEW, passes("a"), OLD, parts={"model": NEW})), before).pairs, "2026-11-21T08:00:00Z"
+        )
     )
     assert len(told) == 1
     assert told[0].startswith(f"bash-tools × {NEW}: the baseline has 1 trial per case")

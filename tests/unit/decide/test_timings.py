@@ -15,6 +15,7 @@ from evalward.records.report import Report, Run, Subject, Tool
 from evalward.records.result import Result
 from evalward.records.speedup import BenchmarkSpeed, Samples
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render import sentences as english
 from evalward.suites.speedup.measure.evidence import speeds
 from evalward.suites.speedup.measure.rounds import Measured
 from evalward.suites.speedup.metrics import measure
@@ -108,8 +109,10 @@ def test_a_change_that_fell_back_has_no_times() -> None:
 def test_a_proven_slowdown_fails() -> None:
     judgement = judged(result(0.5), result(0.7, seed=2))
     assert judgement.verdict.outcome is Outcome.FAIL
-    assert "a benchmark of tiny is slower: 1.4" in judgement.verdict.headline
-    assert any(f"{NAME} of tiny is slower: 1.4" in warning for warning in judgement.comparison.warnings)
+    assert "a benchmark of tiny is slower: 1.4" in english.headline(judgement.verdict)
+    assert any(
+        f"{NAME} of tiny is slower: 1.4" in warning for warning in english.warnings(judgement.comparison.notices)
+    )
 
 
 def test_noise_is_no_drop() -> None:
@@ -117,20 +120,20 @@ def test_noise_is_no_drop() -> None:
     assert judgement.comparison.runs[0].metrics[0].delta is not None
     assert judgement.comparison.runs[0].metrics[0].delta < -0.05
     assert judgement.verdict.outcome is Outcome.PASS
-    assert "no benchmark is slower beyond chance (1 tested)" in judgement.verdict.rules[0].explanation
+    assert "no benchmark is slower beyond chance (1 tested)" in english.explanation(judgement.verdict.rules[0])
 
 
 @pytest.mark.parametrize("target", ["nop", "oracle"])
 def test_the_measure_itself_does_not_fall(target: str) -> None:
     judgement = judged(result(0.5), result(0.9, seed=2), target)
     assert judgement.verdict.outcome is Outcome.PASS
-    assert f"{target} is what others are measured by" in judgement.verdict.rules[0].explanation
+    assert f"{target} is what others are measured by" in english.explanation(judgement.verdict.rules[0])
 
 
 def test_what_could_not_be_tested_is_inconclusive() -> None:
     judgement = judged(result(0.5, count=3), result(0.9, count=3, seed=2))
     assert judgement.verdict.outcome is Outcome.INCONCLUSIVE
-    assert "1 with too few samples" in judgement.verdict.headline
+    assert "1 with too few samples" in english.headline(judgement.verdict)
 
 
 def test_a_broken_case_is_proof_enough() -> None:

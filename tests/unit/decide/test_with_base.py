@@ -16,6 +16,7 @@ from evalward.records.report import MeasuredBase, Report, Run
 from evalward.records.result import Status
 from evalward.records.succession import Predecessor
 from evalward.records.verdict import Outcome, Verdict
+from evalward.render import sentences as english
 from support.outcomes import DROP, TARGET, Letters, steady, trials
 from support.results import baseline, report, result, run
 
@@ -38,13 +39,13 @@ def decided(now: Report, policy: Policy = POLICY) -> Verdict:
 def test_what_broke_since_the_base__fails() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     verdict = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP")))
-    assert verdict.outcome is Outcome.FAIL, verdict.headline
+    assert verdict.outcome is Outcome.FAIL, english.headline(verdict)
 
 
 def test_what_broke_since_the_base__is_not_advised_to_be_accepted() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     (reason, *_) = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP"))).reasons
-    assert reason.remedy == (
+    assert english.remedy(reason) == (
         "Look at the broken cases and mend them. "
         "The suite is compared with the base commit, so no baseline can accept it."
     )
@@ -58,8 +59,8 @@ def test_what_has_another_name_now__is_no_way_out(suite: str, target: str) -> No
     known = MeasuredBase(commit=COMMIT, runs=[unmeasured(TARGET)])
     renamed = now.model_copy(update={"runs": [head], "base": known})
     verdict = decided(renamed)
-    assert verdict.outcome is Outcome.FAIL, verdict.headline
-    assert f"suite × {TARGET} has another name now, so it was compared with nothing" in verdict.headline
+    assert verdict.outcome is Outcome.FAIL, english.headline(verdict)
+    assert f"suite × {TARGET} has another name now, so it was compared with nothing" in english.headline(verdict)
     waived = POLICY.model_copy(update={"waive": [Waiver(id=TARGET, reason="an upgrade")]})
     assert decided(renamed, waived).outcome is not Outcome.FAIL
 
@@ -120,13 +121,13 @@ def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is
 def test_base_that_was_not_measured__is_inconclusive_with_reason_and_remedy(now: Report, told: str) -> None:
     verdict = decided(now)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.headline == f"suite × {TARGET} was not compared with the base: {told}"
-    assert "fetch-depth: 2" in verdict.reasons[0].remedy
+    assert english.headline(verdict) == f"suite × {TARGET} was not compared with the base: {told}"
+    assert "fetch-depth: 2" in english.remedy(verdict.reasons[0])
 
 
 def test_suite_that_is_gone__and_whose_base_cant_be_read__is_inconclusive() -> None:
     now = report(run(trials(steady(3)), target=TARGET, suite="other"), base=MeasuredBase(notes={"suite": "no git"}))
-    assert "suite was not compared with the base: no git" in [each.message for each in decided(now).reasons]
+    assert "suite was not compared with the base: no git" in [english.message(each) for each in decided(now).reasons]
 
 
 def test_failure_stays_one__whatever_could_not_be_compared() -> None:
@@ -143,10 +144,12 @@ def test_suite_that_is_new__is_compared_with_nothing__and_said_to_be_new() -> No
 def test_trials_of_the_base_that_broke__one_is_named__many_are_no_pass() -> None:
     few = decided(both(steady(37), steady(37, c3="E")))
     assert few.outcome is Outcome.PASS
-    assert f"suite × {TARGET}: no trial of the base is valid of c3: compared with nothing" in few.warnings
+    assert f"suite × {TARGET}: no trial of the base is valid of c3: compared with nothing" in english.warnings(
+        few.notices
+    )
     many = decided(both(steady(37), steady(37, c1="E", c2="E", c3="E", c4="E")))
     assert many.outcome is Outcome.INCONCLUSIVE
-    assert "4 of 37 trials of the base broke, so c1, c2, c3, … can't be compared" in many.headline
+    assert "4 of 37 trials of the base broke, so c1, c2, c3, … can't be compared" in english.headline(many)
 
 
 def test_failed_cases_are_tried_again__on_the_word_of_the_base() -> None:

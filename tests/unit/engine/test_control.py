@@ -79,21 +79,21 @@ async def test_stop_lets_go_on_what_runs_and_abort_cancels_it() -> None:
     tasks = [asyncio.create_task(sleeper(control)) for _ in range(2)]
     other = asyncio.create_task(asyncio.sleep(0.01))
     await asyncio.sleep(0)
-    control.stop("first")
+    control.stop("first", "budget")
     await asyncio.sleep(0)
     assert not any(task.done() for task in tasks)
-    control.abort("second")
+    control.abort("second", "signal")
     await asyncio.gather(*tasks, return_exceptions=True)
     await other
     assert all(task.cancelled() for task in tasks)
-    assert control.reason == "first"
+    assert (control.reason, control.by) == ("first", "budget")
 
 
 async def test_what_has_ended_is_not_cancelled() -> None:
     control = Control()
     with control.running():
         pass
-    control.abort("now")
+    control.abort("now", "signal")
     await asyncio.sleep(0)  # a cancellation of this very task would arrive here
     assert control.reason == "now"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evalward.commands.pipeline import judge_report
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report
+from evalward.render import sentences as english
 from evalward.render.context import Context
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
@@ -45,6 +46,6 @@ def test_cost_that_nobody_knows__is_not_told() -> None:
 
 def test_new_base__is_neither_old_nor_thin() -> None:
     found = judge_report(both(), None, Policy(rules=[DROP], with_base=[SUITE]))
-    assert found.verdict.warnings == []
+    assert english.warnings(found.verdict.notices) == []
     thin = judge_report(measured(steady(3)), known(steady(3)), Policy(rules=[DROP]))
-    assert any("1 trial per case" in warning for warning in thin.verdict.warnings)
+    assert any("1 trial per case" in warning for warning in english.warnings(thin.verdict.notices))

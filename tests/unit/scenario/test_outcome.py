@@ -41,6 +41,24 @@ def test_a_failure_says_why() -> None:
     assert outcome_of([], judged(None, error="no JSON")).message == "the judge gave no score: no JSON"
 
 
+@pytest.mark.parametrize(
+    ("passed", "total", "judgement", "reason"),
+    [
+        (1, 2, Judgement(), "grader_error"),
+        (1, 2, judged(0.9), "grader_error"),
+        (1, 2, judged(None, error="no JSON"), "grader_error"),
+        (1, 2, judged(0.1), "gates_failed"),
+        (0, 2, Judgement(), "gates_failed"),
+    ],
+)
+def test_a_grader_without_an_answer_decides_where_nothing_else_failed(
+    passed: int, total: int, judgement: Judgement, reason: str
+) -> None:
+    found = outcome_of(gates(passed, total), judgement, ["the grader g: it broke"])
+    assert (found.passed, found.reason) == (False, reason)
+    assert (found.message == "the grader g: it broke") is (reason == "grader_error")
+
+
 DEFAULT = Composite()
 OTHER = Composite(judge_weight=0.3, gate_weight=0.5, interaction_weight=0.2)
 THIRD = Composite(judge_weight=0.4, gate_weight=0.4, interaction_weight=0.2)

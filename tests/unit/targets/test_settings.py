@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from evalward.keeper.models import WIRES, live_target
+from evalward.keeper.models import live_target
 from evalward.records.problem import InputError
+from evalward.records.providers import PROVIDERS
 from evalward.targets import make_target
 from evalward.targets.base import Target
 from evalward.targets.limiter import Limiters
@@ -70,7 +71,7 @@ def test_keys_are_looked_up_in_what_is_handed_in(monkeypatch: pytest.MonkeyPatch
     assert live("openai/gpt-5", {"base_url": "http://h/v1"}, {}).missing_key is None
 
 
-@pytest.mark.parametrize("provider", list(WIRES))
+@pytest.mark.parametrize("provider", list(PROVIDERS))
 def test_a_live_target_is_what_the_engine_expects(provider: str) -> None:
     limiters = Limiters()
     target: Target = live(f"{provider}/org/some-model:8b", {"concurrency": 3}, {}, limiters)

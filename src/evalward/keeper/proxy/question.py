@@ -45,7 +45,7 @@ class Question:
     def forward(self) -> str:
         """What follows the provider's `base_url`."""
         beta = "?beta=true" if ("beta", "true") in parse_qsl(self.query) else ""
-        return self.wire.forward + ("/count_tokens" if self.counting else "") + beta
+        return self.wire.protocol.forward + ("/count_tokens" if self.counting else "") + beta
 
     def sent_headers(self) -> dict[str, str]:
         """The agent's own, as far as they are passed on, with the key, and those that the configuration adds."""

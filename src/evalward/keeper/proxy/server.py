@@ -190,12 +190,12 @@ class Proxy:
         if field is not None:
             await exchange.answer(400, error_body("invalid_request_error", f"{field!r} can't be asked for here"))
             return
-        if _path(asked.head) != wire.path:
+        if _path(asked.head) != wire.protocol.path:
             await self._count(account, asked, body, model, exchange)
             return
         limit = account.refusal(model)
         if limit is not None:
-            await exchange.answer(wire.limit_status, error_body(wire.limit_type, LIMITS[limit]))
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, LIMITS[limit]))
             return
         with account.asking(model):
             await self._buy(account, asked, body, model, exchange)
@@ -205,13 +205,13 @@ class Proxy:
     ) -> None:
         wire = WIRES[account.settings.provider]
         if not account.may_count():
-            await exchange.answer(wire.limit_status, error_body(wire.limit_type, NO_COUNTS))
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, NO_COUNTS))
             return
         await self._forward(self._question(account, asked, body, model), exchange)
 
     async def _buy(self, account: Account, asked: Asked, body: dict[str, Any], model: str, exchange: Exchange) -> None:
         wire = WIRES[account.settings.provider]
-        if account.settings.provider == "openai" and body.get("stream"):
+        if wire.protocol.asks_for_usage and body.get("stream"):
             options = body.get("stream_options")
             body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
         estimate = wire.estimate(body, len(asked.body), account.price(model))
@@ -220,7 +220,7 @@ class Proxy:
         except SpentError as error:
             words = NO_PRICE if error.kind == "price" else LIMITS[error.kind]
             told = NO_BUDGET if error.purse is account.shared and error.kind != "price" else words
-            await exchange.answer(wire.limit_status, error_body(wire.limit_type, told))
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, told))
             return
         try:
             if reservation.written < estimate.written:  # what is left pays a shorter answer than was asked for
@@ -338,7 +338,9 @@ class Proxy:
         shown = question.account.key.hide(body.decode("utf-8", "replace")).encode()
         # What every further request would meet has to end the agent: some of them try a 401 again for minutes.
         final = FAILURES[fault.cause].stops_run
-        await exchange.answer(question.wire.limit_status if final else answer.status_code, shown, back(answer.headers))
+        await exchange.answer(
+            question.wire.protocol.limit_status if final else answer.status_code, shown, back(answer.headers)
+        )
 
 
 def _refused(status: int, kind: str, message: str) -> Refusal:
@@ -353,7 +355,7 @@ def _served(wire: Wire, head: Head) -> bool:
     """Whether there is such a path."""
     if head.method in READING:
         return _path(head) == "/models"
-    return head.method == "POST" and _path(head) in {wire.path, wire.count_path()}
+    return head.method == "POST" and _path(head) in {wire.protocol.path, wire.count_path()}
 
 
 def _token(headers: Mapping[str, str]) -> str:

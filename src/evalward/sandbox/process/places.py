@@ -95,6 +95,12 @@ class Copied:
     skipped: int
     full: bool
 
+    def __add__(self, other: Copied) -> Copied:
+        """Both copies together."""
+        return Copied(
+            self.files + other.files, self.size + other.size, self.skipped + other.skipped, self.full or other.full
+        )
+
 
 class Copier:
     """Copies a folder: files and folders, links as links, nothing else; up to a size and a depth.

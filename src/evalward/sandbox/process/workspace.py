@@ -310,6 +310,17 @@ class Workspace:
         except OSError as error:
             raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
 
+    def copy_placed_to(self, folder: Path, limit_mb: int) -> Copied:
+        """Copy what lies at absolute paths of the commands' own, /tmp among them, below a folder. As `copy_to`."""
+        copier = Copier(limit_mb * MIB, (), lenient=True)
+        placed = {path.lstrip("/"): Path(ours) for path, ours in self._built.placed.items()}
+        try:
+            with self.ours():
+                copied = [copier.copy(ours, folder / path) for path, ours in {**placed, "tmp": self.tmp}.items()]
+                return copied[-1]
+        except OSError as error:
+            raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
+
     async def lost(self) -> bool:
         """True when the sandbox itself has broken, by nothing that its commands left: its launcher was killed."""
         return not self._closed and await asyncio.to_thread(self._built.client.lost)

@@ -16,6 +16,7 @@ from typing import Any
 import re2
 
 from evalward.config.words import near_or_known
+from evalward.graders.source import is_grader, parse_reference
 from evalward.records.base import clean_text
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
@@ -47,9 +48,11 @@ Verdict = tuple[bool, str]
 
 
 def parse_check(text: str) -> Check:
-    """Read `name` or `name:argument…`. Raises `ValueError` that says what is wrong with it."""
+    """Read `name`, `name:argument…` or a grader. Raises `ValueError` that says what is wrong with it."""
     name, colon, rest = text.partition(":")
     form = FORMS.get(name)
+    if form is None and is_grader(text):
+        return Check(GRADER, (parse_reference(text).text,))
     if form is None:
         raise ValueError(f"unknown check {_cut(name)!r}. {near_or_known(name, FORMS, 'Known checks')}")
     if form.usage == name:
@@ -67,6 +70,8 @@ def evaluate(text: str, weight: float, evidence: Evidence) -> CheckResult:
         check = parse_check(text)
     except ValueError as error:
         return CheckResult(check=text, passed=False, detail=str(error), weight=weight)
+    if check.name == GRADER:  # see `graded`
+        return CheckResult(check=text, passed=False, detail="not graded", weight=weight)
     passed, detail = FORMS[check.name].judge(evidence, *check.args)
     if check.name == JUDGED:  # a judge's answer takes this result's place: see `judged`
         weight = 0.0  # until then it passes unseen, so it must not lift the score
@@ -248,3 +253,4 @@ FORMS: dict[str, Form] = {
     "llm_judge": Form("llm_judge:prompt", _one, _llm_judge),
 }
 JUDGED = "llm_judge"
+GRADER = "grader"

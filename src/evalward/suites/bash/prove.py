@@ -13,12 +13,15 @@ from shlex import quote
 
 from evalward.records.problem import Problem
 from evalward.records.result import CheckResult
-from evalward.records.trace import ToolCall
+from evalward.records.trace import ToolCall, Trace
+from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof
 from evalward.suites.bash.case import BashCase
-from evalward.suites.bash.checks import JUDGED, Evidence, evaluate, parse_check
+from evalward.suites.bash.checks import JUDGED, Evidence, parse_check
+from evalward.suites.bash.graded import Checked, check_all
 from evalward.suites.bash.shells import Shells
 
+GRADER_REMEDY = "Mend the grader, or the name in the check."
 MANY_CALLS = 101  # one more than any turn limit lets happen
 
 
@@ -32,30 +35,59 @@ class Answer:
 
 async def prove_cases(cases: Sequence[BashCase], shells: Shells) -> Proof:
     """Run every case's answers; all that is wrong with the set."""
-    problems: list[Problem] = []
+    problems = await _unusable_graders(cases)
+    if problems:
+        return Proof(problems, "no answer tried")
     solved = answers = 0
     for case in cases:
-        tried = [(answer, await _judge(case, answer, shells)) for answer in _wrong_answers(case)]
+        checked = [(answer, await _judge(case, answer, shells)) for answer in _wrong_answers(case)]
+        tried = [(answer, found.checks) for answer, found in checked]
         answers += len(tried)
+        problems += _broken_graders(case, checked)
         problems += _passed_by_lazy(case, tried)
         if case.task.solution is None:
             continue
         solved += 1
-        problems += _unsolved(case, await _judge(case, Answer("the solution", _solution(case)), shells))
+        problems += _unsolved(case, (await _judge(case, Answer("the solution", _solution(case)), shells)).checks)
         problems += _toothless(case, [checks for _, checks in tried])
     without = f", {len(cases) - solved} without a solution" if solved < len(cases) else ""
     summary = f"{solved} of {len(cases)} solutions run{without}, {answers} wrong answers tried"
     return Proof(problems, summary)
 
 
-async def _judge(case: BashCase, answer: Answer, shells: Shells) -> list[CheckResult]:
+async def _unusable_graders(cases: Sequence[BashCase]) -> list[Problem]:
+    """Graders whose function can't be found: looked up once each, where they run."""
+    named = {check: (case, source) for case in reversed(cases) for check, source in case.graders.items()}
+    if not named:
+        return []
+    from evalward.graders.grading import Grader, GraderError  # noqa: PLC0415 - few suites have graders
+
+    problems = []
+    for case, source in named.values():
+        try:
+            await Grader(source).look_up()
+        except (GraderError, SandboxError) as error:
+            problems.append(Problem(place=case.place, field=case.id, message=str(error), remedy=GRADER_REMEDY))
+    return problems
+
+
+def _broken_graders(case: BashCase, checked: Sequence[tuple[Answer, Checked]]) -> list[Problem]:
+    """A grader that breaks on a wrong answer gives no verdict where a target fails: the first answer of that kind."""
+    for answer, found in checked:
+        for fault in found.faults.values():
+            message = f"no verdict on {answer.name}: {fault}"
+            remedy = "A grader answers whatever was left, also nothing: let it return False."
+            return [Problem(place=case.place, field=case.id, message=message, remedy=remedy)]
+    return []
+
+
+async def _judge(case: BashCase, answer: Answer, shells: Shells) -> Checked:
     calls = []
     async with shells.open(case) as shell:
         for script in answer.scripts:
             done = await shell.run(script)
             calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))
-        evidence = Evidence(calls, shell)
-        return [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
+        return await check_all(case, Trace(tool_calls=calls), Evidence(calls, shell))
 
 
 def _solution(case: BashCase) -> list[str]:

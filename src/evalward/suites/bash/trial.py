@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 from evalward.config import BashSuite, LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.result import UNREADABLE, BashDetails, CheckResult, Result, Status
+from evalward.records.result import GRADER_ERROR, UNREADABLE, BashDetails, CheckResult, Result, Status
 from evalward.records.trace import Trace
-from evalward.sandbox.base import SandboxError, Shell, cut
+from evalward.sandbox.base import NoWorkspaceError, SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
-from evalward.suites.bash.checks import Evidence, evaluate
+from evalward.suites.bash.checks import Evidence
 from evalward.suites.bash.failures import SHOWN_COMMAND, SHOWN_STDERR, blamed_call, failures_of
+from evalward.suites.bash.graded import Checked, check_all
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
@@ -69,13 +70,13 @@ async def run_trial(suite: Prepared, case: Case, target: Evaluated, trial: int) 
 
 
 async def _run(suite: Prepared, equipment: Equipment, case: BashCase, target: Target, trial: int) -> TrialOutcome:
-    chat, (trace, checks) = await _once(equipment, case, target, trial)
+    chat, (trace, checked) = await _once(equipment, case, target, trial)
     again = await _once(equipment, case, target, trial) if chat.recording else None
     try:
-        same = None if again is None else _same((trace, checks), again[1])
-        judged = await judge_checks(case, trace, checks, suite.judges)
+        same = None if again is None else _same((trace, checked), again[1])
+        judged = await judge_checks(case, trace, checked.checks, suite.judges)
         details = _details(trace, chat, judged.checks, same).model_copy(update={"judgements": judged.outcomes})
-        return TrialOutcome(_result(case, trial, judged, trace, details), keep(trace))
+        return TrialOutcome(_result(case, trial, judged, checked, trace=trace, details=details), keep(trace))
     except Exception as error:
         raise BrokeOffError(trace, error) from error
 
@@ -89,7 +90,7 @@ async def prove(suite: Prepared) -> Proof:
     return await prove_cases(cases, suite.settings.shells)
 
 
-Played = tuple[Trace, list[CheckResult]]
+Played = tuple[Trace, Checked]
 
 
 async def _once(equipment: Equipment, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
@@ -115,12 +116,14 @@ async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell
     )
     evidence = Evidence(trace.tool_calls, shell)
     try:
-        checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
+        checked = await check_all(case, trace, evidence)
+    except NoWorkspaceError as error:
+        raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
     except SandboxError as error:
         raise await broken_shell(shell, trace, error) from error
     except Exception as error:  # what the target did and left is all that the checks look at
         raise BrokeOffError(trace, error) from error
-    return trace, checks
+    return trace, checked
 
 
 def _unreadable(case: BashCase, trial: int, trace: Trace, error: Exception) -> TrialOutcome:
@@ -155,7 +158,7 @@ def _unreadable(case: BashCase, trial: int, trace: Trace, error: Exception) -> T
 
 def _same(first: Played, second: Played) -> bool:
     """Two executions of a replay gave the same: a case of which that holds needs no statistics."""
-    outcomes = [[check.passed for check in checks] for _, checks in (first, second)]
+    outcomes = [[check.passed for check in played.checks] for _, played in (first, second)]
     return outcomes[0] == outcomes[1] and first_divergence(first[0].tool_calls, second[0].tool_calls) is None
 
 
@@ -172,8 +175,10 @@ def _wanted(cases: Sequence[BashCase]) -> Wanted | None:
     return Wanted()
 
 
-def _result(case: BashCase, trial: int, judged: Judged, trace: Trace, details: BashDetails) -> Result:
-    """The result; a trial that the judge could not judge is an error, neither passed nor failed."""
+def _result(
+    case: BashCase, trial: int, judged: Judged, checked: Checked, *, trace: Trace, details: BashDetails
+) -> Result:
+    """The result; a trial that judge or grader could not judge is an error, neither passed nor failed."""
     checks = judged.checks
     passed = passed_all(checks)
     outcome: dict[str, Any] = (
@@ -181,12 +186,15 @@ def _result(case: BashCase, trial: int, judged: Judged, trace: Trace, details: B
     )
     if judged.error is not None:
         outcome = {"status": Status.ERROR, "reason": JUDGE_ERROR, "message": judged.error}
+    undecided = checked.undecided(checks)
+    if undecided is not None:
+        outcome = {"status": Status.ERROR, "reason": GRADER_ERROR, "message": undecided}
     return Result(
         id=case.id,
         category=case.category,
         definition=case.definition,
         trial=trial,
-        score=sum(check.weight for check in checks if check.passed),
+        score=checked.score(checks),
         max_score=sum(check.weight for check in checks),
         checks=checks,
         usage=trace.usage,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evalward.graders.source import Source
 from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
@@ -46,6 +47,7 @@ class ScenarioCase(Case):
     rubric: Rubric | None = None
     variant: str | None = None
     system: str | None = None
+    graders: dict[str, Source] = {}
 
     @property
     def prompt(self) -> str:
@@ -92,6 +94,7 @@ def make_case(
     rubric: Rubric | None,
     timeout_s: float,
     max_turns: int | None,
+    graders: Sequence[Source] = (),
 ) -> ScenarioCase:
     """The case of a scenario. `rubric` is the one that judges; the scenario's own limits go before the suite's."""
     seconds = float(scenario.run.timeout_secs or timeout_s)
@@ -109,6 +112,8 @@ def make_case(
         "max_turns": turns,
     }
     asked |= scenario.model_dump(mode="json", include={"protect", "visible"}, exclude_defaults=True)
+    if graders:
+        asked["graders"] = {grader.reference: grader.fingerprint for grader in graders}
     return ScenarioCase(
         id=scenario.name,
         category=scenario.category or next(iter(scenario.tags), GENERAL),
@@ -124,6 +129,7 @@ def make_case(
         guidance=fixture.guidance,
         tool=fixture.tool,
         rubric=rubric,
+        graders={grader.reference: grader for grader in graders},
     )
 
 

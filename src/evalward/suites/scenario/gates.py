@@ -1,4 +1,4 @@
-"""Layer 2: the nine gates. All of them run, in the order in which they are written; none stops another.
+"""Layer 2: the ten gates. All of them run, in the order in which they are written; none stops another.
 
 Commands run through the shell in the fixture's copy, after the agent has ended, each within its time limit. Gates on
 output also want exit code 0: what a failing command printed proves nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalward.records.base import clean_text
 from evalward.records.scenario import GateResult
@@ -25,11 +25,15 @@ from evalward.suites.scenario.model import (
     FileExists,
     FileMatches,
     Gate,
+    GraderGate,
     NoTranscriptErrors,
     ScriptGate,
 )
 from evalward.suites.scenario.patterns import compiled
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
+
+if TYPE_CHECKING:
+    from evalward.suites.scenario.graded import Grading
 
 MESSAGE_LIMIT = 500
 SHOWN_COMMANDS = 3
@@ -37,11 +41,15 @@ SHOWN_COMMANDS = 3
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the gates look at. `commands` are the target's, `None` where neither events nor a transcript exist."""
+    """What the gates look at. `commands` are the target's, `None` where neither events nor a transcript exist.
+
+    `grading`: runs the graders, `None` where the case has none.
+    """
 
     place: Workplace
     commands: Sequence[TargetCommand] | None
     env: Mapping[str, str] = field(default_factory=dict)
+    grading: Grading | None = None
 
 
 Verdict = tuple[bool, str]
@@ -188,6 +196,10 @@ async def _script(gate: ScriptGate, evidence: Evidence) -> Verdict:
     return told["passed"], message if isinstance(message, str) and message.strip() else gate.description
 
 
+async def _grader(gate: GraderGate, evidence: Evidence) -> Verdict:
+    return (False, "not graded") if evidence.grading is None else await evidence.grading.verdict(gate)
+
+
 def _told(stdout: str) -> dict[str, Any] | None:
     """The JSON object with a boolean `passed` that a script printed: it overrides the exit code, both ways."""
     try:
@@ -207,4 +219,5 @@ _JUDGES: dict[type[Any], Callable[[Any, Evidence], Awaitable[Verdict]]] = {
     FileMatches: _file_matches,
     NoTranscriptErrors: _no_transcript_errors,
     ScriptGate: _script,
+    GraderGate: _grader,
 }

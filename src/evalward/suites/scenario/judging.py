@@ -21,7 +21,7 @@ from pathlib import Path
 
 from evalward.opening import read_inside
 from evalward.records.base import clean_text
-from evalward.sandbox.base import Ended, FileType, SandboxError
+from evalward.sandbox.base import Ended, FileType, NoWorkspaceError, SandboxError
 from evalward.sandbox.process import Network, Settings, Workspace
 from evalward.sandbox.process.places import Copier
 from evalward.suites.old_place import lead_here, lead_nowhere
@@ -49,10 +49,6 @@ NEUTRAL = {"PYTHONNOUSERSITE": "1"}
 
 class UnreadableWorkError(SandboxError):
     """What an agent left can't be taken out of its workspace: its own doing."""
-
-
-class NoRoomError(SandboxError):
-    """There could be made no workspace to judge in: the harness's fault."""
 
 
 @dataclass
@@ -273,14 +269,16 @@ class Room:
         try:
             self._workspace = await Workspace.create(work.left, work.settings, left_out=WHOLE)
         except SandboxError as error:
-            raise NoRoomError(str(error)) from error
+            raise NoWorkspaceError(str(error)) from error
         try:
             with self._workspace.ours():
                 self._results = ResultsFolder(self._workspace.tmp)
             unpack = ["tar", "-xf", "-", "-C", str(self._results.path)]
             done = await self._workspace.run(unpack, stdin=work.results)
             if done.exit_code != 0:
-                raise NoRoomError(f"what the setup left can't be laid out for those who judge: {done.stderr[:200]}")
+                raise NoWorkspaceError(
+                    f"what the setup left can't be laid out for those who judge: {done.stderr[:200]}"
+                )
             await lead_here(self._workspace, work.earlier)
         except BaseException:
             await self._close()

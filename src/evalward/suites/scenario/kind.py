@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalward.config import PROVIDERS, LoadedConfig, ScenarioSuite, Suite
+from evalward.config import LoadedConfig, ScenarioSuite, Suite
 from evalward.decide.kinds import PerTrial
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
@@ -13,6 +13,7 @@ from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.records.scenario import ScenarioDetails
+from evalward.records.target_id import target_id
 from evalward.sandbox.process import Isolation, Limits, available
 from evalward.suites.base import Prepared, Proof, TrialOutcome
 from evalward.suites.judge.who import Wanted
@@ -26,7 +27,6 @@ from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per
 from evalward.suites.scenario.prove import prove_cases
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets import REPLAY
 from evalward.targets.agents.base import Agent, works
 from evalward.targets.base import Evaluated, talks
 
@@ -118,7 +118,7 @@ def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
 
 def is_talked_with(target: str) -> bool:
     """Whether the built-in agent works with this target, so that its prompt is under evaluation, too."""
-    return target.startswith(REPLAY) or target.partition("/")[0] in PROVIDERS
+    return target_id(target).form in {"replay", "model"}
 
 
 def _too_low(spec: ScenarioSuite, found: Isolation) -> list[str]:

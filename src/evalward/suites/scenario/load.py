@@ -15,6 +15,7 @@ from evalward.config.explain import explain
 from evalward.config.scenario import ScenarioSuite
 from evalward.config.words import field_name, shown
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
+from evalward.graders.source import Source, parse_reference, read_source
 from evalward.opening import beginning_inside, beside, kind_inside, name_below, why
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
@@ -22,7 +23,7 @@ from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_r
 from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_binary, check_patterns, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
-from evalward.suites.scenario.model import FROM_CONFIG, Scenario, Target
+from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, Target
 from evalward.suites.scenario.tolerance import adapt
 from evalward.suites.scenario.variants import check_variants
 
@@ -110,6 +111,7 @@ class _Reading:
         target = self._target(scenario)
         fixture = self._fixture(scenario, target)
         rubric = self._rubric(scenario)
+        graders = self._graders(scenario)
         if fixture is not None:
             mistakes = check_variants(scenario, fixture, target.binary if target else "", self._root, self._folder)
             for mistake in (*check_scripts(scenario, fixture), *mistakes):
@@ -132,6 +134,7 @@ class _Reading:
             rubric=rubric,
             timeout_s=self._defaults.timeout_s,
             max_turns=self._defaults.max_turns,
+            graders=graders,
         )
 
     def _scenario(self) -> Scenario | None:
@@ -222,6 +225,23 @@ class _Reading:
         except InputError as error:
             self.problems += error.problems
         return None
+
+    def _graders(self, scenario: Scenario) -> list[Source]:
+        found: list[Source] = []
+        fixture = beside(self._folder, scenario.template_folder)
+        for index, gate in enumerate(scenario.evaluation.gates):
+            if not isinstance(gate, GraderGate):
+                continue
+            path = ("evaluation", "gates", index, "check")
+            if fixture and any(name.startswith(f"{fixture}/") for name in parse_reference(gate.check).files):
+                remedy = "Agents read the fixture: put graders elsewhere."
+                self._wrong(Mistake(path, f"the grader {shown(gate.check)} lies in the fixture", remedy))
+                continue
+            try:
+                found.append(read_source(self._root, gate.check))
+            except ValueError as error:
+                self._wrong(Mistake(path, str(error), "See docs/graders.md."))
+        return found
 
     def _read_rubric(self, name: str) -> Rubric:
         config = self._defaults.config

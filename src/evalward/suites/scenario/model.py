@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from evalward.graders.source import parse_reference
 from evalward.records.base import Record
 from evalward.suites.scenario.assertion import parse_assertion, parse_path
 from evalward.suites.scenario.patterns import compiled
@@ -200,6 +201,20 @@ class ScriptGate(CommandGate):
     description: Text
 
 
+class GraderGate(Record):
+    """A check of the repository's own passes: `package.module:function`, or the path of a script."""
+
+    type: Literal["grader"]
+    check: Text
+    timeout_secs: ScriptSeconds = GATE_SECONDS
+
+    @field_validator("check")
+    @classmethod
+    def _names(cls, value: str) -> str:
+        parse_reference(value)
+        return value
+
+
 Gate = Annotated[
     CommandSucceeds
     | CommandOutputContains
@@ -209,7 +224,8 @@ Gate = Annotated[
     | FileContains
     | FileMatches
     | NoTranscriptErrors
-    | ScriptGate,
+    | ScriptGate
+    | GraderGate,
     Field(discriminator="type"),
 ]
 GATES: dict[str, type[Record]] = {
@@ -222,6 +238,7 @@ GATES: dict[str, type[Record]] = {
     "file_matches": FileMatches,
     "no_transcript_errors": NoTranscriptErrors,
     "script": ScriptGate,
+    "grader": GraderGate,
 }
 
 

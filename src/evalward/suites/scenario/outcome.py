@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.records.metric import EPSILON
+from evalward.records.result import GRADER_ERROR
 from evalward.records.scenario import GateResult
 from evalward.suites.scenario.model import Composite
 
@@ -44,9 +45,14 @@ class Judgement:
         return self.score is not None and self.threshold is not None and self.score >= self.threshold - EPSILON
 
 
-def outcome_of(gates: Sequence[GateResult], judgement: Judgement = Judgement()) -> Outcome:
-    """Pass iff all gates pass and the judge, where it is enabled, passes. Layer 1 has no say."""
+def outcome_of(gates: Sequence[GateResult], judgement: Judgement = Judgement(), faults: Sequence[str] = ()) -> Outcome:
+    """Pass iff all gates pass and the judge, where it is enabled, passes. Layer 1 has no say.
+
+    `faults`: why graders gave no answer, each a gate that has not passed. Where nothing else failed nobody knows.
+    """
     passed = sum(gate.passed for gate in gates)
+    if faults and passed + len(faults) == len(gates) and (judgement.passed is not False or judgement.score is None):
+        return Outcome(False, GRADER_ERROR, faults[0])
     if passed < len(gates):
         failed = ", ".join(dict.fromkeys(gate.gate_type for gate in gates if not gate.passed))
         return Outcome(False, GATES_FAILED, f"{passed} of {len(gates)} gates passed; failed: {failed}")

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from evalward.config import PROVIDERS
 from evalward.records.base import clean_text
 from evalward.records.events import Event, dump_events, events_of
-from evalward.records.result import UNREADABLE, Result, Status
+from evalward.records.result import GRADER_ERROR, UNREADABLE, Result, Status
 from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.records.target_id import target_id
 from evalward.records.trace import Trace
-from evalward.sandbox.base import SandboxError
+from evalward.sandbox.base import NoWorkspaceError, SandboxError
 from evalward.sandbox.process import Limits, Network, Settings, Workspace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
@@ -27,7 +28,7 @@ from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.gates import Evidence, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
 from evalward.suites.scenario.judged import Judged, judge_trial
-from evalward.suites.scenario.judging import NoRoomError, Room, Work, judges_settings
+from evalward.suites.scenario.judging import Room, Work, judges_settings
 from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.naming import check_of, how_it_went, name_of
 from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
@@ -48,6 +49,9 @@ from evalward.targets.agents.base import Agent, AgentJob, AgentRun
 from evalward.targets.agents.scripted import OracleAgent
 from evalward.targets.base import BrokeOffError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
+
+if TYPE_CHECKING:
+    from evalward.suites.scenario.graded import Grading
 
 SHOWN_FILES = 20
 SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
@@ -182,7 +186,7 @@ class _Stage:
 
     async def _not_ours(self, trace: Trace, error: Exception) -> None:
         """Raises `TrialBrokenError` where it is a provider's or the harness's fault, and not the agent's."""
-        if isinstance(error, NoRoomError):
+        if isinstance(error, NoWorkspaceError):
             raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
         lost = isinstance(error, SandboxError) and await self._lost()
         ours = blameless(trace, error, lost=lost)
@@ -271,7 +275,9 @@ class _Stage:
 
     async def _judged(self, worked: _Worked, room: Room) -> _Verdict:
         case, context = self._case, self._context(room.workspace)
-        gates = await evaluate_gates(case.scenario.evaluation.gates, Evidence(room, worked.commands, context.env))
+        grading = self._grading(worked, room)
+        evidence = Evidence(room, worked.commands, context.env, grading)
+        gates = await evaluate_gates(case.scenario.evaluation.gates, evidence)
         if self._work.incomplete is not None:
             gates = [gate.model_copy(update={"passed": False, "message": self._work.incomplete}) for gate in gates]
         evaluators = await run_evaluators(room, case.scenario.scripts.evaluators, context)
@@ -279,7 +285,20 @@ class _Stage:
             Gate(name_of(gate), found.passed, found.message) for gate, found in zip(self._gates, gates, strict=True)
         ]
         judged = await judge_trial(case, worked.run.trace, named, self._judge)
-        return _Verdict(gates, evaluators, judged, outcome_of(gates, judged.judgement))
+        return _Verdict(
+            gates, evaluators, judged, outcome_of(gates, judged.judgement, grading.faults if grading else ())
+        )
+
+    def _grading(self, worked: _Worked, room: Room) -> Grading | None:
+        """Who runs the case's graders, if it has any."""
+        case = self._case
+        if not case.graders:
+            return None
+        from evalward.graders.grading import Answered  # noqa: PLC0415 - few suites have graders
+        from evalward.suites.scenario.graded import Grading  # noqa: PLC0415
+
+        answered = Answered.of(case, case.prompt, worked.run.trace)
+        return Grading(case.graders, answered, room, self._work.settings.allow_unisolated)
 
     def _result(self, worked: _Worked, verdict: _Verdict) -> Result:
         case, run, outcome = self._case, worked.run, verdict.outcome
@@ -347,13 +366,10 @@ class _Stage:
 
 def who(target: str) -> tuple[str, str]:
     """Agent and model of a target's id, as scripts are told them."""
-    form, _, name = target.partition(":")
-    if name:
-        return (name if form == "agent" else form), ("" if form == "agent" else name)
-    program, _, model = target.partition("/")
-    if not model:
-        return target, ""
-    return ("builtin", target) if program in PROVIDERS else (program, model)
+    asked = target_id(target)
+    if asked.form == "model":
+        return "builtin", target
+    return (asked.name, "") if asked.form == "agent" else (asked.head, asked.name)
 
 
 def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[TargetCommand]:
@@ -364,10 +380,10 @@ def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> lis
 
 
 def _status(outcome: Outcome) -> Status:
-    """A judge that gives nothing is no fault of the agent, unless gates have failed anyway."""
+    """A judge or a grader that gives nothing is no fault of the agent, unless gates have failed anyway."""
     if outcome.passed:
         return Status.PASSED
-    return Status.ERROR if outcome.reason == JUDGE_ERROR else Status.FAILED
+    return Status.ERROR if outcome.reason in {JUDGE_ERROR, GRADER_ERROR} else Status.FAILED
 
 
 def _message(outcome: Outcome, run: AgentRun, timeout_s: float) -> str | None:

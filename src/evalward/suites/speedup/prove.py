@@ -11,6 +11,7 @@ from evalward.config import LoadedConfig
 from evalward.decide.statistics.timing import FEWEST_SAMPLES, slower
 from evalward.records.problem import Problem
 from evalward.records.speedup import BenchmarkSpeed, Samples, SpeedupDetails
+from evalward.records.target_id import target_id
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back
@@ -20,12 +21,10 @@ from evalward.suites.speedup.trial import Equipment, judge, session
 from evalward.targets.base import TrialSkippedError
 from evalward.targets.per_task import FileTarget
 
-PATCH = "patch:"
-
 
 def patches_of(targets: Sequence[str], config: LoadedConfig) -> list[FileTarget]:
     """The targets of a suite that are patches."""
-    names = [target.removeprefix(PATCH) for target in targets if target.startswith(PATCH)]
+    names = [asked.name for asked in map(target_id, targets) if asked.form == "patch"]
     return [FileTarget("patch", name, config.config.patches[name], config.root) for name in names]
 
 

@@ -35,7 +35,8 @@ def _words(value: Any) -> Any:
     return ["bash", "-c", value] if isinstance(value, str) else value
 
 
-Command = Annotated[list[Text], Field(min_length=1), BeforeValidator(_words)]
+_Words = Annotated[list[Text], Field(min_length=1)]
+Command = Annotated[_Words, BeforeValidator(_words, json_schema_input_type=Text | _Words)]
 
 
 def _inside(path: str) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from evalward.targets.agents.base import AgentJob
 from evalward.targets.agents.driver import Dialect, Launch, plain
+from evalward.targets.agents.make import CodingAgent
 from evalward.targets.agents.model_access import Link
 from evalward.targets.agents.readers import claude_code
 
-PROGRAM = "claude"
-PACKAGE = "@anthropic-ai/claude-code"
-PROVIDERS = ("anthropic",)
 ARGUMENTS = ("-p", "--output-format", "stream-json", "--verbose", "--dangerously-skip-permissions")
 
 
@@ -25,4 +23,4 @@ def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
     return Launch(words, env, plain(job.prompt).encode())
 
 
-DIALECT = Dialect(launch, claude_code.read)
+CLAUDE_CODE = CodingAgent("claude", "@anthropic-ai/claude-code", Dialect(launch, claude_code.read))

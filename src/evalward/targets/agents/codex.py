@@ -1,4 +1,4 @@
-"""`codex/MODEL`: OpenAI's agent, non-interactive; it speaks the Responses API."""
+"""`codex/MODEL`: OpenAI's agent, non-interactive; it asks the Responses API."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 
 from evalward.targets.agents.base import AgentJob
 from evalward.targets.agents.driver import Dialect, Launch, plain
+from evalward.targets.agents.make import CodingAgent
 from evalward.targets.agents.model_access import Link
 from evalward.targets.agents.readers import codex
 
-PROGRAM = "codex"
-PACKAGE = "@openai/codex"
-PROVIDERS = ("openai-responses",)
 TOKEN = "EVALWARD_TOKEN"  # noqa: S105 - the name of the variable
 ARGUMENTS = ("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
@@ -40,4 +38,4 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-DIALECT = Dialect(launch, codex.read)
+CODEX = CodingAgent("codex", "@openai/codex", Dialect(launch, codex.read))

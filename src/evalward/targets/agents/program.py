@@ -5,6 +5,7 @@ from __future__ import annotations
 from evalward.config import PROMPT_MARK
 from evalward.config.agents import AgentProgram
 from evalward.records.base import clean_text
+from evalward.records.providers import PROVIDERS
 from evalward.records.trace import Message, Text
 from evalward.targets.agents.base import AgentJob
 from evalward.targets.agents.driver import Dialect, Launch, plain
@@ -44,6 +45,6 @@ def dialect_of(program: AgentProgram) -> Dialect:
 
 def _model_env(link: Link) -> dict[str, str]:
     own = {"EVALWARD_BASE_URL": link.url, "EVALWARD_TOKEN": link.token, "EVALWARD_MODEL": link.model}
-    if link.provider == "anthropic":
-        return {**own, "ANTHROPIC_BASE_URL": link.url, "ANTHROPIC_API_KEY": link.token}
-    return {**own, "OPENAI_BASE_URL": link.openai_url, "OPENAI_API_KEY": link.token}
+    row = PROVIDERS[link.provider]
+    url, key = row.client_env
+    return {**own, url: f"{link.url}{row.client_path}", key: link.token}

@@ -13,10 +13,12 @@ from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_te
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.targets.agents.base import AgentJob, AgentRun, Ended
 from evalward.targets.agents.readers.common import call
 from evalward.targets.base import BrokeOffError, Free, TrialSkippedError
+from evalward.targets.context import TargetContext
 from evalward.targets.scripted import NO_MODEL
 
 DEFAULT = "default"
@@ -180,6 +182,12 @@ class NopAgent(Free):
 
 
 # ------------------------------------------------------------------------------------------- reading scripts
+
+
+def script(asked: TargetId, context: TargetContext) -> ScriptedAgent:
+    """The target `scripted:NAME`, whose path counts from the configuration's folder."""
+    root, path = context.loaded.root, context.entry(context.loaded.config.scripts, asked)
+    return load_scripts(asked.name, root / path, path, root)
 
 
 def load_scripts(name: str, path: Path, shown: str, root: Path | None = None) -> ScriptedAgent:

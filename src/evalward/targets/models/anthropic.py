@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
+from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -251,3 +252,17 @@ def make_client(settings: Settings, key: Secret) -> AsyncAnthropic:
     )
     client._custom_headers = headers  # without ANTHROPIC_CUSTOM_HEADERS, which no report would show
     return client
+
+
+PROTOCOL = ModelProtocol(
+    AnthropicWire,
+    path="/messages",
+    forward="/v1/messages",
+    folded=folded,
+    reply_of=reply_of,
+    limit_status=402,
+    limit_type="billing_error",
+    bounds=("max_tokens",),
+    max_tokens=MAX_TOKENS,
+    counts=True,
+)

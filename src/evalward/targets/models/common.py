@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn, Usage
@@ -14,6 +13,7 @@ from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import FAILURES, Cause, TargetError
 from evalward.targets.limiter import Limiter
 from evalward.targets.models.faults import STOPS, Fault, fault_of
+from evalward.targets.models.protocol import MakeWire, Wire
 from evalward.targets.models.settings import Secret, Settings
 from evalward.targets.prices import cost
 from evalward.targets.retry import Retried, RetryPolicy, Timing, with_retries
@@ -21,26 +21,6 @@ from evalward.targets.retry import Retried, RetryPolicy, Timing, with_retries
 SAID_LIMIT = 300  # characters of a provider's own words that people are shown
 NOTHING_READ = Usage(input_tokens=0, output_tokens=0)  # of a request that the provider refused to read
 TOO_MUCH = {Cause.RATE_LIMIT, Cause.OVERLOAD}
-
-
-class Wire(Protocol):
-    """One protocol over one SDK client."""
-
-    async def ask(self, request: Request) -> Reply:
-        """One attempt. Raises whatever the SDK raises, or `MalformedError`, or `ProviderError`."""
-        ...
-
-    async def close(self) -> None:
-        """Close the client's connections."""
-        ...
-
-
-class MakeWire(Protocol):
-    """Makes the wire of a target; here its SDK is imported."""
-
-    def __call__(self, settings: Settings, key: Secret) -> Wire:
-        """A wire with a client of its own."""
-        ...
 
 
 @dataclass(frozen=True)

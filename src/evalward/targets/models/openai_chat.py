@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request, ToolSpec
 from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, newer
+from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -203,3 +204,16 @@ class ChatWire:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+PROTOCOL = ModelProtocol(
+    ChatWire,
+    path="/chat/completions",
+    forward="/chat/completions",
+    folded=folded,
+    reply_of=reply_of,
+    limit_status=402,
+    limit_type="insufficient_quota",
+    bounds=("max_completion_tokens", "max_tokens"),
+    asks_for_usage=True,
+)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, reasons
+from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -211,3 +212,15 @@ class ResponsesWire:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+PROTOCOL = ModelProtocol(
+    ResponsesWire,
+    path="/responses",
+    forward="/responses",
+    folded=folded,
+    reply_of=reply_of,
+    limit_status=400,
+    limit_type="insufficient_quota",
+    bounds=("max_output_tokens",),
+)

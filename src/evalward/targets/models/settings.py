@@ -10,12 +10,10 @@ from urllib.parse import urlsplit
 from evalward.config.model import Config
 from evalward.config.providers import Effort
 from evalward.records.base import digest
+from evalward.records.providers import PROVIDERS
 from evalward.targets.limiter import MOST
 from evalward.targets.prices import Price, configured_price, price
 
-HOSTS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
-HOSTS["openai-responses"] = HOSTS["openai"]
-KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "openai-responses": "OPENAI_API_KEY"}
 TIMEOUT_S = 300.0
 
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gh[a-z]|xox[a-z]|hf)[-_][\w*.-]{6,}|\bBearer\s+\S+", re.I)
@@ -63,15 +61,15 @@ class Settings:
 
 def settings_of(config: Config, provider: str, model: str) -> Settings:
     """The settings of a target. A price holds for the provider's own host, or where the configuration states it."""
-    given = config.providers.named(provider)
+    row, given = PROVIDERS[provider], config.providers.named(provider)
     own = given.settings_for(model)
     stated = given.prices.get(model)
     packaged = price(provider, model) if given.base_url is None else None
     return Settings(
         provider=provider,
         model=model,
-        base_url=given.base_url or HOSTS[provider],
-        key_env=given.key_env or (KEYS[provider] if given.base_url is None else None),
+        base_url=given.base_url or row.url,
+        key_env=given.key_env or (row.key_env if given.base_url is None else None),
         headers=tuple(sorted(given.headers.items())),
         max_tokens=own.max_tokens,
         temperature=own.temperature,
