@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import tempfile
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from benchmarks.measure import EVALWARD, Row, spent, watched
 from evalward.commands.pipeline import dump_report, judge_report
 from evalward.decide.baseline import dump_baseline
+from evalward.edge import FEWER_COLLECTIONS
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.report import Report
@@ -25,6 +27,7 @@ def judged() -> list[Row]:
     """Processor time of `judge_report` by the kind's own rules."""
     rows: list[Row] = []
     last = 0.0
+    gc.set_threshold(FEWER_COLLECTIONS)  # as our process does it at its start
     for cases in CASES:
         now, before = sides(cases, TRIALS)
         took = spent(partial(judge_report, now, before, Policy())).cpu

@@ -24,7 +24,7 @@ MOST = 1 / EPSILON**2
 """A value from here on is nothing that a test could tell from another."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observed:
     """One metric over one case's valid trials on one side; `portions` are what each of them adds to it."""
 
@@ -40,7 +40,7 @@ class Observed:
         return self.denominator / self.trials if self.denominator is not None else 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
     """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed.
 

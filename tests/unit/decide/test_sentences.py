@@ -7,7 +7,7 @@ import pytest
 from evalward.records.metric import Unit
 from evalward.records.policy import Rule
 from evalward.render import sentences as english
-from evalward.render.sentences.words import between, chance, number_word
+from evalward.render.sentences.words import between, chance, number_word, shown_delta
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady
 
 FIVE = known(steady(37, "PPPPP", c9="FPPPP"))
@@ -111,6 +111,11 @@ def test_chance_in_words(p: float, words: str) -> None:
 )
 def test_intervals_of_differences(low: float, high: float, unit: Unit, text: str) -> None:
     assert between(low, high, unit) == text
+
+
+def test_any_unit_with_one_place() -> None:
+    told = [shown_delta(12.34, unit, 1) for unit in ("ms", "usd", "tokens", "ratio")]
+    assert told == ["12 ms", "$12.340", "12.3", "1,234 points"]
 
 
 def test_numbers_as_words() -> None:

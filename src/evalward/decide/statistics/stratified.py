@@ -49,11 +49,6 @@ def stratified_worse(cases: Sequence[CaseTrials]) -> float:
     return _null(cases).at_most(sum(case.passed_now for case in cases if _speaks(case)))
 
 
-def stratified_better(cases: Sequence[CaseTrials]) -> float:
-    """The other side: P[S ≥ observed]."""
-    return _null(cases).at_least(sum(case.passed_now for case in cases if _speaks(case)))
-
-
 def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
     """As `stratified_worse`, of cases that were looked at because they had passed so often before, each at least as
     often as its number says: of the ways to deal a case's passes out, only those count that would have chosen it.
@@ -64,16 +59,6 @@ def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
     speaking = [(case, least) for case, least in cases if _speaks(case)]
     null = convolved(_truncated(case, least) for case, least in speaking)
     return null.at_most(sum(case.passed_now for case, _ in speaking))
-
-
-def mcnemar_worse(lost: int, gained: int) -> float:
-    """p_worse = P[Bin(lost + gained, ½) ≤ gained]: McNemar's exact test of paired single trials."""
-    return _half(lost + gained, gained)
-
-
-def mcnemar_two_sided(lost: int, gained: int) -> float:
-    """2·P[Bin(lost + gained, ½) ≤ min(lost, gained)], at most 1."""
-    return min(1.0, 2 * _half(lost + gained, min(lost, gained)))
 
 
 def _speaks(case: CaseTrials) -> bool:
@@ -105,12 +90,3 @@ def _truncated(case: CaseTrials, least: int) -> Weights:
     passed = case.passed_before + case.passed_now
     every = _hypergeometric(case.trials_before, case.trials_now, passed)
     return Weights(every.first, every.weights[: passed - least - every.first + 1])
-
-
-def _half(n: int, at_most: int) -> float:
-    """P[Bin(n, ½) ≤ at_most], in whole numbers."""
-    ways, total = 1, 0
-    for k in range(at_most + 1):
-        total += ways
-        ways = ways * (n - k) // (k + 1)
-    return total / (1 << n)

@@ -21,7 +21,7 @@ def shown(value: float, unit: Unit, places: int = 2) -> str:
         return f"{_trimmed(value * 100, places)} %"
     if unit == "usd":
         return f"${value:.{places + 2}f}"
-    return f"{value:,.{places - 2}f} ms" if unit == "ms" else _trimmed(value, places)
+    return f"{value:,.{max(places - 2, 0)}f} ms" if unit == "ms" else _trimmed(value, places)
 
 
 def shown_delta(delta: float, unit: Unit, places: int = 2) -> str:
