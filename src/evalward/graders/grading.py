@@ -41,6 +41,7 @@ _LIMITS = Limits(
 )
 _PROGRAM = "import sys; sys.path.append(sys.argv[1]); from evalward.graders.inside import main; main()"
 _ENV = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1"}
+_NOT_STARTED = (126, 127)
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -187,6 +188,8 @@ class Grader:
                 timeout_s=self.timeout_s,
                 stdin=json.dumps(request).encode("ascii"),
             )
+            if not self.reference.script and done.exit_code in _NOT_STARTED:
+                raise SandboxError(f"{sys.executable} can't be started there; install Evalward where all users can")
             return _without_places(done, (f"{folder / OWN}/", f"{folder}/"))
 
     def _call(self, folder: Path, graded: Mapping[str, Any] | None) -> dict[str, Any]:
