@@ -31,7 +31,7 @@ SECONDS = 30.0
 MOST_LEFT_MB, MOST_LEFT_FILES = 512, 50_000
 MOST_STREAM, MOST_STREAMS = 1_000_000, 32_000_000  # characters of one output, and of all outputs of a trial
 MOST_DETAIL = 500
-FILES, ELSEWHERE, OWN = "files", "elsewhere", "grader"
+FILES, ELSEWHERE, OWN, OURS = "files", "elsewhere", "grader", "evalward"
 _LIMITS = Limits(
     memory_mb=1024,
     processes=64,
@@ -39,8 +39,9 @@ _LIMITS = Limits(
     disk_mb=2 * MOST_LEFT_MB,
     entries=4 * MOST_LEFT_FILES,
 )
-_PROGRAM = "from evalward.graders.inside import main; main()"
+_PROGRAM = "import sys; sys.path.append(sys.argv[1]); from evalward.graders.inside import main; main()"
 _ENV = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1"}
+_NOT_STARTED = (126, 127)
 _TRACEBACK = "Traceback (most recent call last):"
 
 
@@ -174,18 +175,21 @@ class Grader:
     async def _run_behind_walls(self, stage: Path, data: Mapping[str, Any] | None) -> Finished:
         """In a workspace of its own, which ends with all that it started."""
         await asyncio.to_thread(_write, self.source, stage / OWN)
+        await asyncio.to_thread(_write_ours, stage / OURS)
         async with await Workspace.create(stage, self._settings, left_out=()) as workspace:
             folder = workspace.folder
             request = {FILES: str(folder / FILES), ELSEWHERE: str(folder / ELSEWHERE), **(data or {})}
             if not self.reference.script:
                 request = self._call(folder / OWN, request if data is not None else None)
             done = await workspace.run(
-                self._words(folder / OWN),
+                self._words(folder),
                 env=_ENV,
                 cwd=FILES,
                 timeout_s=self.timeout_s,
                 stdin=json.dumps(request).encode("ascii"),
             )
+            if not self.reference.script and done.exit_code in _NOT_STARTED:
+                raise SandboxError(f"{sys.executable} can't be started there; install Evalward where all users can")
             return _without_places(done, (f"{folder / OWN}/", f"{folder}/"))
 
     def _call(self, folder: Path, graded: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -200,16 +204,16 @@ class Grader:
     def _words(self, folder: Path) -> list[str]:
         script = self.reference.script
         if not script:
-            return [sys.executable, "-I", "-B", "-X", "utf8", "-c", _PROGRAM]
-        path = str(folder / script)
+            return [sys.executable, "-I", "-B", "-X", "utf8", "-c", _PROGRAM, str(folder / OURS)]
+        path = str(folder / OWN / script)
         if script.endswith(PYTHON):
             return [sys.executable, "-E", "-s", "-B", "-X", "utf8", path]
         return [path] if self.source.files[script].program else ["sh", path]
 
 
 def _interpreter() -> tuple[Path, ...]:
-    """What our own interpreter is made of, with what is installed in it, and what a grader imports of ours."""
-    return tuple(dict.fromkeys([Path(sys.prefix), Path(sys.base_prefix), Path(evalward.__file__).parent]))
+    """What our own interpreter is made of, with what is installed in it."""
+    return tuple(dict.fromkeys([Path(sys.prefix), Path(sys.base_prefix)]))
 
 
 def _without_places(done: Finished, places: Sequence[str]) -> Finished:
@@ -260,6 +264,15 @@ def _write(source: Source, folder: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_bytes(file.content)
         place.chmod(0o755 if file.program else 0o644)
+
+
+def _write_ours(folder: Path) -> None:
+    """What a grader imports of ours: where we run from a checkout it isn't installed where the walls let it look."""
+    package = Path(evalward.__file__).parent
+    for path in ("__init__.py", "graders/__init__.py", "graders/record.py", "graders/inside.py"):
+        place = folder / "evalward" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes((package / path).read_bytes())
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------

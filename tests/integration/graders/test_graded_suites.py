@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import io
 import json
 import os
 import re
@@ -13,6 +14,8 @@ from typing import Any
 import pytest
 
 from evalward.commands.commit_files import FilesOfCommit
+from evalward.commands.validate import validate
+from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
 from evalward.decide.worst import may_hide_a_failure
@@ -345,3 +348,18 @@ def test_the_page_names_all_that_a_grader_is_given() -> None:
     assert all(f"`{name}`" in page for name in given | {"path(NAME)", "text(NAME)", GRADER_ERROR})
     assert f"{MOST_LEFT_MB} MB or {MOST_LEFT_FILES:,} files" in page
     assert f"{SECONDS:.0f} seconds" in page
+
+
+# --- the command ------------------------------------------------------------------------------------------------------
+
+
+def test_validate_names_file_line_and_remedy(tmp_path: Path) -> None:
+    """Before anything runs, and as the user's mistake."""
+    write_suite(put(tmp_path, CHECKS), [checked_by("checks.mine:right"), checked_by("checks.mine:gone", id="second")])
+    world = World(out=io.StringIO(), err=io.StringIO(), now=lambda: "2031-01-01T00:00:00Z")
+    with pytest.raises(InputError) as caught:
+        validate(world, [tmp_path / "evalward.yml"])
+    (problem,) = caught.value.problems
+    assert str(problem.place) == "cases.jsonl:2"
+    assert problem.message == "the grader checks.mine:gone: the module checks.mine has no function gone"
+    assert problem.remedy == "Mend the grader, or the name in the check."

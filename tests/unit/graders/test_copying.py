@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from evalward.graders.grading import ELSEWHERE, FILES, _lead_inside
+from evalward.graders.grading import _PROGRAM, ELSEWHERE, FILES, _lead_inside, _write_ours
 from evalward.sandbox.base import FileType
 from evalward.sandbox.process.places import Copied
 from evalward.sandbox.virtual_copy import copy_out
@@ -99,3 +102,14 @@ def test_links_lead_to_copies(tmp_path: Path, place: str, target: str, leads: st
     _lead_inside(tmp_path, "/home/eval")
     assert os.path.normpath(link.readlink()) == leads
     assert not link.resolve().is_relative_to(tmp_path / "grader")
+
+
+def test_a_graders_process_needs_nothing_that_is_installed(tmp_path: Path) -> None:
+    """Behind some walls it can't find us where we run from a checkout; and other packages cost time."""
+    _write_ours(tmp_path / "ours")
+    (tmp_path / "checks").mkdir()
+    (tmp_path / "checks" / "mine.py").write_text("from evalward.graders import Grade as right\n")
+    request = {"folder": str(tmp_path), "module": "checks.mine", "function": "right", "own": True}
+    words = [sys.executable, "-I", "-S", "-B", "-c", _PROGRAM, str(tmp_path / "ours")]
+    done = subprocess.run(words, input=json.dumps(request), capture_output=True, text=True, check=False)
+    assert (json.loads(done.stdout), done.stderr) == ({"found": True}, "")
