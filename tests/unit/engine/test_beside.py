@@ -13,6 +13,7 @@ from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
 from evalward.engine.selection import Selection
+from evalward.records.codes.reasons import Interruption
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
 from support.cases import task, write_suite
@@ -137,7 +138,7 @@ def executed(pairs: Pairs, interrupted: str | None = None) -> Executed:
         return [result(case.id, status, trial=n) for case in each.cases for n in each.numbers_of(case)]
 
     runs = [run(results(each), suite="shell", target=each.target.id) for each in pairs.plan.runs]
-    by = "signal" if interrupted and "SIG" in interrupted else "budget"
+    by: Interruption = "signal" if interrupted and "SIG" in interrupted else "budget"
     return Executed(runs, interrupted, by if interrupted else None)
 
 
