@@ -221,7 +221,7 @@ def test_compare__formats(based: Path, evalward: Callable[..., Done]) -> None:
     assert "passed" in terminal.out
     assert markdown.out.startswith("### ✅ Evalward: passed")
     data = json.loads(judgement.out)
-    assert (data["schema"], data["verdict"]["outcome"]) == ("evalward.judgement/1", "pass")
+    assert (data["schema"], data["verdict"]["outcome"]) == ("evalward.judgement/2", "pass")
 
 
 def test_report__one_and_several(based: Path, evalward: Callable[..., Done]) -> None:

@@ -28,6 +28,7 @@ from evalward.records.release import ReleaseReport
 from evalward.records.report import Report
 from evalward.render.context import Context
 from evalward.render.release import release_markdown
+from evalward.render.sentences import with_sentences
 from evalward.render.terminal import judgement_text
 from evalward.suites.across import unfed_rules
 
@@ -100,9 +101,16 @@ def reading(root: Path) -> Callable[[str], bytes | None]:
 def leave_release(found: ReleaseReport, output: OutputFolder, command: str) -> str:
     """Write both files; the Markdown's text. `command` reproduces the check."""
     text = release_markdown(found, Context(head_sha=found.commit, command=command))
-    output.write(REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
+    output.write(REPORT_JSON, _written(found).model_dump_json(by_alias=True, indent=1) + "\n")
     output.write(REPORT_MD, text)
     return text
+
+
+def _written(found: ReleaseReport) -> ReleaseReport:
+    """The report with the sentences of both judgements."""
+    tag = found.against_tag
+    update = {"against_branch": with_sentences(found.against_branch), "against_tag": tag and with_sentences(tag)}
+    return found.model_copy(update=update)
 
 
 def branch_of(env: Mapping[str, str]) -> str | None:
