@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.commands.pipeline import judge_report
 from evalward.records.codes.reasons import MissingCases
 from evalward.records.comparison import CaseChange
+from evalward.records.policy import Policy, Rule
 from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Accepting, Context
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
@@ -16,6 +18,7 @@ from evalward.render.view import FULL, HEADLINE, Detail
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered, tags
+from support.results import passes, report, result, run
 
 EXAMPLES = {
     "failed": judgements.failed,
@@ -84,6 +87,15 @@ def test_reasons__beyond_the_first_say_what_to_do() -> None:
         "<br>→ Bring them back, update the baseline, or waive them in the config, each with a reason."
     ) in text
     assert text.count("more than the 5 pp allowed") == 1
+
+
+def test_advice__stands_once_for_all_reasons_that_it_is_about() -> None:
+    floors = [Rule(metric=metric, floor=0.999) for metric in ("pass_rate", "overall_rate")]
+    now = report(run([*passes("a"), result("b", "failed")]))
+    judgement = judge_report(now, None, Policy(rules=floors))
+
+    assert len(judgement.verdict.reasons) == 2
+    assert comment(judgement, judgements.context()).count("change its floor in the policy") == 1
 
 
 def test_broken_cases__stand_open_with_check_command_and_stderr() -> None:
