@@ -154,7 +154,7 @@ def test_run_alone__judges_nothing_and_tries_nothing_again(repo: Repo) -> None:
 # --- the scenes of the example ----------------------------------------------------------------------------------------
 
 SCENES = {
-    "noise": (0, "passed", "pass_rate fell 6.0 pp at first: the failures didn't repeat (11 of 16 fresh tries"),
+    "noise": (0, "passed", "pass_rate fell 5.9 pp at first: the failures didn't repeat (11 of 16 fresh tries"),
     "regression": (1, "failed", "three of 37 cases that always passed now fail in 11 of 12 fresh tries"),
     "open": (0, "inconclusive", "so it is no proof"),
     "cleared": (0, "passed", "the failures didn't repeat (11 of 12 fresh tries of the 3 failed cases passed)"),
