@@ -141,6 +141,8 @@ def test_release__the_worse_of_both_verdicts_counts(repo: Path) -> None:
     assert seen.code == 1
     branch = seen.data["against_branch"]["verdict"]  # type: ignore[index]
     assert {reason["stage"] for reason in branch["reasons"]} == {"anchor"}
+    assert branch["reasons"][0]["statements"][0]["code"] == "anchor.lost"
+    assert branch["reasons"][0]["message"].startswith("since ")
     assert (seen.data["against_tag"]["verdict"]["outcome"]) == "fail"  # type: ignore[index]
 
 

@@ -40,6 +40,7 @@ def _without_rules(verdict: Verdict, asked: FailOn | None) -> Verdict:
     others = [each for each in verdict.reasons if each not in worse]
     update = {
         "reasons": [*worse, reason, *others],
+        "passing": [],
         "outcome": verdict.outcome if worse else Outcome.INCONCLUSIVE,
         "fail_on": "never" if asked == "never" else "inconclusive",
     }

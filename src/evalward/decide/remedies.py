@@ -30,7 +30,7 @@ def _of_limit(outcome: RuleOutcome) -> ChangeLimit:
     """A limit is the policy's: no baseline changes it."""
     rule = outcome.rule
     above = rule.floor is None or _above(outcome)
-    return ChangeLimit(metric=rule.metric, limit="ceiling" if above else "floor", default=outcome.default)
+    return ChangeLimit(limit="ceiling" if above else "floor", metric=rule.metric if outcome.default else None)
 
 
 def _above(outcome: RuleOutcome) -> bool:

@@ -23,6 +23,7 @@ from evalward.records.codes.rules import OfMetric, ProvenDrop, Shown, UnprovenDr
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
+from evalward.records.report import Interruption
 from evalward.records.result import NOT_RUN
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict, in_order
 
@@ -71,7 +72,7 @@ def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
     return reasons
 
 
-_AFTER: Mapping[why.Interruption, to_do.Plain] = {
+_AFTER: Mapping[Interruption, to_do.Plain] = {
     "budget": "advice.raise_budget",
     "signal": "advice.resume",
     "fault": "advice.fix_and_resume",

@@ -8,7 +8,7 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from evalward.records.codes.reasons import Interruption
+from evalward.records.report import Interruption
 from evalward.records.trace import Usage
 
 

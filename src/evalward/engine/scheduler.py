@@ -15,8 +15,7 @@ from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import Wanted, artifacts_path
 from evalward.records.base import clean_text, digest, why_of
 from evalward.records.case import Case
-from evalward.records.codes.reasons import Interruption
-from evalward.records.report import Run, Subject
+from evalward.records.report import Interruption, Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
 from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError

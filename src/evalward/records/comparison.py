@@ -9,11 +9,10 @@ from pydantic import model_validator
 
 from evalward.records.base import Record
 from evalward.records.codes import Statement, with_quoted
-from evalward.records.codes.reasons import Interruption
 from evalward.records.evidence import Confirmation, SideBySide
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
-from evalward.records.report import Finding
+from evalward.records.report import Finding, Interruption
 from evalward.records.result import CheckResult, Status
 from evalward.records.scenario_line import ScenarioLine
 from evalward.records.succession import Replacement

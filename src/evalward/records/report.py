@@ -9,7 +9,6 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field, model_validator
 
 from evalward.records.base import Count, Record
-from evalward.records.codes.reasons import Interruption
 from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
@@ -20,6 +19,9 @@ from evalward.records.succession import Predecessor
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
 REPORT_MARKDOWN = "report.md"
+Interruption = Literal["budget", "signal", "fault"]
+"""What ended a run early: a spent budget, a signal, or a fault that every trial would have met."""
+
 REPORTS_SCHEMA: Literal["evalward.reports/1"] = "evalward.reports/1"
 
 

@@ -142,7 +142,7 @@ class Verdict(Record):
         if not reasons:
             return self
         every = in_order([*self.reasons, *reasons])
-        return self.model_copy(update={"reasons": every, "outcome": every[0].outcome})
+        return self.model_copy(update={"reasons": every, "outcome": every[0].outcome, "passing": []})
 
     @property
     def exit_code(self) -> int:

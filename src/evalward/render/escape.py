@@ -106,6 +106,11 @@ def md_prose(text: str, limit: int = 300) -> str:
     return "".join(_apart(pieces)).strip()
 
 
+def without_marks(text: str) -> str:
+    """A sentence of ours for a terminal or a log, where `md_prose` is for Markdown: no marks around code."""
+    return text.replace("`", "")
+
+
 def md_code(text: str, limit: int = 120) -> str:
     """An inline code span on one line, for any content, inside and outside of table cells."""
     head = _head(text, limit)

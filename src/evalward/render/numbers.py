@@ -71,6 +71,20 @@ def format_delta(delta: float | None, unit: Unit, apart_from: Iterable[float] = 
     return text if delta < 0 else f"+{text}"
 
 
+def format_size(delta: float, unit: Unit, apart_from: Iterable[float] = ()) -> str:
+    """How large a difference is, where words say which way it went: `8.3 pp`, `120 tokens`."""
+    scale = _POINTS if unit == "ratio" else _scale(delta, unit)
+    return _write(abs(delta), scale, [0.0, *(abs(other) for other in apart_from)])
+
+
+def format_limit(value: float, unit: Unit, *, difference: bool = False) -> str:
+    """A number that somebody wrote, all its decimals and no more: `75 %`; as a difference `5 pp`."""
+    scale = _POINTS if difference and unit == "ratio" else _scale(value, unit)
+    scaled = (Decimal(str(value)) * scale.factor).normalize()
+    decimals = max(2 if unit == "usd" else 0, min(6, -int(scaled.as_tuple().exponent)))
+    return _write(value, replace(scale, decimals=decimals), [])
+
+
 def format_rule(rule: Rule, unit: Unit) -> str:
     """What a rule asks for, as it was configured: `≥ 75 %, drop ≤ 5 pp`."""
     parts = [
@@ -81,7 +95,9 @@ def format_rule(rule: Rule, unit: Unit) -> str:
         ("rise ≤", rule.max_rise, True),
     ]
     return ", ".join(
-        f"{word} {_exact(value, unit, difference)}" for word, value, difference in parts if value is not None
+        f"{word} {format_limit(value, unit, difference=difference)}"
+        for word, value, difference in parts
+        if value is not None
     )
 
 
@@ -122,14 +138,6 @@ def _scale(value: float, unit: Unit) -> _Scale:
             return _Scale(Decimal(1), 2, suffix="×")
         case "count" | "score":
             return _Scale(Decimal(1), 0 if whole else 2)
-
-
-def _exact(value: float, unit: Unit, difference: bool) -> str:
-    """A number that somebody wrote: all its decimals and no more."""
-    scale = _POINTS if difference and unit == "ratio" else _scale(value, unit)
-    scaled = (Decimal(str(value)) * scale.factor).normalize()
-    decimals = max(2 if unit == "usd" else 0, min(6, -int(scaled.as_tuple().exponent)))
-    return _write(value, replace(scale, decimals=decimals), [])
 
 
 def _write(value: float, scale: _Scale, others: Iterable[float]) -> str:

@@ -10,7 +10,7 @@ from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
 from evalward.render.context import Accepting, Context
-from evalward.render.escape import one_line
+from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
@@ -66,7 +66,7 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Ac
     if accept and judgement.verdict.outcome is not Outcome.PASS:
         screen.heading("How to accept this change")
         screen.verbatim(accept.command, 2)
-        screen.say(accept.text.replace("`", ""), 2)
+        screen.say(without_marks(accept.text), 2)
     return screen.text()
 
 
@@ -101,7 +101,7 @@ def report_text(
 
 def _verdict(screen: Screen, page: Page) -> None:
     screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
-    screen.say(" · ".join(page.facts).replace("`", ""), 2)
+    screen.say(without_marks(" · ".join(page.facts)), 2)
     if page.first:
         _remedy(screen, page.first)
     for reason in page.reasons.shown:
@@ -115,7 +115,7 @@ def _verdict(screen: Screen, page: Page) -> None:
 def _replaced(screen: Screen, line: ReplacedLine) -> None:
     """What took whose place, and what that did."""
     screen.blank()
-    screen.say(line.title.replace("`", ""), mark="→", colour="dim")
+    screen.say(without_marks(line.title), mark="→", colour="dim")
     screen.say(" · ".join(line.facts), 2)
     for word, cases, mark, colour in (("broke", line.broken, "✗", RED), ("got fixed", line.fixed, "✓", GREEN)):
         if cases:
@@ -146,7 +146,7 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         if row.decision:
             screen.say(row.decision)
     for note in run.notes:
-        screen.say(note.replace("`", "").replace("⚠️", "!"))
+        screen.say(without_marks(note).replace("⚠️", "!"))
 
 
 def _numbers(screen: Screen, run: RunView) -> None:
@@ -286,7 +286,7 @@ def _more(screen: Screen, items: Some[_T]) -> None:
 
 
 def _report_head(screen: Screen, page: ReportsPage) -> None:
-    screen.heading("Evalward report: " + " · ".join(page.facts).replace("`", ""))
+    screen.heading("Evalward report: " + without_marks(" · ".join(page.facts)))
     for warning in page.warnings:
         screen.say(warning, 2, "!", "yellow")
 
@@ -347,7 +347,7 @@ def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
 def _side_by_side(screen: Screen, side: SideBySide) -> None:
     screen.blank()
     for column in side.columns:
-        screen.say(f"{column.name} · " + " · ".join(column.facts).replace("`", ""), 2, f"{column.label} =")
+        screen.say(f"{column.name} · " + without_marks(" · ".join(column.facts)), 2, f"{column.label} =")
     _columns(screen, "metric", side.metrics, side)
     if side.categories:
         _columns(screen, "category", side.categories, side)

@@ -225,7 +225,7 @@ def test_check__the_trend_is_in_the_comment_and_excuses_nothing(site: Site, plac
 LENIENT = CONFIG.replace("max_drop: 0.1", "max_drop: 0.25") + "".join(  # one of five cases may go with each push
     f"  - {{metric: {name}, max_drop: 0.25}}\n" for name in ("overall_rate", "tool_call_success_rate")
 )
-LOST = "since v1.0 tools × oracle lost 40 points"
+LOST = "since v1.0 tools × oracle lost 40.0 pp"
 
 
 def released(site: Site, config: str = LENIENT) -> None:
@@ -248,7 +248,7 @@ def test_anchor__what_was_lost_bit_by_bit_since_the_release_fails_a_push_and_war
     seen = site.update((before, after), now=later(10))
     assert (seen.code, site.passed(), site.api.tip()) == (1, 4, after)  # what fails is not committed
     assert LOST in seen.log
-    assert "more than the 25 points allowed" in seen.summary
+    assert "more than the 25 pp allowed" in seen.summary
     assert "The baseline is not updated" in seen.log
 
     proposed = site.update((before, after), now=later(10), baseline_to="pull-request")

@@ -56,7 +56,7 @@ def test_pull_request__without_a_status_the_check_has_to_run_again() -> None:
 
 def test_pull_request__what_accepting_can_not_change_is_said_before() -> None:
     found = told(STATUS, PULL, BROKEN, Rule(metric="overall_rate", floor=0.9))
-    assert "says: fail, overall_rate is 50 % (2 of 4), below its floor of 90 %." in found.text
+    assert "says: fail, overall_rate is 50.0 % (2 of 4), below its floor of 90 %." in found.text
 
 
 def test_by_hand__fetches_the_artifact_of_this_run_and_keeps_its_trials() -> None:

@@ -118,7 +118,7 @@ def test_head_against_base__alone_decides() -> None:
     assert (evidence.beside, evidence.share) == (True, 1.0)
     assert evidence.delta == pytest.approx(-(1 + 7 / 8) / 37)
     assert english.headline(found.verdict) == (
-        "pass_rate fell 5.07 points against the base, measured beside it, more than the 2 points allowed: of 2 of 37 "
+        "pass_rate fell 5.1 pp against the base, measured beside it, more than the 2 pp allowed: of 2 of 37 "
         "cases 1 of 16 trials passed here and 16 of 16 of the base, run side by side; chance would do that less than "
         "once in a million runs"
     )
@@ -131,7 +131,7 @@ def test_a_base_that_does_as_badly__convicts_nobody() -> None:
     found = judged(broken(), same, same)
     assert found.verdict.outcome is Outcome.PASS
     assert english.explanation(outcome_of(found.verdict)) == (
-        "pass_rate fell 5.41 points against the baseline, and is no worse than the base, measured beside it: of 2 of "
+        "pass_rate fell 5.4 pp against the baseline, and is no worse than the base, measured beside it: of 2 of "
         "37 cases 1 of 16 trials passed here and 1 of 16 of the base, run side by side"
     )
 

@@ -42,7 +42,7 @@ def test_deterministic_target__every_lost_case_is_a_regression() -> None:
     before = known(steady(37), random=False)
     found = decided(measured(broken(1), random=False), before)
     assert (found.outcome, outcome_of(found).evidence) == (Outcome.FAIL, None)
-    assert english.headline(found) == "pass_rate fell 2.7 points (100 % → 97.3 %), more than the 2 points allowed"
+    assert english.headline(found) == "pass_rate fell 2.7 pp (100.0 % → 97.3 %), more than the 2 pp allowed"
 
 
 def test_deterministic_target__needs_more_than_is_allowed() -> None:
@@ -126,10 +126,10 @@ def test_confirmed__failures_that_dont_repeat_pass() -> None:
     found = decided(measured(broken(1, 2, 3), {"c1": "PPPP", "c2": "PPPP", "c3": "PPPF"}), FIVE)
     assert found.outcome is Outcome.PASS
     explained = english.explanation(outcome_of(found))
-    assert explained.startswith("pass_rate fell 0.68 points, as far as fresh tries show, within the 2 points allowed")
+    assert explained.startswith("pass_rate fell 0.7 pp, as far as fresh tries show, within the 2 pp allowed")
     gone = decided(measured(broken(1), {"c1": "PPPP"}), FIVE)
     assert english.explanation(outcome_of(gone)) == (
-        "pass_rate fell 2.7 points at first: the failures didn't repeat (4 of 4 fresh tries of the failed case passed)"
+        "pass_rate fell 2.7 pp at first: the failures didn't repeat (4 of 4 fresh tries of the failed case passed)"
     )
 
 
@@ -144,7 +144,7 @@ def test_confirmed__a_lost_case_is_no_drop_of_what_rose_beyond_chance() -> None:
     found = decided(measured(broken(1), {"c1": "FFFF"}), before)
     assert found.outcome is Outcome.PASS
     assert english.explanation(outcome_of(found)) == (
-        "pass_rate rose 24.32 points, more than chance does, although one of 37 cases that always passed now fails in "
+        "pass_rate rose 24.3 pp, more than chance does, although one of 37 cases that always passed now fails in "
         "4 of 4 fresh tries"
     )
 
@@ -163,7 +163,7 @@ def test_confirm_stage__a_case_without_a_valid_fresh_trial_costs_only_its_own_ev
     assert (evidence.confirmed, evidence.delta, evidence.open) == (True, 0.0, near(-1 / 37))
     assert found.outcome is Outcome.INCONCLUSIVE  # it may be broken, for all that is known
     assert english.message(outcome_of(found)) == (
-        "pass_rate may have fallen 2.7 points, more than the 2 points allowed: c2 failed and could not be tried again"
+        "pass_rate may have fallen 2.7 pp, more than the 2 pp allowed: c2 failed and could not be tried again"
     )
 
 
@@ -291,7 +291,7 @@ def test_what_is_not_available_any_more__fails_what_never_was__says_nothing() ->
     gone = decided(report(random(silent)), baseline(random(talking)), rule)
     assert (gone.outcome, english.message(gone.rules[0])) == (
         Outcome.FAIL,
-        "tool_call_success_rate was 100 % and is not available now (no tool call was made)",
+        "tool_call_success_rate was 100.0 % and is not available now (no tool call was made)",
     )
     assert decided(report(random(talking)), baseline(random(silent)), rule).outcome is Outcome.PASS
 

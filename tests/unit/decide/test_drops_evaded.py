@@ -36,7 +36,7 @@ def test_drop_over_many_cases__fails_although_few_of_the_fresh_tries_fail() -> N
     found = decided(now, before)
     assert found.outcome is Outcome.FAIL
     assert english.headline(found).startswith(
-        "pass_rate fell 15 points (100 % → 85 %), more than the 2 points allowed: 15 of 120 fresh tries of the 30 "
+        "pass_rate fell 15.0 pp (100.0 % → 85.0 %), more than the 2 pp allowed: 15 of 120 fresh tries of the 30 "
         "failed cases failed again; chance would do that"
     )
 
@@ -70,7 +70,7 @@ def test_unsteady_case__excuses_no_other_case_of_the_replay() -> None:
     found = decided(replayed(steady(10, **lost("c1", "c2")), "c9"), before)
     assert found.outcome is Outcome.FAIL
     assert english.headline(found) == (
-        "pass_rate fell 20 points in cases that always give the same result, more than the 2 points allowed: "
+        "pass_rate fell 20.0 pp in cases that always give the same result, more than the 2 pp allowed: "
         "chance has no part in it"
     )
 
@@ -102,8 +102,8 @@ def test_headline__doesnt_say_that_a_metric_fell_which_rose() -> None:
     before = known(steady(37, "PPPPP", c34="FFFFF", c35="FFFFF", c36="FFFFF"))
     found = decided(measured(steady(37, c0="F", c1="F"), {"c0": "FFFF", "c1": "FFFF"}), before)
     assert english.headline(found).startswith(
-        "pass_rate rose 2.7 points over all cases, which may be chance, but fell 5.41 points in the cases that failed, "
-        "confirmed by fresh tries, more than the 2 points allowed: two of 37 cases that always passed now fail"
+        "pass_rate rose 2.7 pp over all cases, which may be chance, but fell 5.4 pp in the cases that failed, "
+        "confirmed by fresh tries, more than the 2 pp allowed: two of 37 cases that always passed now fail"
     )
 
 
@@ -111,7 +111,7 @@ def test_explanation__of_a_metric_that_rose_says_so() -> None:
     before = known(steady(37, "FFFFF", **every(20, "PPPPP")))
     loose = DROP.model_copy(update={"max_drop": 0.05})
     found = decided(measured(steady(37, c0="F"), {"c0": "FFFF"}), before, loose)
-    assert english.explanation(outcome_of(found)).startswith("pass_rate rose 43.24 points")
+    assert english.explanation(outcome_of(found)).startswith("pass_rate rose 43.2 pp")
 
 
 def test_headline__of_the_only_case() -> None:

@@ -121,7 +121,7 @@ def test_drops__can_be_accepted() -> None:
 
 @pytest.mark.parametrize(
     ("errors", "cases", "shown"),
-    [(2, 37, "2 of 37 trials ended in an error (5.41 %)"), (51, 1000, "51 of 1000 trials ended in an error (5.1 %)")],
+    [(2, 37, "2 of 37 trials ended in an error (5.4 %)"), (51, 1000, "51 of 1000 trials ended in an error (5.1 %)")],
 )
 def test_errors__no_share_is_rounded_to_the_limit_that_it_breaks(errors: int, cases: int, shown: str) -> None:
     names = [f"c{number:04}" for number in range(cases)]

@@ -11,7 +11,7 @@ from evalward.decide.succession import align
 from evalward.records.metric import Measurement
 from evalward.records.report import Beside
 from evalward.records.result import Result
-from evalward.suites import kind_named
+from evalward.suites.base import kind_named
 from support.results import baseline, report, result, run
 
 BASH = kind_named("bash")

@@ -127,7 +127,7 @@ def test_errors_within_the_limit_are_neither_missing_nor_failed_nor_a_pass(error
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
         assert verdict.exit_code == 3
-        assert "6 of 100 trials ended in an error (6 %), more than the 5 % allowed" in english.headline(verdict)
+        assert "6 of 100 trials ended in an error (6.0 %), more than the 5 % allowed" in english.headline(verdict)
         assert one(verdict).cases == IDS[:6]
     if outcome is Outcome.INCONCLUSIVE:
         assert "5 of 100 known cases gave no result (" in english.headline(verdict)
@@ -161,7 +161,7 @@ def test_judge_errors_have_a_limit_of_their_own(count: int, outcome: Outcome) ->
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
         assert english.message(one(verdict)).endswith(
-            f"{count} of 100 trials could not be judged (11 %), more than the 10 % allowed"
+            f"{count} of 100 trials could not be judged (11.0 %), more than the 10 % allowed"
         )
         assert "m could not judge: no answer" in english.remedy(one(verdict))
 
@@ -191,7 +191,7 @@ def test_most_comparable_cases_need_a_valid_trial(min_valid: float, outcome: Out
     verdict = verdict_of(report(run(hundred(errors=10))), base(), limits=limits)
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
-        assert "only 90 of 100 comparable cases have a valid trial (90 %), fewer than the 9" in english.headline(
+        assert "only 90 of 100 comparable cases have a valid trial (90.0 %), fewer than the 9" in english.headline(
             verdict
         )
 
@@ -403,14 +403,14 @@ def test_goals_and_warnings_of_the_report_are_warnings() -> None:
     assert verdict.outcome is Outcome.PASS
     assert english.warnings(verdict.notices) == [
         "the clock went backwards",
-        "bash-tools × replay:haiku: pass_rate is 80 %, short of its goal of 90 %",
+        "bash-tools × replay:haiku: pass_rate is 80.0 %, short of its goal of 90 %",
     ]
 
 
 def test_a_reason_names_the_run_where_there_are_several() -> None:
     now = report(run(hundred(failed=20)), run(hundred(), target="oracle"))
-    assert english.headline(verdict_of(now, None, FLOOR)).startswith("bash-tools × replay:haiku: pass_rate is 80 %")
-    assert english.headline(verdict_of(report(run(hundred(failed=20))), None, FLOOR)).startswith("pass_rate is 80 %")
+    assert english.headline(verdict_of(now, None, FLOOR)).startswith("bash-tools × replay:haiku: pass_rate is 80.0 %")
+    assert english.headline(verdict_of(report(run(hundred(failed=20))), None, FLOOR)).startswith("pass_rate is 80.0 %")
 
 
 def test_an_early_end_is_told_once_and_not_as_missing_cases() -> None:

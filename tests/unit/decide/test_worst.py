@@ -39,7 +39,7 @@ def test_an_agents_error_is_no_silent_pass() -> None:
     verdict = verdict_of(run(twenty(broken(begun=True, reason="overload"))), FLOOR)
     assert (verdict.outcome, verdict.exit_code) == (Outcome.INCONCLUSIVE, 0)
     assert english.headline(verdict).startswith("1 trial ended in an error; had it failed, the verdict would be fail: ")
-    assert "95 % (19 of 20), below its floor of 96 %" in english.headline(verdict)
+    assert "95.0 % (19 of 20), below its floor of 96 %" in english.headline(verdict)
     assert (verdict.reasons[0].stage, verdict.reasons[0].cases) == ("validity", ["c19"])
     blocking = verdict_of(run(twenty(broken(begun=True))), FLOOR, fail_on="inconclusive")
     assert blocking.exit_code == 1

@@ -13,8 +13,7 @@ from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
 from evalward.engine.selection import Selection
-from evalward.records.codes.reasons import Interruption
-from evalward.records.report import Report, Run
+from evalward.records.report import Interruption, Report, Run
 from evalward.records.result import Result
 from support.cases import task, write_suite
 from support.results import report, result, run

@@ -6,7 +6,7 @@ import pytest
 
 from evalward.engine.confirm import with_confirmation
 from evalward.engine.scheduler import Executed
-from evalward.records.codes.reasons import Interruption
+from evalward.records.report import Interruption
 from support.outcomes import known, measured, retried, steady
 
 

@@ -57,12 +57,11 @@ class AfterUnjudged(Coded):
 
 
 class ChangeLimit(Coded):
-    """Fix what fails, or change the policy's limit; `default`: the rule is the kind's, so give it one of its own."""
+    """Fix what fails, or change the policy's limit; where the rule is the kind's, give `metric` a rule of its own."""
 
     code: Literal["advice.limit"] = "advice.limit"
-    metric: str
     limit: Limit
-    default: bool
+    metric: str | None = None
 
 
 class Look(Coded):

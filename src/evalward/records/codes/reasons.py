@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from evalward.records.codes.base import Coded, OfCases, OfRun
-
-Interruption = Literal["budget", "signal", "fault"]
-"""What ended a run early: a spent budget, a signal, or a fault that every trial would have met."""
+from evalward.records.report import Interruption
 
 OutcomeName = Literal["pass", "fail", "inconclusive", "error"]
 

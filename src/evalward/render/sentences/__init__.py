@@ -42,7 +42,12 @@ def warnings(notices: Iterable[Coded]) -> list[str]:
 
 
 def dump_judgement(judgement: Judgement) -> str:
-    """The text of `judgement.json`: the codes, and beside them their sentences, for people and older programs."""
+    """The text of `judgement.json`."""
+    return with_sentences(judgement).model_dump_json(by_alias=True, indent=1) + "\n"
+
+
+def with_sentences(judgement: Judgement) -> Judgement:
+    """A judgement as it is written: beside the codes their sentences, for people and older programs."""
     verdict, comparison = judgement.verdict, judgement.comparison
     written = verdict.model_copy(
         update={
@@ -58,5 +63,4 @@ def dump_judgement(judgement: Judgement) -> str:
         }
     )
     compared = comparison.model_copy(update={"warnings": [says(each) for each in comparison.notices]})
-    found = judgement.model_copy(update={"verdict": written, "comparison": compared})
-    return found.model_dump_json(by_alias=True, indent=1) + "\n"
+    return judgement.model_copy(update={"verdict": written, "comparison": compared})

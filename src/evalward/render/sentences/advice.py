@@ -78,7 +78,7 @@ def _(found: codes.AfterUnjudged) -> str:
 
 @says.register
 def _(found: codes.ChangeLimit) -> str:
-    own = f"give {found.metric} a rule of its own" if found.default else f"change its {found.limit}"
+    own = f"give {found.metric} a rule of its own" if found.metric else f"change its {found.limit}"
     return (
         f"Mend what fails, or {own} in the policy: a new baseline doesn't change a {found.limit}. A pull request is "
         "judged by its base's policy, so the policy has to be changed there first."

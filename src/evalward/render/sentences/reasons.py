@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from evalward.records.codes import WorstCase
 from evalward.records.codes import reasons as codes
 from evalward.records.comparison import PROMPT_PARTS
+from evalward.render.numbers import format_limit, format_size
 from evalward.render.sentences.dispatch import says, sentences, where
 from evalward.render.sentences.words import (
     chance,
     joined,
+    moved,
     number_word,
     ordinal,
-    shown,
-    shown_apart,
-    shown_delta,
+    share,
     some_of,
 )
 
@@ -34,23 +34,26 @@ def _(found: codes.Interrupted) -> str:
 
 @says.register
 def _(found: codes.TooManyErrors) -> str:
-    size, most = shown_apart(found.errors / found.planned, found.limit, "ratio")
-    counts = f"{found.errors} of {found.planned} trials ended in an error ({size})"
-    return f"{where(found)}{counts}, more than the {most} allowed"
+    counts = f"{found.errors} of {found.planned} trials ended in an error"
+    return f"{where(found)}{counts}{_beyond(found)}"
 
 
 @says.register
 def _(found: codes.TooFewValid) -> str:
-    size, least = shown_apart(found.measured / found.expected, found.limit, "ratio")
+    size, least = share(found.measured, found.expected, found.limit), format_limit(found.limit, "ratio")
     counts = f"only {found.comparable} of {found.expected} comparable cases have a valid trial ({size})"
     return f"{where(found)}{counts}, fewer than the {least} that it takes"
 
 
 @says.register
 def _(found: codes.TooManyUnjudged) -> str:
-    size, most = shown_apart(found.errors / found.planned, found.limit, "ratio")
-    counts = f"{found.errors} of {found.planned} trials could not be judged ({size})"
-    return f"{where(found)}{counts}, more than the {most} allowed"
+    counts = f"{found.errors} of {found.planned} trials could not be judged"
+    return f"{where(found)}{counts}{_beyond(found)}"
+
+
+def _beyond(found: codes.TooManyErrors | codes.TooManyUnjudged) -> str:
+    size = share(found.errors, found.planned, found.limit)
+    return f" ({size}), more than the {format_limit(found.limit, 'ratio')} allowed"
 
 
 @says.register
@@ -64,7 +67,8 @@ def _(found: codes.NoResult) -> str:
 def _(found: codes.FreshErrors) -> str:
     return (
         f"{where(found)}{found.again_errors} of {found.again} fresh trials broke; of all {found.trials} trials it were "
-        f"{found.errors} ({found.errors / found.trials:.1%}), at most {found.limit:.0%} may"
+        f"{found.errors} ({share(found.errors, found.trials, found.limit)}), at most "
+        f"{format_limit(found.limit, 'ratio')} may"
     )
 
 
@@ -172,8 +176,8 @@ def _(found: codes.RenamedRun) -> str:
 @says.register
 def _(found: codes.TriesTogether) -> str:
     cases = "one case" if found.cases == 1 else f"{number_word(found.cases)} cases"
-    loss, most = shown_apart(found.loss, found.allowed, "ratio", shown_delta)
-    beyond = f", more than the {most} allowed: {chance(found.p)}"
+    loss = format_size(found.loss, "ratio", [found.allowed])
+    beyond = f", more than the {_allowed(found.allowed)} allowed: {chance(found.p)}"
     return (
         f"{where(found)}over {number_word(found.tries)} tries of this commit {found.failed} of {found.trials} fresh "
         f"trials of {cases} failed, a loss of {loss}"
@@ -183,11 +187,14 @@ def _(found: codes.TriesTogether) -> str:
 
 @says.register
 def _(found: codes.AnchorLost) -> str:
-    moved = f"{shown(found.before, 'ratio', 1)} → {shown(found.now, 'ratio', 1)}"
+    lost = format_size(found.before - found.now, "ratio", [found.allowed])
     commits = "1 measured commit" if found.commits == 1 else f"{found.commits} measured commits"
     sure = f": {chance(found.p)}" if found.p is not None else ""
     return (
-        f"since {found.label} {found.run} lost {shown_delta(found.before - found.now, 'ratio', 1)} over {commits} "
-        f"({moved} in {found.cases} cases that ask the same), more than the {shown_delta(found.allowed, 'ratio', 1)} "
-        f"allowed{sure}"
+        f"since {found.label} {found.run} lost {lost} over {commits} ({moved(found.before, found.now, 'ratio')} in "
+        f"{found.cases} cases that ask the same), more than the {_allowed(found.allowed)} allowed{sure}"
     )
+
+
+def _allowed(drop: float) -> str:
+    return format_limit(drop, "ratio", difference=True)

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from evalward.records.codes import rules as codes
+from evalward.records.metric import Unit
+from evalward.render.numbers import format_delta, format_limit, format_number, format_size
 from evalward.render.sentences.dispatch import says, where
-from evalward.render.sentences.words import (
-    between,
-    chance,
-    joined,
-    moved,
-    number_word,
-    shown,
-    shown_apart,
-    shown_delta,
-    some_of,
-)
+from evalward.render.sentences.words import chance, joined, moved, number_word, some_of
 
 _BASE = "the base, measured beside it"
 _LIMITS = {"floor": "below", "ceiling": "above"}
@@ -29,7 +21,8 @@ def _(found: codes.LimitUnavailable) -> str:
 
 @says.register
 def _(found: codes.LimitBroken) -> str:
-    value, allowed = shown_apart(found.value, found.allowed, found.unit)
+    value = format_number(found.value, found.unit, [found.allowed])
+    allowed = format_limit(found.allowed, found.unit)
     return (
         f"{where(found)}{found.metric} is {value}{counts(found)}, {_LIMITS[found.limit]} its {found.limit} of {allowed}"
     )
@@ -60,7 +53,7 @@ def _(found: codes.GoalUnavailable) -> str:
 
 @says.register
 def _(found: codes.GoalMissed) -> str:
-    value, goal = shown_apart(found.value, found.goal, found.unit)
+    value, goal = format_number(found.value, found.unit, [found.goal]), format_limit(found.goal, found.unit)
     return f"{where(found)}{found.metric} is {value}, short of its goal of {goal}"
 
 
@@ -73,11 +66,15 @@ def _verb(delta: float) -> str:
 
 def _apart(lost: codes.Lost) -> tuple[str, str]:
     """A difference and what of it is allowed, with as many digits as tell them apart."""
-    return shown_apart(abs(lost.delta), lost.allowed, lost.unit, shown_delta)
+    return _limited(lost.delta, lost.allowed, lost.unit)
+
+
+def _limited(delta: float, allowed: float, unit: Unit) -> tuple[str, str]:
+    return format_size(delta, unit, [allowed]), format_limit(allowed, unit, difference=True)
 
 
 def _size(found: codes.Difference) -> str:
-    return shown_delta(abs(found.delta), found.unit)
+    return format_size(found.delta, found.unit)
 
 
 def _too_much(found: codes.BareDrop | codes.TestedDrop) -> str:
@@ -88,7 +85,7 @@ def _too_much(found: codes.BareDrop | codes.TestedDrop) -> str:
 
 @says.register
 def _(found: codes.MetricGone) -> str:
-    was = shown(found.before, found.unit)
+    was = format_number(found.before, found.unit)
     return f"{where(found)}{found.metric} was {was} and is not available now ({found.why or _ABSENT})"
 
 
@@ -188,7 +185,7 @@ def _tested(found: codes.TestedDrop, by_tries: str) -> str:
 def _in_all(found: codes.TestedDrop) -> str:
     if found.overall == 0:
         return "is unchanged over all cases"
-    size = shown_delta(abs(found.overall), found.unit)
+    size = format_size(found.overall, found.unit)
     return f"{_verb(found.overall)} {size} over all cases, which may be chance"
 
 
@@ -260,7 +257,8 @@ def _(found: codes.NotRepeated) -> str:
 def _(found: codes.NotWorse) -> str:
     what = "is unchanged" if found.delta == 0 else f"{_verb(found.delta)} {_size(found)}"
     known = found.low is not None and found.high is not None
-    margin = f" (95 %: {between(found.low or 0.0, found.high or 0.0, found.unit)})" if known else ""
+    ends = [format_delta(end, found.unit) for end in (found.low, found.high)]
+    margin = f" (95 %: {' to '.join(ends)})" if known else ""
     return f"{where(found)}{found.metric} {what}{margin}{_detectable(found)}"
 
 
@@ -268,7 +266,7 @@ def _detectable(found: codes.NotWorse) -> str:
     if found.detectable is None:
         return ""
     over = " over all cases" if found.unit == "ratio" else ""
-    size = shown_delta(found.detectable, found.unit, 1)
+    size = format_size(found.detectable, found.unit)
     return f"; a {found.worse} of {size}{over} would have been seen at least four times out of five"
 
 
@@ -285,5 +283,5 @@ def _(found: codes.NotWorseThanBase) -> str:
     told = _both_sides(found.shown) if found.shown else ""
     if found.lost is None:
         return f"{first}, and is no worse than {_BASE}: {told}"
-    less, allowed = shown_apart(abs(found.lost), found.allowed, found.unit, shown_delta)
+    less, allowed = _limited(found.lost, found.allowed, found.unit)
     return f"{first}; {less} against {_BASE}, within the {allowed} allowed: {told}"

@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from evalward.records.codes.base import OfCases
 from evalward.records.metric import Unit
+from evalward.render.numbers import NOT_AVAILABLE, format_number
 
-Shown = Callable[[float, Unit, int], str]
 _RARE = 1e-6
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-MINUS = "−"
-
-
-def shown(value: float, unit: Unit, places: int = 2) -> str:
-    """A value in a sentence; ratios in per cent."""
-    if unit == "ratio":
-        return f"{_trimmed(value * 100, places)} %"
-    if unit == "usd":
-        return f"${value:.{places + 2}f}"
-    return f"{value:,.{max(places - 2, 0)}f} ms" if unit == "ms" else _trimmed(value, places)
-
-
-def shown_delta(delta: float, unit: Unit, places: int = 2) -> str:
-    """A difference in a sentence: points for ratios."""
-    return f"{_trimmed(delta * 100, places)} points" if unit == "ratio" else shown(delta, unit, places)
-
-
-def shown_apart(value: float, limit: float, unit: Unit, form: Shown = shown) -> tuple[str, str]:
-    """Both in a sentence, with as many decimals as it takes to see which one is larger."""
-    texts = [(form(value, unit, places), form(limit, unit, places)) for places in range(2, 10)]
-    return next((pair for pair in texts if pair[0] != pair[1]), texts[0])
 
 
 def moved(before: float | None, now: float | None, unit: Unit) -> str:
     """`94.6 % → 86.5 %`."""
-    return " → ".join(shown(side, unit) if side is not None else "n/a" for side in (before, now))
+    sides = [side for side in (before, now) if side is not None]
+    return " → ".join(NOT_AVAILABLE if side is None else format_number(side, unit, sides) for side in (before, now))
 
 
-def between(low: float, high: float, unit: Unit) -> str:
-    """An interval of a difference: `−12.3 to +1.5 points`."""
-    return f"{_signed(low, unit)} to {_signed(high, unit)}" + (" points" if unit == "ratio" else "")
-
-
-def _signed(value: float, unit: Unit) -> str:
-    text = _trimmed(abs(value) * 100, 1) if unit == "ratio" else shown(abs(value), unit)
-    return f"{MINUS if value < 0 else '+'}{text}"
-
-
-def _trimmed(value: float, places: int) -> str:
-    text = f"{value:,.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+def share(count: int, of: int, limit: float) -> str:
+    """`6.0 %`, with as many decimals as it takes to tell it from a limit."""
+    return format_number(count / of, "ratio", [limit])
 
 
 def chance(p: float) -> str:
