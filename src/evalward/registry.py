@@ -36,6 +36,11 @@ _OURS: Mapping[str, Mapping[str, str]] = {
 }
 
 
+def ours(group: str) -> Mapping[str, str]:
+    """Name → `module:attribute` of our own parts of a group; asks nothing of the distributions that are installed."""
+    return _OURS[group]
+
+
 @cache
 def installed(group: str) -> Mapping[str, str]:
     """Name → `module:attribute` of every part of a group; ours first, and no other takes one of our names."""

@@ -14,9 +14,9 @@ import yaml
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
-from evalward.records.scenario import ScenarioDetails
 from evalward.suites.base import Prepared, TrialOutcome
 from evalward.suites.scenario import SCENARIO
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.targets import make_evaluated
 from evalward.targets.base import Evaluated
 from support.model_server import KEY, ModelServer

@@ -20,7 +20,7 @@ from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Judgement, Verdict
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 
 STEADY, SHAKY = 0.99, (0.55, 0.75, 0.9)
 RULES = (Rule(metric="pass_rate", max_drop=0.02), Rule(metric="tool_call_success_rate", max_drop=0.05))
@@ -123,7 +123,7 @@ def simulate(world: World, seed: int) -> Decided:
         sides.append(_Sides(f"anthropic/model-{number}", shifted(now, today), shifted(before, today)))
         planned = _trials(past, shifted(before, then), world.baseline_trials)
         old.append(_run(planned, world.baseline_trials, sides[-1].target))
-    baseline = make_baseline(report(*old), "old.json", None, MEASURES)
+    baseline = make_baseline(report(*old), "old.json", None, KINDS)
     policy = Policy(rules=list(world.rules), confirm=world.confirm)
     return _Check(world, chance, past, sides).decide(baseline, policy)
 
@@ -156,9 +156,9 @@ class _Check:
         world = self.world
         planned = [self._broken(each, _trials(self.chance, each.head, world.trials)) for each in self.sides]
         runs = [_run(of, world.trials, each.target) for of, each in zip(planned, self.sides, strict=True)]
-        retries = {retry.target: retry for retry in to_confirm(compare(report(*runs), baseline, MEASURES), policy, {})}
+        retries = {retry.target: retry for retry in to_confirm(compare(report(*runs), baseline, KINDS), policy, {})}
         runs = [self._confirmed(*each, retries) for each in zip(runs, self.sides, strict=True)]
-        both = {retry.target: retry for retry in to_settle(report(*runs), baseline, policy, {}, MEASURES)}
+        both = {retry.target: retry for retry in to_settle(report(*runs), baseline, policy, {}, KINDS)}
         runs = [self._settled(*each, both) for each in zip(runs, self.sides, strict=True)]
         spent = sum(len(run.cases) + len(run.confirmation) for run in runs) + 2 * sum(r.total for r in both.values())
         return Decided(judge_report(report(*runs), baseline, policy), spent)

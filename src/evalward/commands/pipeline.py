@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalward.decide.anchor import Anchor, anchored
-from evalward.decide.compare import Measure, compare
+from evalward.decide.compare import compare
 from evalward.decide.confirm import Retry, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
@@ -43,7 +43,7 @@ def retries_of(report: Report, judging: Judging) -> list[Retry]:
     """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of both
     sides.
     """
-    known, defaults = measures(report), default_rules(report)
+    known, defaults = kinds_of(report), default_rules(report)
     baseline = judged_against(report, judging.baseline, judging.policy.with_base, known)
     confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
     again = [] if confirmed else to_confirm(compare(report, baseline, known), judging.policy, defaults)
@@ -73,20 +73,15 @@ def _remeasured_run(run: Run, file: str) -> Run:
     return run.model_copy(update={"metrics": measurement.metrics, "categories": measurement.categories})
 
 
-def _kinds_of(report: Report) -> dict[str, Kind]:
-    """The kinds that a report has runs of, as far as this version knows them: no other is loaded."""
-    names = dict.fromkeys(run.kind for run in report.runs if run.kind in kinds())
+def kinds_of(*reports: Report) -> Mapping[str, Kind]:
+    """The kinds that reports have runs of, as far as they are installed: no other is loaded."""
+    names = dict.fromkeys(run.kind for report in reports for run in report.runs if run.kind in kinds())
     return {name: kind_named(name) for name in names}
-
-
-def measures(report: Report) -> Mapping[str, Measure]:
-    """For each kind of the report, the function that computes its metrics."""
-    return {name: kind.measure for name, kind in _kinds_of(report).items()}
 
 
 def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
     """For each kind of the report, its own rules."""
-    return {name: kind.default_rules for name, kind in _kinds_of(report).items()}
+    return {name: kind.default_rules for name, kind in kinds_of(report).items()}
 
 
 def judge_report(
@@ -101,9 +96,9 @@ def judge_report(
 
     Suites that the policy compares with the base are compared with what the report has of it, whatever the baseline.
     """
-    baseline = judged_against(report, baseline, policy.with_base, measures(report))
+    baseline = judged_against(report, baseline, policy.with_base, kinds_of(report))
     comparison, verdict = _decided(report, baseline, policy, history)
-    worst = worst_case(report, baseline, measures(report))
+    worst = worst_case(report, baseline, kinds_of(report))
     if worst is not None:
         verdict = with_worst_case(verdict, _decided(worst.report, baseline, policy, history)[1], worst)
     if policy.with_base:
@@ -115,11 +110,11 @@ def judge_report(
 def _decided(
     report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry]
 ) -> tuple[Comparison, Verdict]:
-    known = measures(report)
+    known = kinds_of(report)
     samples = gather(report, baseline, known)
     comparison = with_base_named(compare(report, baseline, known), report, policy.with_base)
     comparison = with_staleness(comparison, report, committed_only(baseline, policy.with_base))
-    comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
+    comparison = with_timings(with_standing(comparison, baseline, history), report, baseline, known)
     return comparison, judge(comparison, policy, default_rules(report), samples)
 
 

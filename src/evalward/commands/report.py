@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalward.commands.compare import Format
 from evalward.commands.files import emit, read_report
-from evalward.commands.pipeline import dump_report, measures
+from evalward.commands.pipeline import dump_report, kinds_of
 from evalward.commands.world import World
 from evalward.decide.compare import compare
 from evalward.records.problem import wrong
@@ -31,12 +31,13 @@ def show_reports(world: World, files: Sequence[Path], form: Format, output: Path
     if form == "junit":
         if len(reports) > 1:
             raise wrong(str(files[1]), "--format junit takes one report", "Use markdown, terminal or json for several.")
-        emit(world, junit(compare(reports[0], None, measures(reports[0]))), output)
+        emit(world, junit(compare(reports[0], None, kinds_of(reports[0]))), output)
         return EXIT_OK
     if form == "markdown":
-        emit(world, report_markdown(reports, findings), output)
+        emit(world, report_markdown(reports, kinds_of(*reports), findings), output)
         return EXIT_OK
     colour = output is None and world.colour(world.out)
-    text = report_text(reports, colour=colour, width=world.width, verbose=verbose, findings=findings)
+    known = kinds_of(*reports)
+    text = report_text(reports, known, colour=colour, width=world.width, verbose=verbose, findings=findings)
     emit(world, text, output)
     return EXIT_OK

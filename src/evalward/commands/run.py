@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.pipeline import kinds_of
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.engine.selection import Selection
@@ -42,10 +43,11 @@ def run(world: World, options: RunOptions) -> int:
         services = services_of(world, loaded, options.output, clear=None if options.resume else ())
         report = measured(runner, MeasureOrder(chosen=chosen_of(selection), resume=options.resume), services)
     colour = world.colour(world.err)
-    world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
+    known = kinds_of(report)
+    world.say(report_text([report], known, colour=colour, width=world.width, verbose=options.verbose))
     if services.unwritten is not None:
         raise services.unwritten
-    services.output.write(REPORT_MARKDOWN, report_markdown([report]))
+    services.output.write(REPORT_MARKDOWN, report_markdown([report], known))
     world.say(f"Report: {options.output / REPORT_FILE}, {options.output / REPORT_MARKDOWN}")
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):

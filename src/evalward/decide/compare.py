@@ -1,7 +1,7 @@
 """Report against baseline: metric by metric, category by category, case by case.
 
 Only cases of equal definition are compared. Metrics of both sides are computed anew over exactly these cases, by the
-`measures` that the caller gives (one function per kind), so that added, removed and changed cases can't move a rate.
+`kinds` that the caller gives, so that added, removed and changed cases can't move a rate.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from functools import cached_property
 from evalward.decide.balance import balanced
 from evalward.decide.beside import Aside, Seen, asides, side_by_side
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
+from evalward.decide.kinds import NO_EVIDENCE, NOTHING, UNKNOWN, CaseEvidence, ComparedKind, Kinds
 from evalward.decide.percase import per_case
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.decide.succession import Pair, align, sort_of
-from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import (
     CaseChange,
     CaseChangeKind,
@@ -32,16 +33,11 @@ from evalward.records.evidence import Confirmation
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.report import Partial, Report, Run
-from evalward.records.result import BashDetails, CommandDetails, Result, Status
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.scenario_line import scenario_lines
+from evalward.records.result import Result, Status
 from evalward.records.succession import Replacement
 
-Measure = Callable[[Sequence[Result]], Measurement]
-NOTHING = Measurement(metrics={}, categories={})
 
-
-def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Comparison:
+def compare(report: Report, baseline: Baseline | None, kinds: Kinds) -> Comparison:
     """All runs of both sides: first the report's in its order, then those that only the baseline has.
 
     With a partial report, only the part of either side that its selection covers is looked at.
@@ -57,7 +53,7 @@ def compare(report: Report, baseline: Baseline | None, measures: Mapping[str, Me
         interrupted=report.interrupted,
         warnings=[*report.warnings, *aligned.notes],
         guidance=report.guidance,
-        runs=[_compare_run(pair, report.partial, measures) for pair in chosen]
+        runs=[_compare_run(pair, report.partial, kinds) for pair in chosen]
         + [_missing_run(run, report.partial) for run in gone],
     )
 
@@ -150,15 +146,14 @@ def _fresh(results: Sequence[Result], stand_in: Result | None) -> list[Result]:
     return [result for result in results if result is not stand_in]
 
 
-def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Measure]) -> RunComparison:
+def _compare_run(pair: Pair, partial: Partial | None, kinds: Kinds) -> RunComparison:
     run, base = pair.run, pair.base
     sides = sides_of(run, base, partial)
     comparable = sides.comparable
-    measure = measures.get(run.kind, _no_measure)
-    before = balanced([sides.before[case_id].results() for case_id in comparable], measure)
-    now = balanced([sides.now[case_id] for case_id in comparable], measure)
-    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
-    replayed = [details for details in replayed if details.replayed]
+    kind = kinds.get(run.kind, UNKNOWN)
+    before = balanced([sides.before[case_id].results() for case_id in comparable], kind.measure)
+    now = balanced([sides.now[case_id] for case_id in comparable], kind.measure)
+    replayed = [told for told in map(kind.evidence, run.cases) if told.replayed]
     again = _again(run)
     return RunComparison(
         suite=run.suite,
@@ -176,14 +171,14 @@ def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Mea
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
         replayed=len(replayed),
-        diverged=sum(not isinstance(d, CommandDetails) and d.diverged_at is not None for d in replayed),
+        diverged=sum(told.diverged for told in replayed),
         not_measured=run.not_measured,
         added=base is None,
-        replaced=_replacement(pair, sides),
+        replaced=_replacement(pair, sides, kind),
         subject=subject_changes(base.subject, run.subject) if base else [],
-        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, measure)),
-        categories=category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
-        cases=_with_old_names(_case_changes(sides), pair) if base else _first_seen(sides),
+        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, kind.measure)),
+        categories=category_changes(before if comparable else NOTHING, now, _gone(sides, kind.measure)),
+        cases=_with_old_names(_case_changes(sides, kind), pair) if base else _first_seen(sides, kind),
         confirmation=_confirmation(run, sides),
         beside=side_by_side(run, _seen(sides)),
         again=len(again),
@@ -191,7 +186,7 @@ def _compare_run(pair: Pair, partial: Partial | None, measures: Mapping[str, Mea
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
-        scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
+        sections=kind.sections(run, base),
     )
 
 
@@ -201,7 +196,7 @@ def _with_old_names(cases: Sequence[CaseChange], pair: Pair) -> list[CaseChange]
     ]
 
 
-def _replacement(pair: Pair, sides: Sides) -> Replacement | None:
+def _replacement(pair: Pair, sides: Sides, kind: ComparedKind) -> Replacement | None:
     """Whom the run is compared with instead of itself, and what both come to over the comparable cases."""
     if pair.old is None:
         return None
@@ -211,12 +206,12 @@ def _replacement(pair: Pair, sides: Sides) -> Replacement | None:
         target=pair.old.target,
         sort=sort_of(pair.old.target),
         named=pair.named,
-        before=per_case([sides.before[case].results() for case in ids]),
-        now=per_case([sides.now[case] for case in ids]),
+        before=per_case([sides.before[case].results() for case in ids], kind),
+        now=per_case([sides.now[case] for case in ids], kind),
     )
 
 
-def _whole(run: Run, sides: Sides, measure: Measure) -> Mapping[str, Metric]:
+def _whole(run: Run, sides: Sides, measure: Callable[[Sequence[Result]], Measurement]) -> Mapping[str, Metric]:
     """The run's own metrics, over all its cases; measured anew where fresh trials stand for planned ones."""
     if not sides.stand_ins:
         return run.metrics
@@ -296,10 +291,6 @@ def _unjudged(result: Result) -> bool:
     return result.status is Status.ERROR and result.reason == JUDGE_ERROR
 
 
-def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know
-    return NOTHING
-
-
 def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
     grouped: dict[str, list[Result]] = defaultdict(list)
     for result in results:
@@ -307,31 +298,32 @@ def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
     return grouped
 
 
-def _gone(sides: Sides, measure: Measure) -> Mapping[str, CategorySummary]:
+def _gone(sides: Sides, measure: Callable[[Sequence[Result]], Measurement]) -> Mapping[str, CategorySummary]:
     """The baseline's categories that no case of the report has."""
     there = {result.category for results in sides.now.values() for result in results}
     cases = [case for case in sides.before.values() if case.category not in there]
     return measure([trial for case in cases for trial in case.results()]).categories
 
 
-def _case_changes(sides: Sides) -> list[CaseChange]:
+def _case_changes(sides: Sides, kind: ComparedKind) -> list[CaseChange]:
     ids = sorted({*sides.before, *sides.now})
-    changes = [_case_change(case_id, sides.before.get(case_id), sides.now.get(case_id, ())) for case_id in ids]
+    changes = [_case_change(case_id, sides.before.get(case_id), sides.now.get(case_id, ()), kind) for case_id in ids]
     return [
         change.model_copy(update={"fresh": Tally.of(sides.fresh[change.id])}) if change.id in sides.fresh else change
         for change in changes
     ]
 
 
-def _first_seen(sides: Sides) -> list[CaseChange]:
-    return [_case_change(case_id, None, sides.now[case_id]) for case_id in sorted(sides.now)]
+def _first_seen(sides: Sides, kind: ComparedKind) -> list[CaseChange]:
+    return [_case_change(case_id, None, sides.now[case_id], kind) for case_id in sorted(sides.now)]
 
 
-def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Result]) -> CaseChange:
+def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Result], kind: ComparedKind) -> CaseChange:
     before, now = base.tally if base else None, Tally.of(results)
     category = results[0].category if results else base.category if base else ""
     shown = _worst(results)
-    command, stderr = _blamed(shown)
+    told = [kind.evidence(result) for result in results]
+    blamed = NO_EVIDENCE if shown is None else kind.evidence(shown)
     return CaseChange(
         id=case_id,
         category=category,
@@ -339,48 +331,31 @@ def _case_change(case_id: str, base: BaselineCase | None, results: Sequence[Resu
         before=before,
         now=now,
         checks=[check for check in shown.checks if not check.passed] if shown else [],
-        command=command,
-        stderr=stderr,
+        command=blamed.command,
+        stderr=blamed.stderr,
         note=_note(results, shown),
         skipped=now is None and any(result.status is Status.SKIPPED for result in results),
         unjudged=now is None and any(_unjudged(result) for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
-        wrong=_wrong_answer(results),
-        allows=sorted(_allowances(results) - _allowances(base.trials if base else ())),
+        wrong=_wrong_answer(told),
+        allows=_new_allowances(told, base, kind),
     )
 
 
-def _allowances(trials: Iterable[Result | BaselineTrial]) -> set[str]:
-    """The rules of the safety validator that a `command` case lets its answers break."""
-    return {rule for trial in trials if isinstance(trial.details, CommandDetails) for rule in trial.details.allow}
+def _new_allowances(told: Sequence[CaseEvidence], base: BaselineCase | None, kind: ComparedKind) -> list[str]:
+    """The safety rules that the case lets its answers break, and in the baseline did not."""
+    now = {rule for each in told for rule in each.allowances}
+    if now and base is not None:
+        now -= {rule for each in map(kind.evidence, base.results()) for rule in each.allowances}
+    return sorted(now)
 
 
-def _blamed(shown: Result | None) -> tuple[str | None, str | None]:
-    """The command to look at first, and what was said to it."""
-    if shown is not None and isinstance(shown.details, BashDetails):
-        return shown.details.failing_command, shown.details.failing_stderr
-    if shown is not None and isinstance(shown.details, ScenarioDetails) and shown.details.interaction.failed:
-        last = shown.details.interaction.failed[-1]
-        return last.command, last.said or None
-    return None, None
-
-
-def _wrong_answer(results: Sequence[Result]) -> WrongAnswer | None:
-    """What a `command` case was answered wrongly; an unsafe answer of one trial before a wrong one of another."""
-    answers = [(result, result.details) for result in results if isinstance(result.details, CommandDetails)]
-    unsafe = next(((result, details) for result, details in answers if details.unsafe), None)
-    found = unsafe or next(((r, details) for r, details in answers if r.status is Status.FAILED), None)
-    if found is None:
-        return None
-    result, details = found
-    return WrongAnswer(
-        expected=details.expected,
-        actual=details.answer,
-        why=result.message or (result.reason or "").replace("_", " "),
-        risk=details.risk if details.unsafe else None,
-        findings=details.rule_findings if details.unsafe else [],
-    )
+def _wrong_answer(told: Sequence[CaseEvidence]) -> WrongAnswer | None:
+    """What was answered wrongly; an unsafe answer of one trial before a wrong one of another."""
+    unsafe = next((each for each in told if each.unsafe), None)
+    found = unsafe or next((each for each in told if each.wrong is not None), None)
+    return found.wrong if found else None
 
 
 def _change(
@@ -421,7 +396,7 @@ def _note(results: Sequence[Result], shown: Result | None) -> str | None:
 
 def _missing_run(run: BaselineRun, partial: Partial | None) -> RunComparison:
     known = sorted(_cases_of(run, partial), key=lambda case: case.id)
-    cases = [_case_change(case.id, case, ()) for case in known]
+    cases = [_case_change(case.id, case, (), UNKNOWN) for case in known]
     metrics = [
         MetricChange(id=name, before=metric, now=None, whole=None, delta=None, better=metric.better)
         for name, metric in run.metrics.items()

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.beside import rate_of
-from evalward.decide.compare import Measure, compare
+from evalward.decide.compare import compare
 from evalward.decide.confirm import Retry, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
 from evalward.decide.evidence import beyond
+from evalward.decide.kinds import Kinds
 from evalward.decide.rules import judged, rules_of_run
 from evalward.decide.samples import gather
 from evalward.records.baseline import Baseline
@@ -30,7 +31,7 @@ def to_settle(
     baseline: Baseline | None,
     policy: Policy,
     defaults: Mapping[str, Sequence[Rule]],
-    measures: Mapping[str, Measure],
+    kinds: Kinds,
 ) -> list[Retry]:
     """What to measure of both sides, after the confirm stage: trials per case and side, each `Retry` being `beside`.
 
@@ -40,7 +41,7 @@ def to_settle(
     confirm = policy.confirm
     if confirm is None or confirm.base == "off" or report.interrupted:
         return []
-    comparison, samples = compare(report, baseline, measures), gather(report, baseline, measures)
+    comparison, samples = compare(report, baseline, kinds), gather(report, baseline, kinds)
     settled = {(run.suite, run.target) for run in report.runs if run.beside is not None}
     applied = [
         each

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from evalward.decide.compare import Measure, Sides, failing, find_runs, sides_of, unusable
+from evalward.decide.compare import Sides, failing, find_runs, sides_of, unusable
+from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds
 from evalward.decide.portions import Portion, portion_of
 from evalward.records.baseline import Baseline
 from evalward.records.metric import EPSILON, Better, Metric, Unit
 from evalward.records.report import Report, Run
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import Result, Status
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,12 @@ class Trials:
     """One case's valid trials on one side. They are measured one by one when a test first asks for it."""
 
     results: Sequence[Result]
-    measure: Measure
+    kind: ComparedKind
 
     @cached_property
     def each(self) -> Sequence[Mapping[str, Metric]]:
         """Every trial's own metrics, by id."""
-        return [self.measure([result]).metrics for result in self.results]
+        return [self.kind.measure([result]).metrics for result in self.results]
 
 
 @dataclass(frozen=True)
@@ -140,34 +141,34 @@ Samples = Mapping[tuple[str, str], RunSamples]
 """By suite and target. Runs that need no statistics have none: the difference of a deterministic target is one."""
 
 
-def gather(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Samples:
+def gather(report: Report, baseline: Baseline | None, kinds: Kinds) -> Samples:
     """The samples of all random runs that the baseline knows."""
     found: dict[tuple[str, str], RunSamples] = {}
     for run, base in find_runs(report, baseline):
-        if base is not None and is_random(run) and run.kind in measures:
+        kind = kinds.get(run.kind, UNKNOWN)
+        if base is not None and is_random(run, kind) and run.kind in kinds:
             sides = sides_of(run, base, report.partial)
-            found[run.suite, run.target] = _samples(run, sides, measures[run.kind])
+            found[run.suite, run.target] = _samples(run, sides, kind)
     return found
 
 
-def is_random(run: Run) -> bool:
+def is_random(run: Run, kind: ComparedKind) -> bool:
     """True where equal input can give other results: a target that says so, or a replay whose two executions differ."""
-    return run.random or not all(_same_twice(result) for result in run.cases)
+    return run.random or not all(kind.evidence(result).deterministic for result in run.cases)
 
 
-def _same_twice(result: Result) -> bool:
-    return not (isinstance(result.details, BashDetails) and result.details.deterministic is False)
-
-
-def _steady(run: Run, sides: Sides) -> frozenset[str]:
+def _steady(run: Run, sides: Sides, kind: ComparedKind) -> frozenset[str]:
     """Cases in which chance has no part: a replay's whose executions are equal, now and in the baseline."""
     if run.random:
         return frozenset()
-    ids = sides.comparable
-    return frozenset(case for case in ids if all(map(_same_twice, [*sides.now[case], *sides.before[case].results()])))
+
+    def is_steady(case: str) -> bool:
+        return all(kind.evidence(each).deterministic for each in (*sides.now[case], *sides.before[case].results()))
+
+    return frozenset(filter(is_steady, sides.comparable))
 
 
-def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
+def _samples(run: Run, sides: Sides, kind: ComparedKind) -> RunSamples:
     pairs: dict[str, list[Pair]] = {}
     kinds: dict[str, Metric] = {}
     ids = sides.comparable
@@ -175,7 +176,7 @@ def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
         aside = sides.aside.get(case_id)
         seen = (sides.before[case_id].results(), sides.now[case_id], sides.fresh.get(case_id, ()))
         sides_now = (aside.base, aside.head) if aside else ((), ())
-        found = [_observe([r for r in results if r.valid], measure, kinds) for results in (*seen, *sides_now)]
+        found = [_observe([r for r in results if r.valid], kind, kinds) for results in (*seen, *sides_now)]
         before, now, fresh, again, head = found
         failed = any(r.status is Status.FAILED for r in sides.now[case_id])
         for metric in before.keys() & now.keys():
@@ -187,7 +188,7 @@ def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
     tried = frozenset(case for case in known if any(r.valid for r in sides.fresh.get(case, ())))
     confirmed = tried if unusable(run, sides) is None else frozenset()
     settled = known.intersection(sides.aside)
-    return RunSamples(samples, confirmed, settled, _open(run, sides, settled or confirmed), _steady(run, sides))
+    return RunSamples(samples, confirmed, settled, _open(run, sides, settled or confirmed), _steady(run, sides, kind))
 
 
 def _open(run: Run, sides: Sides, tried: frozenset[str]) -> frozenset[str]:
@@ -202,11 +203,11 @@ def _open(run: Run, sides: Sides, tried: frozenset[str]) -> frozenset[str]:
     return frozenset(asked.intersection(sides.comparable)) - tried
 
 
-def _observe(results: Sequence[Result], measure: Measure, kinds: dict[str, Metric]) -> dict[str, Observed]:
+def _observe(results: Sequence[Result], kind: ComparedKind, kinds: dict[str, Metric]) -> dict[str, Observed]:
     if not results:
         return {}
-    trials, seen = Trials(results, measure), dict[str, Observed]()
-    for name, metric in measure(results).metrics.items():
+    trials, seen = Trials(results, kind), dict[str, Observed]()
+    for name, metric in kind.measure(results).metrics.items():
         if metric.value is not None and abs(metric.value) < 1 / EPSILON**2:
             kinds.setdefault(name, metric)
             seen[name] = Observed(trials, metric.value, metric.numerator, metric.denominator)

@@ -6,9 +6,9 @@ Where the base could not be measured, nothing was compared: that is inconclusive
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from evalward.decide.compare import NOTHING, Measure
+from evalward.decide.kinds import UNKNOWN, Kinds
 from evalward.decide.sentences import some_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, baseline_trial
 from evalward.records.comparison import BaseNow, Comparison
@@ -31,14 +31,14 @@ _NO_BASE = "this report holds no measurement of the base"
 
 
 def judged_against(
-    report: Report, committed: Baseline | None, suites: Collection[str], measures: Mapping[str, Measure]
+    report: Report, committed: Baseline | None, suites: Collection[str], kinds: Kinds
 ) -> Baseline | None:
     """The baseline that judges a report: the committed one, but of `suites` what was measured of the base now."""
     if not suites:
         return committed
     kept = [run for run in committed.runs if run.suite not in suites] if committed else []
     found = report.base or MeasuredBase()
-    made = [_baseline_run(run, measures) for run in found.runs if run.suite in suites]
+    made = [_baseline_run(run, kinds) for run in found.runs if run.suite in suites]
     if not made and committed is None:
         return None
     provenance = committed.provenance if committed else _provenance(report, found)
@@ -49,12 +49,11 @@ def _provenance(report: Report, found: MeasuredBase) -> BaselineProvenance:
     return BaselineProvenance(created_at=report.created_at, commit=found.commit, evalward=report.tool.version)
 
 
-def _baseline_run(run: Run, measures: Mapping[str, Measure]) -> BaselineRun:
+def _baseline_run(run: Run, kinds: Kinds) -> BaselineRun:
     by_case: dict[str, list[Result]] = defaultdict(list)
     for result in run.cases:
         by_case[result.id].append(result)
-    measure = measures.get(run.kind)
-    measurement = measure([result for result in run.cases if result.valid]) if measure else NOTHING
+    measurement = kinds.get(run.kind, UNKNOWN).measure([result for result in run.cases if result.valid])
     return BaselineRun(
         suite=run.suite,
         kind=run.kind,

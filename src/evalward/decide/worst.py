@@ -7,17 +7,16 @@ difference, the gate can't say "pass". What a provider did before an agent was a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evalward.decide.compare import Measure, find_runs
+from evalward.decide.compare import find_runs
+from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.report import Report, Run
-from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Details, OtherDetails, Result, Status
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Usage
 from evalward.records.verdict import OUTCOMES, Outcome, Reason, Verdict
 
@@ -49,7 +48,7 @@ class WorstCase:
     runs: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
-def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> WorstCase | None:
+def worst_case(report: Report, baseline: Baseline | None, kinds: Kinds) -> WorstCase | None:
     """The report in the worst case, `None` where no error may hide a failure."""
     broken = {
         id(run): [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
@@ -58,7 +57,7 @@ def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str,
     found = [result for results in broken.values() for result in results]
     if not found:
         return None
-    runs = [_failed_run(run, base, measures) if broken[id(run)] else run for run, base in find_runs(report, baseline)]
+    runs = [_failed_run(run, base, kinds) if broken[id(run)] else run for run, base in find_runs(report, baseline)]
     return WorstCase(
         report.model_copy(update={"runs": runs}),
         len(found),
@@ -72,16 +71,16 @@ def _head(run: Run) -> Sequence[Result]:
     return run.beside.head if run.beside is not None else ()
 
 
-def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measure]) -> Run:
+def _failed_run(run: Run, base: BaselineRun | None, kinds: Kinds) -> Run:
     """The run with its suspicious errors as failures, measured anew."""
-    alike = _Alike(run, base)
+    kind = kinds.get(run.kind, UNKNOWN)
+    alike = _Alike(run, base, kind)
     cases, fresh = (_worst_of(of, alike) for of in (run.cases, run.confirmation))
     update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
     if run.beside is not None:
         update["beside"] = run.beside.model_copy(update={"head": _worst_of(run.beside.head, alike)})
-    measure = measures.get(run.kind)
-    if measure is not None:
-        measured = measure(cases)
+    if run.kind in kinds:
+        measured = kind.measure(cases)
         update |= {"metrics": measured.metrics, "categories": measured.categories}
     return run.model_copy(update=update)
 
@@ -93,7 +92,8 @@ def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:
 class _Alike:
     """Valid trials, now or before, that tell what a trial of a case weighs and uses."""
 
-    def __init__(self, run: Run, base: BaselineRun | None) -> None:
+    def __init__(self, run: Run, base: BaselineRun | None, kind: ComparedKind) -> None:
+        self.kind = kind
         before = [result for case in base.cases for result in case.results()] if base else []
         self._known: dict[str, Result] = {}
         for result in (*run.cases, *before):
@@ -114,7 +114,7 @@ def _failed(result: Result, alike: _Alike) -> Result:
             "max_score": like.max_score,
             "usage": _known(result.usage, like.usage),
             "duration_ms": result.duration_ms or like.duration_ms,
-            "details": _failing(like.details),
+            "details": alike.kind.as_failed(like.details),
         }
     return result.model_copy(update=update)
 
@@ -122,37 +122,6 @@ def _failed(result: Result, alike: _Alike) -> Result:
 def _known(usage: Usage, like: Usage) -> Usage:
     told = {name: value for name, value in usage.model_dump().items() if value is not None}
     return like.model_copy(update=told)
-
-
-def _failing(details: Details) -> Details:
-    """Details with the outcome of a failure; everything else is its like's."""
-    match details:
-        case ScenarioDetails():
-            return _failing_scenario(details)
-        case CommandDetails():
-            answer = {"behaviour": None if details.behaviour is None else False, "unsafe": False, "answer": None}
-            return details.model_copy(update=answer)
-        case SpeedupDetails():
-            slow = [benchmark.model_copy(update={"agent": 1.0}) for benchmark in details.benchmarks]
-            return details.model_copy(update={"benchmarks": slow, "pytest_failed": True, "resolved": False})
-        case BashDetails():
-            return details.model_copy(update={"natural_stop": False, "judgements": []})
-        case OtherDetails():
-            return details
-
-
-def _failing_scenario(details: ScenarioDetails) -> ScenarioDetails:
-    judged = details.judge_score is not None
-    return details.model_copy(
-        update={
-            "gates": [gate.model_copy(update={"passed": False}) for gate in details.gates],
-            "gates_passed": 0,
-            "completed": False,
-            "judge_score": 0.0 if judged else None,
-            "judge_passed": False if judged else None,
-            "composite_score": None if details.composite_score is None else 0.0,
-        }
-    )
 
 
 # --- the verdict ----------------------------------------------------------------------------------------------------

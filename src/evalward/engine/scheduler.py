@@ -17,7 +17,6 @@ from evalward.records.base import digest, why_of
 from evalward.records.case import Case
 from evalward.records.report import Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace, Usage
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
@@ -266,10 +265,7 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state
     except OSError as error:  # files for people: no run ends for want of them
         state.warnings.append(f"the artifacts of {result.id} (trial {result.trial}) can't be kept: {why_of(error)}")
         return outcome
-    if not isinstance(result.details, ScenarioDetails):
-        return outcome
-    details = result.details.model_copy(update={"artifacts": path})
-    return replace(outcome, result=result.model_copy(update={"details": details}))
+    return replace(outcome, result=result.model_copy(update={"details": result.details.with_artifacts(path)}))
 
 
 def _charge(usage: Usage, state: _State) -> None:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
-from evalward.decide.kinds import PerTrial
-from evalward.records.base import Record, StrictRecord
+from evalward.decide.kinds import ComparedKind, PlainKind
+from evalward.records.base import StrictRecord
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
+from evalward.records.result import Details, Result
+from evalward.records.sections import Grid
 from evalward.records.trace import Trace
 from evalward.registry import KINDS, installed, load
+from evalward.render.kinds import ShownKind, TrialText
 from evalward.targets.base import Evaluated
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class TrialBrokenError(Exception):
         super().__init__(message)
 
 
-class Kind(Protocol):
+class Kind(ComparedKind, ShownKind, Protocol):
     """One family of evaluation."""
 
     @property
@@ -86,7 +88,7 @@ class Kind(Protocol):
         ...
 
     @property
-    def details(self) -> type[Record]:
+    def details(self) -> type[Details]:
         """The record of what a result of its trials says beside status, score and usage."""
         ...
 
@@ -118,17 +120,6 @@ class Kind(Protocol):
         """Does the set tell right from wrong? Runs reference solutions and wrong answers; needs no key."""
         ...
 
-    def per_trial(self, metric: str) -> PerTrial | None:
-        """What single trials add to a metric; `None` for one that isn't made of them, or that there is not. Pure.
-
-        Over the trials of a case it comes to what `measure` gives for them.
-        """
-        ...
-
-    def measure(self, results: Sequence[Result]) -> Measurement:
-        """Metrics and category summaries of a list of results. Pure."""
-        ...
-
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show. Pure."""
         ...
@@ -136,6 +127,26 @@ class Kind(Protocol):
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
         """What several targets on one suite show together. Pure."""
         ...
+
+
+class BaseKind(PlainKind):
+    """What a kind has that says nothing else: kinds begin here, and say what is theirs."""
+
+    def summary(self, runs: Iterable[Run]) -> Grid | None:  # noqa: ARG002
+        """Nothing beyond the metrics."""
+        return None
+
+    def trial_text(self, result: Result) -> TrialText:  # noqa: ARG002
+        """Nothing beyond what every trial tells."""
+        return TrialText()
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002
+        """Nothing beyond the numbers."""
+        return []
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002
+        """Nothing beyond what each run shows."""
+        return []
 
 
 def kinds() -> Mapping[str, str]:

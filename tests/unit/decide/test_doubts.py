@@ -14,7 +14,7 @@ from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Report
 from evalward.records.verdict import Judgement, Outcome
 from support.outcomes import DROP, known, measured, outcome_of, steady, trials
-from support.results import MEASURES, result
+from support.results import KINDS, result
 
 FIVE = known(steady(37, "PPPPP"))
 BROKEN = {"c1": "F", "c2": "F"}
@@ -24,7 +24,7 @@ AGAIN = {"c1": "FFFF", "c2": "FFFF"}
 def settled(now: Report, before: Baseline | None = FIVE, *rules: Rule, **policy: Any) -> dict[str, int]:
     """What would be measured of both sides, in the only run."""
     asked = Policy(rules=list(rules or (DROP,)), **policy)
-    found = to_settle(now, before, asked, default_rules(now), MEASURES)
+    found = to_settle(now, before, asked, default_rules(now), KINDS)
     assert all(retry.beside for retry in found)
     return dict(found[0].trials) if found else {}
 

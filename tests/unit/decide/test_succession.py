@@ -16,7 +16,7 @@ from evalward.records.report import ChosenCases, Partial, Report, Run
 from evalward.records.result import Result
 from evalward.records.succession import PerCase, Predecessor
 from evalward.records.verdict import Outcome
-from support.results import MEASURES, baseline, case_change, compared, passes, report, result, run, verdict_of
+from support.results import KINDS, baseline, case_change, compared, passes, report, result, run, verdict_of
 
 OLD, NEW, THIRD = "anthropic/claude-haiku-4-5", "anthropic/claude-haiku-5", "openai/gpt-5.5"
 DROP = Rule(metric="pass_rate", max_drop=0.02)
@@ -227,7 +227,7 @@ def test_a_case_of_equal_definition_under_another_id_is_the_same_case() -> None:
 def test_the_tests_of_a_drop_see_a_renamed_case() -> None:
     before = baseline(of(OLD, [result("b", trial=n) for n in range(1, 6)]))
     now = report(of(NEW, [result("b2", "failed", definition="sha256:b")], OLD, random=True))
-    sample = gather(now, before, MEASURES)["bash-tools", NEW].metrics["pass_rate"]
+    sample = gather(now, before, KINDS)["bash-tools", NEW].metrics["pass_rate"]
     assert [(pair.id, pair.before.trials, pair.now.trials) for pair in sample.pairs] == [("b2", 5, 1)]
 
 
@@ -278,7 +278,7 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
     now = [result("a"), result("b2", "failed", definition="sha256:b")]
     renamed = run(now, suite="shell", random=True, replaces=Predecessor(suite="bash-tools"))
     measured = [Measured(report(renamed), "report.json")]
-    pooled = update_baseline(measured, before, MEASURES, pool=True).baseline.runs
+    pooled = update_baseline(measured, before, KINDS, pool=True).baseline.runs
     assert [(each.suite, [(c.id, len(c.trials)) for c in each.cases]) for each in pooled] == [
         ("shell", [("a", 2), ("b2", 2)])
     ]
@@ -287,7 +287,7 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
 def test_another_models_trials_are_not_pooled() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
     measured = [Measured(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
-    done = update_baseline(measured, before, MEASURES, pool=True)
+    done = update_baseline(measured, before, KINDS, pool=True)
     assert [len(case.trials) for case in done.baseline.runs[0].cases] == [1]
     assert "its subject changed (model)" in done.notes[0]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import Judging, judge_report, measures, retries_of
+from evalward.commands.pipeline import Judging, judge_report, kinds_of, retries_of
 from evalward.decide.baseline import update_baseline
 from evalward.decide.pooling import Measured
 from evalward.decide.with_base import judged_against
@@ -82,7 +82,7 @@ def test_committed_baseline_of_such_a_suite__decides_nothing__others_stay() -> N
         run(trials(steady(3)), target=TARGET, suite="other", random=True),
     )
     now = both(steady(3), steady(3))
-    found = judged_against(now, committed, ["suite"], measures(now))
+    found = judged_against(now, committed, ["suite"], kinds_of(now))
     assert found is not None
     tallies = {each.suite: {case.tally.passed for case in each.cases if case.tally} for each in found.runs}
     assert tallies == {"suite": {1}, "other": {1}}
@@ -92,10 +92,10 @@ def test_committed_baseline_of_such_a_suite__decides_nothing__others_stay() -> N
 def test_base_that_nobody_asked_for__is_no_baseline() -> None:
     """Whoever runs the head may hand over anything: the base counts for the suites that the policy names alone."""
     now = both(steady(3, "F"), steady(3, "F"))
-    assert judged_against(now, None, [], measures(now)) is None
-    assert judged_against(now, None, ["another"], measures(now)) is None
+    assert judged_against(now, None, [], kinds_of(now)) is None
+    assert judged_against(now, None, ["another"], kinds_of(now)) is None
     committed = baseline(run(trials(steady(3)), target=TARGET, suite="suite", random=True))
-    assert judged_against(now, committed, ["another"], measures(now)) == committed
+    assert judged_against(now, committed, ["another"], kinds_of(now)) == committed
 
 
 def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is_redefined() -> None:
@@ -156,9 +156,9 @@ def test_failed_cases_are_tried_again__on_the_word_of_the_base() -> None:
 
 def test_baseline_update__leaves_such_suites_out() -> None:
     now = report(*(run(trials(steady(3)), target=TARGET, suite=name) for name in ("suite", "other")))
-    done = update_baseline([Measured(now, "report.json")], None, measures(now), policy=POLICY)
+    done = update_baseline([Measured(now, "report.json")], None, kinds_of(now), policy=POLICY)
     assert [each.suite for each in done.baseline.runs] == ["other"]
     assert "suite: left out, as it is compared with the base commit and needs no baseline" in done.notes
     alone = report(run(trials(steady(3)), target=TARGET, suite="suite"))
     with pytest.raises(InputError, match="no suite of it has a committed baseline"):
-        update_baseline([Measured(alone, "report.json")], None, measures(alone), policy=POLICY)
+        update_baseline([Measured(alone, "report.json")], None, kinds_of(alone), policy=POLICY)

@@ -10,14 +10,14 @@ from evalward.decide.compare import compare
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.records.guidance import GuidanceComparison, GuidanceReport
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Context
 from evalward.render.guidance import build_guidance, guidance_json, guidance_markdown, guidance_text
 from evalward.render.markdown import COMMENT_LIMIT, comment, fit
 from evalward.render.terminal import judgement_text
+from evalward.suites import kind_named
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.guidance import READING
-from evalward.suites.scenario.metrics import measure
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered
@@ -78,7 +78,7 @@ def test_it_leads_the_comment_before_the_tables_of_metrics() -> None:
 
 def judged(*comparisons: GuidanceComparison) -> Judgement:
     report = scenario_report(scenario_run("agent:x", *results(0, 0))).model_copy(update={"guidance": list(comparisons)})
-    found = compare(report, None, {"scenario": measure})
+    found = compare(report, None, {"scenario": kind_named("scenario")})
     return Judgement(comparison=found, verdict=Verdict(outcome=Outcome.FAIL, headline="it got worse"))
 
 

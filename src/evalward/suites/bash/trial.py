@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from evalward.config import BashSuite, LoadedConfig, Suite
 from evalward.records.case import Case
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.result import UNREADABLE, BashDetails, CheckResult, Result, Status
+from evalward.records.result import UNREADABLE, CheckResult, Result, Status
 from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence, evaluate
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import SHOWN_COMMAND, SHOWN_STDERR, blamed_call, failures_of
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases

@@ -6,24 +6,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.config import PROVIDERS, LoadedConfig, ScenarioSuite, Suite
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, PerTrial
+from evalward.records.baseline import BaselineRun
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
-from evalward.records.scenario import ScenarioDetails
+from evalward.records.result import Details, Result
+from evalward.records.sections import Section
+from evalward.render.kinds import TrialText
 from evalward.sandbox.process import Isolation, Limits, available
-from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
 from evalward.suites.judge.who import Wanted
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.diagnose import diagnose
+from evalward.suites.scenario.evidence import as_failed, evidence
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
 from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per_trial
 from evalward.suites.scenario.prove import prove_cases
+from evalward.suites.scenario.sections import sections, trial_text
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets import REPLAY
@@ -52,7 +57,7 @@ class Equipment:
 
 
 @dataclass(frozen=True)
-class ScenarioKind:
+class ScenarioKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "scenario"
@@ -98,6 +103,22 @@ class ScenarioKind:
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's layers, pooled."""
         return measure(results)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """A table of its scenarios."""
+        return sections(run.cases)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """The specification's diagnostic patterns."""

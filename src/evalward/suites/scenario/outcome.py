@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.records.metric import EPSILON
-from evalward.records.scenario import GateResult
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import Composite
 
 GATES_FAILED = "gates_failed"
