@@ -23,6 +23,7 @@ from evalward.render.kinds import ShownKind, TrialText
 from evalward.targets.base import Evaluated
 
 if TYPE_CHECKING:
+    from evalward.decide.guidance import Reading
     from evalward.suites.judge.who import Judges, Wanted
 
 
@@ -128,6 +129,10 @@ class Kind(ComparedKind, ShownKind, Protocol):
         """What several targets on one suite show together. Pure."""
         ...
 
+    def guidance_reading(self) -> Reading | None:
+        """What its results say about the guidance that agents were given; `None` for a kind whose cases have none."""
+        ...
+
 
 class BaseKind(PlainKind):
     """What a kind has that says nothing else: kinds begin here, and say what is theirs."""
@@ -147,6 +152,10 @@ class BaseKind(PlainKind):
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002
         """Nothing beyond what each run shows."""
         return []
+
+    def guidance_reading(self) -> Reading | None:
+        """Its cases have no guidance."""
+        return None
 
 
 def kinds() -> Mapping[str, str]:

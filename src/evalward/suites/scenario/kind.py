@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from evalward.config import PROVIDERS, LoadedConfig, ScenarioSuite, Suite
 from evalward.decide.kinds import CaseEvidence, PerTrial
@@ -34,6 +35,9 @@ from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets import REPLAY
 from evalward.targets.agents.base import Agent, works
 from evalward.targets.base import Evaluated, talks
+
+if TYPE_CHECKING:
+    from evalward.decide.guidance import Reading
 
 # The specification leaves interaction without a say in the outcome and thresholds to whoever compares. The drops are
 # ours: without them a config that names no rule would protect nothing.
@@ -127,6 +131,12 @@ class ScenarioKind(BaseKind):
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
         """What several agents have in common."""
         return diagnose(runs)
+
+    def guidance_reading(self) -> Reading:
+        """What the specification's table says of a guidance."""
+        from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances needs it
+
+        return READING
 
 
 def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
