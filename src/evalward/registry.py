@@ -7,7 +7,7 @@ installed costs nothing until then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -77,9 +77,9 @@ _OURS: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def ours(group: str) -> Sequence[str]:
-    """The names of the parts of a group that come with Evalward."""
-    return tuple(_OURS[group])
+def ours(group: str) -> Mapping[str, str]:
+    """Name → `module:attribute` of our own parts of a group; asks nothing of the distributions that are installed."""
+    return _OURS[group]
 
 
 @cache

@@ -18,10 +18,10 @@ from evalward.engine.scheduler import Executed, Execution, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.result import Result, Status, Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.sandbox.process.probe import Layers, candidates, works
 from evalward.sandbox.process.workspace import Workspace
 from evalward.suites.base import TrialBrokenError
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.kind import SCENARIO
 from support.cases import Silent, task, write_suite
 from support.model_server import Fault, ModelServer, Script

@@ -10,8 +10,8 @@ import pytest
 
 from evalward.keeper.proxy.wire import WIRES
 from evalward.records.result import Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.targets.agents.driver import run_of
 from evalward.targets.agents.program import READERS
 from evalward.targets.agents.readers.common import LONGEST_LINE, MOST_LINES, Told

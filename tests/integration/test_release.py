@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalward.commands.baseline_ci import accepted_text
-from evalward.commands.pipeline import dump_report, measures
+from evalward.commands.pipeline import dump_report, kinds_of
 from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
@@ -20,9 +20,10 @@ from evalward.records.baseline import Acceptance
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
-from evalward.records.result import CommandDetails, Result, Status
+from evalward.records.result import Result, Status
 from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN
 from evalward.suites.base import kind_named
+from evalward.suites.command.details import CommandDetails
 from support.git_repo import commit, git, init
 
 CONFIG = """\
@@ -65,7 +66,7 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 def baseline(right: int, accepted: str = "") -> str:
     if not accepted:
         measured = report(right, "2026-11-20T08:00:00Z")
-        return dump_baseline(update_baseline([Measured(measured, "r.json")], None, measures(measured)).baseline)
+        return dump_baseline(update_baseline([Measured(measured, "r.json")], None, kinds_of(measured)).baseline)
     acceptance = Acceptance(
         at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
     )

@@ -14,8 +14,8 @@ import yaml
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
-from evalward.records.scenario import ScenarioDetails
 from evalward.suites.base import TrialOutcome
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.kind import SCENARIO, ScenarioPrepared
 from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.targets import make_evaluated

@@ -19,7 +19,7 @@ from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Judgement, Verdict
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 
 STEADY, SHAKY = 0.99, (0.55, 0.75, 0.9)
 RULES = (Rule(metric="pass_rate", max_drop=0.02), Rule(metric="tool_call_success_rate", max_drop=0.05))
@@ -122,7 +122,7 @@ def simulate(world: World, seed: int) -> Decided:
         sides.append(_Sides(f"anthropic/model-{number}", shifted(now, today), shifted(before, today)))
         planned = _trials(past, shifted(before, then), world.baseline_trials)
         old.append(_run(planned, world.baseline_trials, sides[-1].target))
-    baseline = make_baseline(report(*old), "old.json", None, MEASURES)
+    baseline = make_baseline(report(*old), "old.json", None, KINDS)
     policy = Policy(rules=list(world.rules), confirm=world.confirm)
     return _Check(world, chance, past, sides).decide(baseline, policy)
 

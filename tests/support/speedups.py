@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed, PytestSummary, SnapshotSummary, SpeedupDetails
 from evalward.records.trace import Usage
+from evalward.suites.speedup.details import BenchmarkSpeed, PytestSummary, SnapshotSummary, SpeedupDetails
 from evalward.suites.speedup.failure import Evidence, merge
 from evalward.suites.speedup.outcome import TaskId, make_result
 

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from evalward.decide.portions import NONE, Portion
 from evalward.records.base import Record
 from evalward.records.metric import Metric
-from evalward.records.result import BashDetails, CommandDetails, Result, Status
-from evalward.records.scenario import EvaluatorResult, Interaction, ScenarioDetails
-from evalward.records.speedup import BenchmarkSpeed, LevelAdvantage, SpeedupDetails
+from evalward.records.result import Result, Status
 from evalward.records.trace import Usage
 from evalward.suites.base import Kind, kind_named
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.judge import Reason as CommandReason
+from evalward.suites.scenario.details import EvaluatorResult, Interaction, ScenarioDetails
+from evalward.suites.speedup.details import BenchmarkSpeed, LevelAdvantage, SpeedupDetails
 from evalward.suites.speedup.outcome import Reason as SpeedupReason
 
 OF_SEVERAL = {"pass_at_*", "cost_weighted_advantage"}

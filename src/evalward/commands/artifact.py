@@ -20,7 +20,6 @@ from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
 from evalward.records.result import Result
-from evalward.records.scenario import ScenarioDetails
 from evalward.suites.across import diagnose
 from evalward.suites.base import kind_named, kinds
 
@@ -175,10 +174,7 @@ def _bounded_run(run: Run) -> None:
 
 
 def _without_path(result: Result) -> Result:
-    details = result.details
-    if isinstance(details, ScenarioDetails):
-        details = details.model_copy(update={"artifacts": None})
-    return result.model_copy(update={"trace": None, "details": details})
+    return result.model_copy(update={"trace": None, "details": result.details.with_artifacts(None)})
 
 
 def _measured(run: Run, told: list[str]) -> Run:

@@ -11,7 +11,7 @@ from typing import Literal
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import judge_report, measures, remeasured
+from evalward.commands.pipeline import judge_report, kinds_of, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.decide.baseline import (
@@ -127,7 +127,7 @@ def _made(
         if len(measured) > 1:
             raise wrong("--report", "only one report can be kept", "Use --pool for several of them.")
         return kept_baseline(measured[0], previous, options.policy).update
-    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
+    kinds = kinds_of(*(one.report for one in measured))
     return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy, spare=spare)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import Judge, judge_report, measures
+from evalward.commands.pipeline import Judge, judge_report, kinds_of
 from evalward.decide.baseline import RunName, doubted, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import Update as Made
 from evalward.decide.baseline import update_baseline as update_reports
@@ -89,7 +89,7 @@ def _made(
     if mode == "replace" and previous is not None and spare and superseded(previous, report):
         return Made(previous, None, [OLDER])
     measured = [Measured(report, "the report")]
-    return update_reports(measured, previous, measures(report), pool=mode == "pool", policy=policy, spare=spare)
+    return update_reports(measured, previous, kinds_of(report), pool=mode == "pool", policy=policy, spare=spare)
 
 
 def acceptances(baseline: Baseline) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalward.commands.pipeline import judge_report, measures
+from evalward.commands.pipeline import judge_report, kinds_of
 from evalward.decide.baseline import NO_POLICY, Moved, Update, update_baseline
 from evalward.decide.pooling import Measured
 from evalward.records.baseline import Baseline
@@ -42,7 +42,7 @@ def kept_baseline(
 
 def _kept(measured: Measured, previous: Baseline | None, policy: Policy, moved: Moved) -> Kept:
     report = measured.report
-    update = update_baseline([measured], previous, measures(report), keep=moved, policy=policy)
+    update = update_baseline([measured], previous, kinds_of(report), keep=moved, policy=policy)
     verdict = judge_report(report, update.baseline, policy).verdict
     alone = _without_the_base(report, verdict, policy)
     return Kept(update, verdict if alone is report else judge_report(alone, update.baseline, policy).verdict)

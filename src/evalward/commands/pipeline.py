@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalward.decide.anchor import Anchor, anchored
-from evalward.decide.balance import Measure
 from evalward.decide.compare import compare
 from evalward.decide.confirm import Retry, to_confirm
 from evalward.decide.doubts import to_settle
@@ -25,6 +24,7 @@ from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
+from evalward.registry import KINDS, has
 from evalward.suites.base import Kind, kind_named, kinds
 
 Judge = Callable[[Report, Baseline | None, Policy], Judgement]
@@ -119,15 +119,10 @@ def _remeasured_run(run: Run, file: str) -> Run:
     return run.model_copy(update={"metrics": measurement.metrics, "categories": measurement.categories})
 
 
-def kinds_of(report: Report) -> dict[str, Kind]:
-    """The kinds that a report has runs of, as far as this version knows them: no other is loaded."""
-    names = dict.fromkeys(run.kind for run in report.runs if run.kind in kinds())
+def kinds_of(*reports: Report) -> Mapping[str, Kind]:
+    """The kinds that reports have runs of, as far as they are installed: no other is loaded."""
+    names = dict.fromkeys(run.kind for report in reports for run in report.runs if has(KINDS, run.kind))
     return {name: kind_named(name) for name in names}
-
-
-def measures(report: Report) -> Mapping[str, Measure]:
-    """For each kind of the report, the function that computes its metrics."""
-    return {name: kind.measure for name, kind in kinds_of(report).items()}
 
 
 def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:

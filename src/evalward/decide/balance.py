@@ -15,8 +15,6 @@ from evalward.records.result import Result
 Measure = Callable[[Sequence[Result]], Measurement]
 """A kind's metrics and category summaries of a list of results."""
 
-NOTHING = Measurement(metrics={}, categories={})
-
 
 def balanced(cases: Sequence[Sequence[Result]], measure: Measure) -> Measurement:
     """What these trials, case by case, measure.

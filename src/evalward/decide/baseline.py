@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from evalward.decide.balance import Measure
+from evalward.decide.kinds import Kinds
 from evalward.decide.pooling import (
     MOST_TRIALS,
     Key,
@@ -75,19 +75,19 @@ class Update:
     spared: Sequence[str] = ()
 
 
-def make_baseline(report: Report, file: str, previous: Baseline | None, measures: Mapping[str, Measure]) -> Baseline:
+def make_baseline(report: Report, file: str, previous: Baseline | None, kinds: Kinds) -> Baseline:
     """The report's content as a baseline. `file` is the report's name for messages.
 
     Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
     previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
     """
-    return update_baseline([Measured(report, file)], previous, measures).baseline
+    return update_baseline([Measured(report, file)], previous, kinds).baseline
 
 
 def update_baseline(
     measured: Sequence[Measured],
     previous: Baseline | None,
-    measures: Mapping[str, Measure],
+    kinds: Kinds,
     *,
     pool: bool = False,
     keep: Moved | None = None,
@@ -104,7 +104,7 @@ def update_baseline(
     that nothing may replace, each with the reason: their trials are added where they can be, else the run stays as it
     was. Raises `InputError` for reports that can't be a baseline.
     """
-    whole, notes = _whole(measured, previous, measures, policy, errors=keep is not None)
+    whole, notes = _whole(measured, previous, kinds, policy, errors=keep is not None)
     fed = previous.provenance.reports if previous and (pool or spare or keep is not None) else []
     new, known = _unknown(whole, fed)
     if previous and not new:
@@ -122,7 +122,7 @@ def update_baseline(
             spared.append(run.name)
             notes.append(f"{run.name}: stays as it was: {why}, and {_not_poolable(run, before)}")
             continue
-        runs.append(_make_run(run, before, cases, measures))
+        runs.append(_make_run(run, before, cases, kinds))
         notes += told
         notes += [f"{run.name}: pooled, not replaced: {why}"] if why and cases is not None and not pool else []
     runs.sort(key=lambda run: (run.suite, run.target))
@@ -194,7 +194,7 @@ def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:
 def _whole(
     measured: Sequence[Measured],
     previous: Baseline | None,
-    measures: Mapping[str, Measure],
+    kinds: Kinds,
     policy: Policy,
     *,
     errors: bool,
@@ -209,7 +209,7 @@ def _whole(
     for one in measured:
         report, left_out = without_skipped(one.report, previous, policy)
         kept = with_baseline(report, policy)
-        found = _obstacles(kept, one.file, measures, errors=errors)
+        found = _obstacles(kept, one.file, kinds, errors=errors)
         problems += found if kept.runs or not report.runs else [_baseless(one.file)]
         whole.append(Measured(report, one.file))
         notes += left_out + baseless(report, policy)
@@ -261,11 +261,9 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
     return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
 
 
-def _make_run(
-    run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, measures: Mapping[str, Measure]
-) -> BaselineRun:
+def _make_run(run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, kinds: Kinds) -> BaselineRun:
     cases = _replaced(run, old) if pooled is None else pooled
-    measured = measures[run.kind]([trial for case in cases for trial in case.results()])
+    measured = kinds[run.kind].measure([trial for case in cases for trial in case.results()])
     most = None if pooled is None else max((len(case.trials) for case in pooled), default=run.trials)
     return baseline_run(run, cases, measured, most)
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from evalward.decide.kinds import NO_EVIDENCE, UNKNOWN, CaseEvidence, ComparedKind
 from evalward.decide.standing import NO_STANDING, Moved, Placed, standings
 from evalward.decide.succession import Pair
-from evalward.records.baseline import BaselineCase, BaselineTrial
+from evalward.records.baseline import BaselineCase
 from evalward.records.comparison import CaseChange, CaseChangeKind, Tally, WrongAnswer
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON
-from evalward.records.result import BashDetails, CommandDetails, Result, Status
-from evalward.records.scenario import ScenarioDetails
+from evalward.records.result import Result, Status
 
 
-def case_changes(pair: Pair) -> list[CaseChange]:
+def case_changes(pair: Pair, kind: ComparedKind) -> list[CaseChange]:
     """The cases of both sides, by id. Without a baseline of its own a run has new cases only."""
     sides, fresh = pair.sides, pair.sides.fresh if pair.base is not None else {}
     moved: dict[str, Moved] = {}
@@ -31,6 +31,7 @@ def case_changes(pair: Pair) -> list[CaseChange]:
             sides.now.get(case_id, ()),
             found,
             placed.get(case_id, NO_STANDING),
+            kind=kind,
             was=pair.renamed.get(case_id),
         )
         for case_id, found in moved.items()
@@ -39,7 +40,7 @@ def case_changes(pair: Pair) -> list[CaseChange]:
 
 def missing_case(case: BaselineCase) -> CaseChange:
     """A case of a run that is there no more."""
-    return _case_change(case.id, case, (), Moved("missing", case.tally), NO_STANDING)
+    return _case_change(case.id, case, (), Moved("missing", case.tally), NO_STANDING, kind=UNKNOWN)
 
 
 def unjudged(result: Result) -> bool:
@@ -54,10 +55,12 @@ def _case_change(
     moved: Moved,
     placed: Placed,
     *,
+    kind: ComparedKind,
     was: str | None = None,
 ) -> CaseChange:
     shown = _worst(results)
-    command, stderr = _blamed(shown)
+    found = [kind.evidence(result) for result in results]
+    blamed = NO_EVIDENCE if shown is None else kind.evidence(shown)
     return CaseChange(
         id=case_id,
         category=results[0].category if results else base.category if base else "",
@@ -65,53 +68,36 @@ def _case_change(
         before=moved.before,
         now=moved.now,
         checks=[check for check in shown.checks if not check.passed] if shown else [],
-        command=command,
-        stderr=stderr,
+        command=blamed.command,
+        stderr=blamed.stderr,
         note=_note(results, shown),
         skipped=moved.now is None and any(result.status is Status.SKIPPED for result in results),
         unjudged=moved.now is None and any(unjudged(result) for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
-        wrong=_wrong_answer(results),
+        wrong=_wrong_answer(found),
         was=was,
         fresh=moved.fresh,
-        allows=sorted(_allowances(results) - _allowances(base.trials if base else ())),
+        allows=_new_allowances(found, base, kind),
         p=placed.p,
         q=placed.q,
         standing=placed.standing,
     )
 
 
-def _allowances(trials: Iterable[Result | BaselineTrial]) -> set[str]:
-    """The rules of the safety validator that a `command` case lets its answers break."""
-    return {rule for trial in trials if isinstance(trial.details, CommandDetails) for rule in trial.details.allow}
+def _new_allowances(found: Sequence[CaseEvidence], base: BaselineCase | None, kind: ComparedKind) -> list[str]:
+    """The safety rules that the case lets its answers break, and in the baseline did not."""
+    now = {rule for each in found for rule in each.allowances}
+    if now and base is not None:
+        now -= {rule for each in map(kind.evidence, base.results()) for rule in each.allowances}
+    return sorted(now)
 
 
-def _blamed(shown: Result | None) -> tuple[str | None, str | None]:
-    """The command to look at first, and what was said to it."""
-    if shown is not None and isinstance(shown.details, BashDetails):
-        return shown.details.failing_command, shown.details.failing_stderr
-    if shown is not None and isinstance(shown.details, ScenarioDetails) and shown.details.interaction.failed:
-        last = shown.details.interaction.failed[-1]
-        return last.command, last.said or None
-    return None, None
-
-
-def _wrong_answer(results: Sequence[Result]) -> WrongAnswer | None:
-    """What a `command` case was answered wrongly; an unsafe answer of one trial before a wrong one of another."""
-    answers = [(result, result.details) for result in results if isinstance(result.details, CommandDetails)]
-    unsafe = next(((result, details) for result, details in answers if details.unsafe), None)
-    found = unsafe or next(((r, details) for r, details in answers if r.status is Status.FAILED), None)
-    if found is None:
-        return None
-    result, details = found
-    return WrongAnswer(
-        expected=details.expected,
-        actual=details.answer,
-        why=result.message or (result.reason or "").replace("_", " "),
-        risk=details.risk if details.unsafe else None,
-        findings=details.rule_findings if details.unsafe else [],
-    )
+def _wrong_answer(found: Sequence[CaseEvidence]) -> WrongAnswer | None:
+    """What was answered wrongly; an unsafe answer of one trial before a wrong one of another."""
+    unsafe = next((each for each in found if each.unsafe), None)
+    first = unsafe or next((each for each in found if each.wrong is not None), None)
+    return first.wrong if first else None
 
 
 def _change(

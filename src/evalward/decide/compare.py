@@ -10,18 +10,18 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from evalward.decide.balance import NOTHING, Measure, balanced
+from evalward.decide.balance import Measure, balanced
 from evalward.decide.beside import Seen, side_by_side
 from evalward.decide.cases import case_changes, missing_case, unjudged
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
-from evalward.decide.kinds import Kinds
+from evalward.decide.kinds import NOTHING, UNKNOWN, ComparedKind, Kinds
 from evalward.decide.percase import per_case
 from evalward.decide.pooling import Key, run_key
 from evalward.decide.sides import Sides, cases_of, unusable
 from evalward.decide.staleness import stale
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
 from evalward.decide.succession import Aligned, Pair, sort_of
-from evalward.decide.timings import slower_benchmarks, speeds_of, timings_of_pair
+from evalward.decide.timings import slower_benchmarks, timings_of_pair
 from evalward.decide.with_base import bases_now
 from evalward.records.baseline import BaselineRun
 from evalward.records.codes import Statement
@@ -34,11 +34,9 @@ from evalward.records.comparison import (
     Tally,
 )
 from evalward.records.evidence import Confirmation
-from evalward.records.metric import CategorySummary, Measurement, Metric
+from evalward.records.metric import CategorySummary, Metric
 from evalward.records.report import Run
-from evalward.records.result import BashDetails, CommandDetails, Result, Status
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.scenario_line import scenario_lines
+from evalward.records.result import Result, Status
 from evalward.records.succession import Replacement
 
 
@@ -77,11 +75,10 @@ def compare(
 def _compare_run(pair: Pair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunComparison:
     run, base, sides = pair.run, pair.base, pair.sides
     comparable = sides.comparable
-    measure = kinds[run.kind].measure if run.kind in kinds else _no_measure
-    before = balanced([sides.known[case_id] for case_id in comparable], measure)
-    now = balanced([sides.now[case_id] for case_id in comparable], measure)
-    replayed = [r.details for r in run.cases if isinstance(r.details, BashDetails | CommandDetails | ScenarioDetails)]
-    replayed = [details for details in replayed if details.replayed]
+    kind = kinds.get(run.kind, UNKNOWN)
+    before = balanced([sides.known[case_id] for case_id in comparable], kind.measure)
+    now = balanced([sides.now[case_id] for case_id in comparable], kind.measure)
+    replayed = [evidence for evidence in map(kind.evidence, run.cases) if evidence.replayed]
     again = _again(run)
     return RunComparison(
         suite=run.suite,
@@ -99,14 +96,14 @@ def _compare_run(pair: Pair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunC
         skipped=sum(_skipped(results) for results in sides.now.values()),
         replay=bool(replayed),
         replayed=len(replayed),
-        diverged=sum(not isinstance(d, CommandDetails) and d.diverged_at is not None for d in replayed),
+        diverged=sum(evidence.diverged for evidence in replayed),
         not_measured=run.not_measured,
         added=base is None,
-        replaced=_replacement(pair),
+        replaced=_replacement(pair, kind),
         subject=subject_changes(base.subject, run.subject) if base else [],
-        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, measure)),
-        categories=category_changes(before if comparable else NOTHING, now, _gone(sides, measure)),
-        cases=case_changes(pair),
+        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, kind.measure)),
+        categories=category_changes(before if comparable else NOTHING, now, _gone(sides, kind.measure)),
+        cases=case_changes(pair, kind),
         confirmation=_confirmation(run, sides),
         beside=side_by_side(run, _seen(sides)),
         again=len(again),
@@ -114,14 +111,13 @@ def _compare_run(pair: Pair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunC
         pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
         pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
         findings=run.findings,
-        scenarios=scenario_lines(run.cases) if run.kind == "scenario" else [],
-        timings=timings_of_pair(pair),
-        speeds=speeds_of(run, base) if run.kind == "speedup" else [],
+        sections=kind.sections(run, base),
+        timings=timings_of_pair(pair, kind),
         base_now=bases.get(run_key(run)),
     )
 
 
-def _replacement(pair: Pair) -> Replacement | None:
+def _replacement(pair: Pair, kind: ComparedKind) -> Replacement | None:
     """Whom the run is compared with instead of itself, and what both come to over the comparable cases."""
     if pair.old is None:
         return None
@@ -131,8 +127,8 @@ def _replacement(pair: Pair) -> Replacement | None:
         target=pair.old.target,
         sort=sort_of(pair.old.target),
         named=pair.named,
-        before=per_case([sides.known[case] for case in sides.comparable]),
-        now=per_case([sides.now[case] for case in sides.comparable]),
+        before=per_case([sides.known[case] for case in sides.comparable], kind),
+        now=per_case([sides.now[case] for case in sides.comparable], kind),
     )
 
 
@@ -192,10 +188,6 @@ def _errors(run: Run) -> int:
     """Trials that broke, and trials that were planned and left no result at all."""
     broken = sum(result.status is Status.ERROR for result in run.cases)
     return broken + max(0, run.planned - len(run.cases))
-
-
-def _no_measure(results: Sequence[Result]) -> Measurement:  # noqa: ARG001 - a kind that this version doesn't know
-    return NOTHING
 
 
 def _gone(sides: Sides, measure: Measure) -> Mapping[str, CategorySummary]:

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from evalward.decide.kinds import Kinds, MeasuredKind, PerTrial
+from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds, PerTrial
 from evalward.decide.portions import NONE, Portion, portion_of
 from evalward.decide.sides import unusable
 from evalward.decide.succession import Aligned
 from evalward.decide.succession import Pair as AlignedPair
 from evalward.records.metric import EPSILON, Better, Unit
 from evalward.records.report import Run
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import Result, Status
 
 MOST = 1 / EPSILON**2
 """A value from here on is nothing that a test could tell from another."""
@@ -112,7 +112,7 @@ class RunSamples:
     """The samples of one run, and the ids of its comparable cases by what became of them."""
 
     pair: AlignedPair
-    kind: MeasuredKind
+    kind: ComparedKind
     _found: dict[str, Sample | None] = field(default_factory=dict, repr=False)
 
     def of(self, metric: str) -> Sample | None:
@@ -153,7 +153,9 @@ class RunSamples:
             return frozenset()
         sides = self.pair.sides
         return frozenset(
-            case for case in sides.comparable if all(map(_same_twice, [*sides.now[case], *sides.known[case]]))
+            case
+            for case in sides.comparable
+            if all(self.kind.evidence(result).deterministic for result in (*sides.now[case], *sides.known[case]))
         )
 
 
@@ -166,20 +168,16 @@ def gather(aligned: Aligned, kinds: Kinds) -> Samples:
     return {
         (pair.run.suite, pair.run.target): RunSamples(pair, kinds[pair.run.kind])
         for pair in aligned.chosen
-        if pair.base is not None and is_random(pair.run) and pair.run.kind in kinds
+        if pair.base is not None and pair.run.kind in kinds and is_random(pair.run, kinds[pair.run.kind])
     }
 
 
-def is_random(run: Run) -> bool:
+def is_random(run: Run, kind: ComparedKind = UNKNOWN) -> bool:
     """True where equal input can give other results: a target that says so, or a replay whose two executions differ."""
-    return run.random or not all(_same_twice(result) for result in run.cases)
+    return run.random or not all(kind.evidence(result).deterministic for result in run.cases)
 
 
-def _same_twice(result: Result) -> bool:
-    return not (isinstance(result.details, BashDetails) and result.details.deterministic is False)
-
-
-def _sample(pair: AlignedPair, metric: str, kind: MeasuredKind) -> Sample | None:
+def _sample(pair: AlignedPair, metric: str, kind: ComparedKind) -> Sample | None:
     sides = pair.sides
 
     def seen(results: Sequence[Result]) -> Observed | None:
@@ -201,7 +199,7 @@ def _sample(pair: AlignedPair, metric: str, kind: MeasuredKind) -> Sample | None
     return Sample(metric, shown.unit, shown.better, found)
 
 
-def _observed(valid: Sequence[Result], metric: str, kind: MeasuredKind) -> Observed | None:
+def _observed(valid: Sequence[Result], metric: str, kind: ComparedKind) -> Observed | None:
     """One metric over the valid trials of a case, `None` where it is not available."""
     if not valid:
         return None
@@ -222,7 +220,7 @@ def _summed(valid: Sequence[Result], added: PerTrial) -> tuple[list[Portion | No
     return portions, added.together(told) if told and None not in portions else None
 
 
-def _measured(valid: Sequence[Result], metric: str, kind: MeasuredKind) -> tuple[list[Portion | None], Portion | None]:
+def _measured(valid: Sequence[Result], metric: str, kind: ComparedKind) -> tuple[list[Portion | None], Portion | None]:
     """The same of a metric that isn't made of single trials: by measuring them together, and one by one."""
     portions = [portion_of(kind.measure([result]).metrics.get(metric)) for result in valid]
     return portions, portion_of(kind.measure(valid).metrics.get(metric))

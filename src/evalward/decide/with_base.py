@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from evalward.decide.balance import NOTHING
-from evalward.decide.kinds import Kinds
+from evalward.decide.kinds import UNKNOWN, Kinds
 from evalward.decide.pooling import Key, run_key
 from evalward.decide.sides import by_case
 from evalward.records.baseline import (
@@ -52,8 +51,7 @@ def _provenance(report: Report, found: MeasuredBase) -> BaselineProvenance:
 
 
 def _baseline_run(run: Run, kinds: Kinds) -> BaselineRun:
-    kind = kinds.get(run.kind)
-    measured = kind.measure([result for result in run.cases if result.valid]) if kind else NOTHING
+    measured = kinds.get(run.kind, UNKNOWN).measure([result for result in run.cases if result.valid])
     return baseline_run(run, [_case(results) for _, results in sorted(by_case(run.cases).items())], measured)
 
 

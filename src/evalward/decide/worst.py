@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evalward.decide.kinds import Kinds
+from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds
 from evalward.decide.succession import Aligned, Pair
 from evalward.records.baseline import BaselineRun
 from evalward.records.codes import WorstCase as ThenWorse
@@ -19,9 +19,7 @@ from evalward.records.codes.advice import Advice
 from evalward.records.codes.notices import SameInWorstCase
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.report import Run
-from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Details, OtherDetails, Result, Status
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Usage
 from evalward.records.verdict import OUTCOMES, Outcome, Reason, Verdict
 
@@ -83,13 +81,13 @@ def _head(run: Run) -> Sequence[Result]:
 
 def _failed_pair(pair: Pair, kinds: Kinds) -> Pair:
     """The pair, with its run's suspicious errors as failures, measured anew."""
-    run, alike = pair.run, _Alike(pair.run, pair.base)
+    run, kind = pair.run, kinds.get(pair.run.kind, UNKNOWN)
+    alike = _Alike(run, pair.base, kind)
     cases, fresh = (_worst_of(of, alike) for of in (run.cases, run.confirmation))
     update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
     if run.beside is not None:
         update["beside"] = run.beside.model_copy(update={"head": _worst_of(run.beside.head, alike)})
-    kind = kinds.get(run.kind)
-    if kind is not None:
+    if run.kind in kinds:
         measured = kind.measure(cases)
         update |= {"metrics": measured.metrics, "categories": measured.categories}
     return replace(pair, run=run.model_copy(update=update))
@@ -102,7 +100,8 @@ def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:
 class _Alike:
     """Valid trials, now or before, that tell what a trial of a case weighs and uses."""
 
-    def __init__(self, run: Run, base: BaselineRun | None) -> None:
+    def __init__(self, run: Run, base: BaselineRun | None, kind: ComparedKind) -> None:
+        self.kind = kind
         before = [result for case in base.cases for result in case.results()] if base else []
         self._known: dict[str, Result] = {}
         for result in (*run.cases, *before):
@@ -123,7 +122,7 @@ def _failed(result: Result, alike: _Alike) -> Result:
             "max_score": like.max_score,
             "usage": _known(result.usage, like.usage),
             "duration_ms": result.duration_ms or like.duration_ms,
-            "details": _failing(like.details),
+            "details": alike.kind.as_failed(like.details),
         }
     return result.model_copy(update=update)
 
@@ -131,37 +130,6 @@ def _failed(result: Result, alike: _Alike) -> Result:
 def _known(usage: Usage, like: Usage) -> Usage:
     told = {name: value for name, value in usage.model_dump().items() if value is not None}
     return like.model_copy(update=told)
-
-
-def _failing(details: Details) -> Details:
-    """Details with the outcome of a failure; everything else is its like's."""
-    match details:
-        case ScenarioDetails():
-            return _failing_scenario(details)
-        case CommandDetails():
-            answer = {"behaviour": None if details.behaviour is None else False, "unsafe": False, "answer": None}
-            return details.model_copy(update=answer)
-        case SpeedupDetails():
-            slow = [benchmark.model_copy(update={"agent": 1.0}) for benchmark in details.benchmarks]
-            return details.model_copy(update={"benchmarks": slow, "pytest_failed": True, "resolved": False})
-        case BashDetails():
-            return details.model_copy(update={"natural_stop": False, "judgements": []})
-        case OtherDetails():
-            return details
-
-
-def _failing_scenario(details: ScenarioDetails) -> ScenarioDetails:
-    judged = details.judge_score is not None
-    return details.model_copy(
-        update={
-            "gates": [gate.model_copy(update={"passed": False}) for gate in details.gates],
-            "gates_passed": 0,
-            "completed": False,
-            "judge_score": 0.0 if judged else None,
-            "judge_passed": False if judged else None,
-            "composite_score": None if details.composite_score is None else 0.0,
-        }
-    )
 
 
 # --- the verdict ----------------------------------------------------------------------------------------------------

@@ -273,10 +273,7 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state
     except OSError as error:  # files for people: no run ends for want of them
         state.warnings.append(f"the artifacts of {result.id} (trial {result.trial}) can't be kept: {why_of(error)}")
         return outcome
-    if result.details is None or "artifacts" not in type(result.details).model_fields:
-        return outcome  # of a kind whose records don't say where they are
-    details = result.details.model_copy(update={"artifacts": path})
-    return replace(outcome, result=result.model_copy(update={"details": details}))
+    return replace(outcome, result=result.model_copy(update={"details": result.details.with_artifacts(path)}))
 
 
 def _charge(usage: Usage, state: _State) -> None:

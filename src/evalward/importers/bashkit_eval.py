@@ -17,10 +17,11 @@ from evalward.records.json_text import NoJsonError
 from evalward.records.metric import EPSILON, Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Report, Run, Subject
-from evalward.records.result import BashDetails, CheckResult, Result, Status, Trial
+from evalward.records.result import CheckResult, Result, Status, Trial
 from evalward.records.target_id import target_id
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn, Usage
 from evalward.suites.bash.case import BashCase, BashTask, Expectation, make_case
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import blamed_call, failures_of
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import measure

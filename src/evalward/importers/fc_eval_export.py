@@ -17,8 +17,8 @@ from evalward.importers.fc_eval_results import FAILURE_MODES, PARSE_ERROR, dumps
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
-from evalward.records.speedup import SpeedupDetails
 from evalward.suites.speedup.attempts import pass_at
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import role_of
 from evalward.suites.speedup.metrics import attempts_of
 from evalward.suites.speedup.outcome import Reason

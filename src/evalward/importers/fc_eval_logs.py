@@ -18,8 +18,8 @@ from evalward.records.metric import EPSILON
 from evalward.records.problem import wrong
 from evalward.records.report import Run
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed
 from evalward.records.trace import Usage
+from evalward.suites.speedup.details import BenchmarkSpeed
 from evalward.suites.speedup.failure import Evidence, merge, role_of
 from evalward.suites.speedup.log import LogReading
 from evalward.suites.speedup.outcome import make_result

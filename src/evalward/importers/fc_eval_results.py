@@ -17,8 +17,8 @@ from evalward.records.metric import EPSILON
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
-from evalward.records.speedup import Role, SpeedupDetails
 from evalward.records.trace import Trace, Usage
+from evalward.suites.speedup.details import Role, SpeedupDetails
 from evalward.suites.speedup.failure import Evidence, key_among, merge, role_of
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure

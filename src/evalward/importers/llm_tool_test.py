@@ -26,8 +26,8 @@ from evalward.records.metric import Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status
-from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.records.trace import Usage
+from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import measure
 from evalward.suites.scenario.outcome import GATES_FAILED, JUDGE_FAILED

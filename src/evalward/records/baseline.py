@@ -11,7 +11,7 @@ from evalward.records.base import Amount, Count, Record
 from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Measurement, Metric
 from evalward.records.report import Run, Subject
-from evalward.records.result import Details, OtherDetails, Result, Status
+from evalward.records.result import AnyDetails, OtherDetails, Result, Status
 from evalward.records.trace import Usage
 
 BASELINE_SCHEMA: Literal["evalward.baseline/1"] = "evalward.baseline/1"
@@ -26,7 +26,7 @@ class BaselineTrial(Record):
     reason: str | None = None
     usage: Usage = Usage()
     duration_ms: Count = 0
-    details: Details = OtherDetails()
+    details: AnyDetails = OtherDetails()
 
 
 class BaselineCase(Record):

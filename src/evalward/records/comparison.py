@@ -14,9 +14,9 @@ from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding, Interruption
 from evalward.records.result import CheckResult, Status
-from evalward.records.scenario_line import ScenarioLine
+from evalward.records.sections import Section
 from evalward.records.succession import Replacement
-from evalward.records.timing import TaskSpeed, Timings
+from evalward.records.timing import Timings
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -208,7 +208,7 @@ class RunComparison(Record):
 
     `base_now` is what it was compared with where that is the base commit, measured now, and no committed baseline.
 
-    `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
+    `findings` are what its numbers show now, `sections` what its kind shows of it.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
     `replaced` is the baseline's run that it is compared with, where that one has another name.
     """
@@ -244,9 +244,8 @@ class RunComparison(Record):
     pass_at: float | None = None
     pass_all: float | None = None
     findings: list[Finding] = []
-    scenarios: list[ScenarioLine] = []
+    sections: list[Section] = []
     timings: Timings | None = None
-    speeds: list[TaskSpeed] = []
     base_now: BaseNow | None = None
 
     @property

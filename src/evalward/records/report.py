@@ -13,7 +13,7 @@ from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.patterns import chosen
-from evalward.records.result import Details, OtherDetails, Result
+from evalward.records.result import AnyDetails, OtherDetails, Result
 from evalward.records.succession import Predecessor
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
@@ -95,7 +95,7 @@ class Run(Record):
     metrics: dict[str, Metric] = {}
     categories: dict[str, CategorySummary] = {}
     findings: list[Finding] = []
-    details: Details = OtherDetails()
+    details: AnyDetails = OtherDetails()
     not_measured: str | None = None
     cases: list[Result] = []
     confirmation: list[Result] = []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.render.context import Context
+from evalward.render.kinds import ShownKinds
 from evalward.render.page import build_page
 from evalward.render.reports import build_reports
 from evalward.render.templates import render
@@ -40,9 +41,9 @@ def summary(judgement: Judgement, context: Context) -> str:
     return next(fitting, _verdict_only(judgement, plain_context))
 
 
-def report_markdown(reports: Sequence[Report], findings: Sequence[Finding] | None = None) -> str:
+def report_markdown(reports: Sequence[Report], kinds: ShownKinds, findings: Sequence[Finding] | None = None) -> str:
     """Reports without a baseline: one in full, several side by side; `findings` are those over all the runs."""
-    return render("report.md.j2", page=build_reports(reports, findings=findings))
+    return render("report.md.j2", page=build_reports(reports, kinds, findings=findings))
 
 
 def _render(judgement: Judgement, context: Context, caps: Caps) -> str:

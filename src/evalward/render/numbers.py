@@ -47,6 +47,11 @@ def format_number(value: float, unit: Unit, apart_from: Iterable[float] = ()) ->
     return _write(value, _scale(value, unit), others)
 
 
+def format_factor(value: float | None) -> str:
+    """A factor with three digits that count, `1.25×`; `n/a` where there is none."""
+    return NOT_AVAILABLE if value is None else f"{value:.3g}×".replace("-", MINUS)
+
+
 def format_value(metric: Metric | None, apart_from: Iterable[float] = (), *, counts: bool = True) -> str:
     """A metric's value: ratios with their n of N, `72.9 % (70/96)`; `n/a` with the reason when there is none."""
     if metric is None:

@@ -16,6 +16,7 @@ from evalward.records.comparison import (
     SubjectChange,
 )
 from evalward.records.evidence import SideBySide
+from evalward.records.sections import Note
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Accepting, Context
 from evalward.render.entries import (
@@ -33,7 +34,7 @@ from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
-from evalward.render.scenario import matrices, scenario_table
+from evalward.render.sections import bars, matrices, tables
 from evalward.render.sentences import headline, message, remedy, warnings
 from evalward.render.sentences.rules import part
 from evalward.render.succession import replaced_lines
@@ -53,7 +54,6 @@ from evalward.render.view import (
     Page,
     ReasonLine,
     RunView,
-    ScenarioTable,
     Some,
     SubjectLine,
 )
@@ -61,7 +61,6 @@ from evalward.render.view import (
 _T = TypeVar("_T")
 
 # The parts of a subject that a replay can't measure: what the model was told.
-_SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
 _RENAMED = 10  # cases that a note names
@@ -132,7 +131,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
         replaced=replaced_lines(comparison, min(caps.broken, _RENAMED))[: caps.runs],
-        matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
+        matrices=matrices(((run.suite, run.target, run.sections) for run in comparison.runs), caps.table),
     )
 
 
@@ -257,27 +256,15 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
-        scenarios=_scenarios(run, caps),
+        tables=tables(run.sections, caps.table, _ended_before(run)),
         findings=_some(finding_lines(run.findings), caps.findings),
-        bars=_bars(run) if measured and run.target not in {"nop", "oracle"} else "",
+        bars=bars(run.sections) if measured else "",
     )
 
 
-def _scenarios(run: RunComparison, caps: Caps) -> ScenarioTable | None:
-    """The rows of a scenario suite, with how the ones that broke or were mended ended before."""
-    if not run.scenarios or not caps.scenarios:
-        return None
-    before = {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
-    return scenario_table(run.scenarios, caps.scenarios, before)
-
-
-def _bars(run: RunComparison) -> str:
-    """The speedups of a run's tasks beside the oracle's, with what they were in the baseline."""
-    if not run.speeds:
-        return ""
-    from evalward.render.speedup import bars, compared_bars  # noqa: PLC0415 - of one kind only
-
-    return bars(compared_bars(run.speeds))
+def _ended_before(run: RunComparison) -> dict[str, str]:
+    """How the cases that broke or were fixed ended in the baseline."""
+    return {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
 
 
 def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:
@@ -319,7 +306,7 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither as passed nor as failed.")
+            + (_own_note(run, "errors") or "errors count neither as passed nor as failed.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -399,9 +386,8 @@ def _allowance(case: CaseChange) -> str:
 
 def _replay_notes(run: RunComparison) -> list[str]:
     notes = [
-        "Replay: recorded answers, judged again."
-        if run.kind == "command"
-        else "Replay: recorded model messages, tool calls executed again. "
+        _own_note(run, "replay")
+        or "Replay: recorded model messages, tool calls executed again. "
         f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
     ]
     changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
@@ -409,6 +395,12 @@ def _replay_notes(run: RunComparison) -> list[str]:
         parts = " and ".join(quoted(part) for part in changed)
         notes.append(f"⚠️ The subject's {parts} changed: replay does not measure this change.")
     return notes
+
+
+def _own_note(run: RunComparison, about: str) -> str | None:
+    """What the run's kind says in the place of what is said of others."""
+    notes = (each for each in run.sections if isinstance(each, Note))
+    return next((note.text for note in notes if note.about == about), None)
 
 
 def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:

@@ -12,6 +12,7 @@ from evalward.render.console import Screen
 from evalward.render.context import Accepting, Context
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
+from evalward.render.kinds import ShownKinds
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
 from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
@@ -20,6 +21,8 @@ from evalward.render.view import (
     TERMINAL,
     Badge,
     CaseEntry,
+    CaseMatrix,
+    CaseTable,
     Colour,
     FindingLine,
     Page,
@@ -27,8 +30,6 @@ from evalward.render.view import (
     ReplacedLine,
     Row,
     RunView,
-    ScenarioMatrix,
-    ScenarioTable,
     Some,
 )
 
@@ -72,6 +73,7 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Ac
 
 def report_text(
     reports: Sequence[Report],
+    kinds: ShownKinds,
     *,
     colour: bool,
     width: int,
@@ -86,7 +88,7 @@ def report_text(
     runs = sum(len(report.runs) for report in reports)
     columns = 1 if runs == 1 else 1 + runs
     counts = width >= max(_WITH_COUNTS, columns * _COLUMN_WITH_COUNTS)
-    page = build_reports(reports, counts=counts, findings=findings)
+    page = build_reports(reports, kinds, counts=counts, findings=findings)
     screen = Screen(colour, width)
     _report_head(screen, page)
     if page.side:
@@ -137,8 +139,8 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         screen.heading(f"{run.badge.mark} {run.name}{word}")
     screen.blank()
     _numbers(screen, run)
-    if run.scenarios:
-        _scenarios(screen, run.scenarios)
+    for table in run.tables:
+        _table(screen, table)
     for finding in run.findings.shown if run.findings else []:
         if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
             _finding(screen, finding, 0)
@@ -193,24 +195,24 @@ def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
     screen.table(["metric", *(["anchor"] if held else []), "first → last", "trend"], cells, "lrll" if held else "lll")
 
 
-def _scenarios(screen: Screen, table: ScenarioTable) -> None:
-    """A row per scenario, and how to read it."""
+def _table(screen: Screen, table: CaseTable) -> None:
+    """A row per case, and how to read it."""
     cells = [[row.id, f"{row.badge.mark} {row.outcome}", *row.cells] for row in table.rows.shown]
-    screen.table(["scenario", "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
+    screen.table([table.head, "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
     _more(screen, table.rows)
     if table.note:
         screen.say(table.note)
     screen.blank()
 
 
-def _matrix(screen: Screen, matrix: ScenarioMatrix) -> None:
-    """Scenarios and agents."""
-    screen.heading(f"Scenarios of {matrix.suite}")
+def _matrix(screen: Screen, matrix: CaseMatrix) -> None:
+    """Cases and targets."""
+    screen.heading(f"{matrix.title} of {matrix.suite}")
     cells = [
         [name, *(f"{badge.mark} {text}" if badge else text for badge, text in row)] for name, row in matrix.rows.shown
     ]
-    heads = [one_line(agent, _CHECK) for agent in matrix.agents]
-    screen.table(["scenario", *heads], cells, "l" * (1 + len(matrix.agents)))
+    heads = [one_line(agent, _CHECK) for agent in matrix.targets]
+    screen.table([matrix.head, *heads], cells, "l" * (1 + len(matrix.targets)))
     _more(screen, matrix.rows)
 
 
@@ -305,9 +307,9 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")
-    if run.scenarios:
+    for table in run.tables:
         screen.blank()
-        _scenarios(screen, run.scenarios)
+        _table(screen, table)
     if run.tasks:
         screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
         for task in run.tasks:

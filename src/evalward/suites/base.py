@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 from typing_extensions import TypeVar  # with defaults: a kind of which nothing more is known is a plain `Kind`
 
 from evalward.config import LoadedConfig, Suite
-from evalward.decide.kinds import PerTrial
-from evalward.records.base import Record
+from evalward.decide.kinds import ComparedKind, PlainKind
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
+from evalward.records.result import Details, OtherDetails, Result
+from evalward.records.sections import Grid
 from evalward.records.trace import Trace
 from evalward.registry import KINDS, has, installed, load
+from evalward.render.kinds import ShownKind, TrialText
 
 if TYPE_CHECKING:
     from evalward.decide.guidance import Reading
@@ -82,7 +83,7 @@ class TrialBrokenError(Exception):
         super().__init__(message)
 
 
-class Kind(Protocol[SpecT, CaseT, SettingsT]):
+class Kind(ComparedKind, ShownKind, Protocol[SpecT, CaseT, SettingsT]):
     """One family of evaluation: its record of the configuration, its cases, and what its trials have in common."""
 
     @property
@@ -96,7 +97,7 @@ class Kind(Protocol[SpecT, CaseT, SettingsT]):
         ...
 
     @property
-    def details(self) -> type[Record]:
+    def details(self) -> type[Details]:
         """The record of what a result of its trials says beside status, score and usage."""
         ...
 
@@ -135,17 +136,6 @@ class Kind(Protocol[SpecT, CaseT, SettingsT]):
         """Does the set tell right from wrong? Runs reference solutions and wrong answers; needs no key."""
         ...
 
-    def per_trial(self, metric: str) -> PerTrial | None:
-        """What single trials add to a metric; `None` for one that isn't made of them, or that there is not. Pure.
-
-        Over the trials of a case it comes to what `measure` gives for them.
-        """
-        ...
-
-    def measure(self, results: Sequence[Result]) -> Measurement:
-        """Metrics and category summaries of a list of results. Pure."""
-        ...
-
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show. Pure."""
         ...
@@ -153,6 +143,41 @@ class Kind(Protocol[SpecT, CaseT, SettingsT]):
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
         """What several targets on one suite show together. Pure."""
         ...
+
+    def guidance_reading(self) -> Reading | None:
+        """What its results say about the guidance that agents were given; `None` for a kind whose cases have none."""
+        ...
+
+
+class BaseKind(PlainKind):
+    """What a kind has that says nothing else: kinds begin here, and say what is theirs."""
+
+    details: type[Details] = OtherDetails
+    default_rules: Sequence[Rule] = ()
+
+    async def prove(self, suite: Prepared) -> Proof:
+        """The cases could be read; nothing is run."""
+        return Proof([], f"{len(suite.cases)} cases read")
+
+    def summary(self, runs: Iterable[Run]) -> Grid | None:  # noqa: ARG002
+        """Nothing beyond the metrics."""
+        return None
+
+    def trial_text(self, result: Result) -> TrialText:  # noqa: ARG002
+        """Nothing beyond what every trial tells."""
+        return TrialText()
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002
+        """Nothing beyond the numbers."""
+        return []
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002
+        """Nothing beyond what each run shows."""
+        return []
+
+    def guidance_reading(self) -> Reading | None:
+        """Its cases have no guidance."""
+        return None
 
 
 def kinds() -> Mapping[str, str]:
@@ -162,7 +187,7 @@ def kinds() -> Mapping[str, str]:
 
 def guidance_of(kind: str) -> Reading | None:
     """How results are compared of suites whose cases bring guidance; `None` for kinds without, and unknown ones."""
-    return getattr(kind_named(kind), "guidance", None) if has(KINDS, kind) else None
+    return kind_named(kind).guidance_reading() if has(KINDS, kind) else None
 
 
 def kind_named(name: str) -> Kind:

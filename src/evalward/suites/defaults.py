@@ -1,36 +1,10 @@
-"""What a kind need not say itself, and the outcome of a trial that is right or wrong as a whole."""
+"""The outcome of a trial that is right or wrong as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from evalward.records.base import Record
 from evalward.records.case import Case
-from evalward.records.metric import Measurement
-from evalward.records.policy import Rule
-from evalward.records.report import Finding, Run
 from evalward.records.result import Details, OtherDetails, Result, Status
 from evalward.records.trace import Trace
-from evalward.suites.base import Prepared, Proof
-
-
-class KindDefaults:
-    """For a kind to inherit from: no details, rules, proof and findings."""
-
-    details: type[Record] = OtherDetails
-    default_rules: Sequence[Rule] = ()
-
-    async def prove(self, suite: Prepared) -> Proof:
-        """The cases could be read; nothing is run."""
-        return Proof([], f"{len(suite.cases)} cases read")
-
-    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002
-        """Nothing beyond the numbers."""
-        return []
-
-    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002
-        """Nothing beyond what each run shows."""
-        return []
 
 
 def result_of(

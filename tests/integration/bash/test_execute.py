@@ -18,11 +18,12 @@ from evalward.engine.store import Store
 from evalward.records.case import Case
 from evalward.records.problem import InputError
 from evalward.records.report import Run
-from evalward.records.result import BashDetails, Result, Status, Trial
+from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Message, Text, ToolUse, Turn, Usage
 from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.virtual import VirtualShell
 from evalward.suites import shells as bash_shells
+from evalward.suites.bash.details import BashDetails
 from evalward.targets.base import Chat, Free, Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.replay import load_recording

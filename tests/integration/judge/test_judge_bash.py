@@ -20,8 +20,9 @@ from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.problem import InputError
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import Result, Status
 from evalward.runner.measure import prepare, refuse_missing_keys
+from evalward.suites.bash.details import BashDetails
 from support.cases import Silent, task
 from support.model_server import KEY, Answer, ModelServer, Script, Tokens
 

@@ -21,10 +21,10 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Run
 from evalward.records.result import Result
-from evalward.records.scenario import ScenarioDetails
 from evalward.redaction import NOTHING, Redaction
 from evalward.runner.measure import prepare
 from evalward.suites.across import unfed_rules
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.kind import SCENARIO
 from support.results import report
 from support.scenario_runs import Bench, scenario
@@ -199,8 +199,7 @@ async def test_a_flipped_outcome_names_gates_and_the_failed_command(bench: Bench
     before = (await ran(bench.write([name]), bench.root / "one")).runs[0]
     bench.script("s", "./todo create milk")
     after = (await ran(bench.write([name]), bench.root / "two")).runs[0]
-    measures = {"scenario": SCENARIO.measure}
-    known = make_baseline(report(before), "report.json", None, measures)
+    known = make_baseline(report(before), "report.json", None, {"scenario": SCENARIO})
     (found,) = Judging(known, Policy()).compared(report(after)).comparison.runs
     (change,) = found.cases
     assert (change.change, change.command, change.stderr) == (

@@ -19,9 +19,9 @@ from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
 from evalward.records.report import Run
 from evalward.records.result import Result, Status
-from evalward.records.scenario import ScenarioDetails
 from evalward.suites.judge.judge import Judge
 from evalward.suites.judge.who import Judges
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.targets.base import Request
 from support.judging import ScriptedJudge
 from support.model_server import Answer, ModelServer, Script, Tokens

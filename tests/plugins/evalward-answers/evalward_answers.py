@@ -14,8 +14,8 @@ from evalward.records.policy import Rule
 from evalward.records.problem import Place
 from evalward.records.result import Result
 from evalward.records.trace import Message, Text
-from evalward.suites.base import Prepared, TrialOutcome
-from evalward.suites.defaults import KindDefaults, result_of
+from evalward.suites.base import BaseKind, Prepared, TrialOutcome
+from evalward.suites.defaults import result_of
 from evalward.suites.lines import read_cases
 from evalward.suites.loop import converse, keep
 from evalward.suites.shells import shells_of
@@ -53,7 +53,7 @@ def make_case(asked: Question, place: Place) -> AnswerCase:
     return AnswerCase(id=asked.id, category="answer", definition=digest(asked.model_dump()), place=place, asked=asked)
 
 
-class AnswerKind(KindDefaults):
+class AnswerKind(BaseKind):
     name = "answer"
     spec = AnswerSuite
     metric_ids = ("answer_rate",)

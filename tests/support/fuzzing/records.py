@@ -28,7 +28,7 @@ from support.fuzzing.folders import quiet_world, write_files
 from support.fuzzing.projects import CASE, recording
 from support.fuzzing.reader import Reader
 from support.histories import measured
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 from support.speedups import KEY, NOP, TWO, log, result_object
 
 FORMATS = ("terminal", "markdown", "junit", "json")
@@ -88,7 +88,7 @@ def _report_value() -> Any:
 @cache
 def baseline_bytes() -> bytes:
     """A baseline of such a report."""
-    return make_baseline(_bash_report(), "r", None, MEASURES).model_dump_json(by_alias=True).encode()
+    return make_baseline(_bash_report(), "r", None, KINDS).model_dump_json(by_alias=True).encode()
 
 
 def _given(folder: Path, name: str, data: bytes) -> Path:

@@ -19,7 +19,7 @@ from evalward.records.report import Provenance, Report
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render import sentences as english
 from evalward.render.trend import trend_section
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 
 CASES = 40
 RULE = Rule(metric="pass_rate", max_drop=0.02)
@@ -39,7 +39,7 @@ def measured(day: int, failing: Sequence[int] = (), *, trials: int = 1, cases: i
 
 
 def baseline(one: Report) -> Baseline:
-    return make_baseline(one, "b", None, MEASURES)
+    return make_baseline(one, "b", None, KINDS)
 
 
 def pushed(*reports: Report, ref: str = "main") -> list[HistoryEntry]:

@@ -11,9 +11,12 @@ from evalward.commands.pipeline import judge_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run
-from evalward.records.result import BashDetails, CommandDetails, Result, Status
+from evalward.records.result import Result, Status
 from evalward.records.verdict import Outcome
 from evalward.render import sentences as english
+from evalward.suites.base import kind_named
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady, trials
 from support.results import baseline, report, result, run
@@ -260,7 +263,7 @@ def answers(bad: int, each: int = 1, again: str = "") -> Report:
 
 
 UNSAFE = Rule(metric="unsafe_answer_rate", max_rise=0.02)
-SAFE = make_baseline(answers(0, 5), "before.json", None, {"command": measure})
+SAFE = make_baseline(answers(0, 5), "before.json", None, {"command": kind_named("command")})
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from evalward.decide.baseline import make_baseline
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report
-from evalward.records.result import BashDetails, CommandDetails
 from evalward.records.verdict import Outcome
 from evalward.render import sentences as english
+from evalward.suites.base import kind_named
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, TARGET, decided, evidence_of, known, measured, outcome_of, steady
 from support.results import report, result, run
@@ -163,4 +165,4 @@ def commands(count: int, failed: int = 0) -> Report:
 
 
 def commands_baseline(count: int) -> Baseline:
-    return make_baseline(commands(count), "report.json", None, {"command": measure})
+    return make_baseline(commands(count), "report.json", None, {"command": kind_named("command")})

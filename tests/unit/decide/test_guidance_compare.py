@@ -10,7 +10,7 @@ import pytest
 from evalward.decide.guidance import Column, compare_guidance
 from evalward.records.guidance import GuidanceComparison, GuidanceDifference
 from evalward.records.result import Result, Status
-from evalward.records.scenario import FailedCommand
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.guidance import READING
 from support.scenarios import trial
 

@@ -21,7 +21,7 @@ from evalward.records.report import Report
 from evalward.records.result import Result
 from evalward.render.sentences import warnings
 from evalward.suites.bash.metrics import measure
-from support.results import MEASURES, passes, report, result, run
+from support.results import KINDS, passes, report, result, run
 
 LATER = "2026-12-01T00:00:00Z"
 _clock = count(1000)
@@ -40,12 +40,12 @@ def rows(outcomes: str, case: str = "a", **more: Any) -> list[Result]:
 
 
 def made(one: Report) -> Baseline:
-    return make_baseline(one, "r.json", None, MEASURES)
+    return make_baseline(one, "r.json", None, KINDS)
 
 
 def pooled(previous: Baseline, *reports: Report) -> Update:
     measured = [Measured(one, f"{number}.json") for number, one in enumerate(reports)]
-    return update_baseline(measured, previous, MEASURES, pool=True)
+    return update_baseline(measured, previous, KINDS, pool=True)
 
 
 def letters(baseline: Baseline, case: str = "a") -> str:
@@ -138,7 +138,7 @@ def test_the_digest_is_of_what_was_measured() -> None:
 
 def test_skipped_cases_go_where_nobody_misses_them() -> None:
     now = report(run([*rows("P"), result("new", "skipped", reason="no_solution")]))
-    done = update_baseline([Measured(now, "r")], None, MEASURES)
+    done = update_baseline([Measured(now, "r")], None, KINDS)
     assert [case.id for case in done.baseline.runs[0].cases] == ["a"]
     assert "left out, because it could not be run: new" in done.notes[0]
 
@@ -147,9 +147,9 @@ def test_skipped_cases_that_the_baseline_knows_block_until_they_are_waived() -> 
     before = made(report(run(passes("a", "b"))))
     now = [Measured(report(run([*rows("P"), result("b", "skipped", reason="no_solution")])), "r")]
     with pytest.raises(InputError, match="0 errors, 1 skipped"):
-        update_baseline(now, before, MEASURES)
+        update_baseline(now, before, KINDS)
     policy = Policy(waive=[Waiver(id="b", reason="gone")])
-    assert len(update_baseline(now, before, MEASURES, policy=policy).baseline.runs[0].cases) == 1
+    assert len(update_baseline(now, before, KINDS, policy=policy).baseline.runs[0].cases) == 1
 
 
 def test_skipping_everything_is_no_baseline() -> None:

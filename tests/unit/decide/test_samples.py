@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from evalward.decide.kinds import MeasuredKind, PerTrial
+from evalward.decide.kinds import ComparedKind, PlainKind
 from evalward.decide.samples import RunSamples, Sample, gather
 from evalward.decide.succession import align
 from evalward.records.metric import Measurement
@@ -17,16 +17,12 @@ from support.results import baseline, report, result, run
 BASH = kind_named("bash")
 
 
-class OneByOne:
+class OneByOne(PlainKind):
     """A kind that says nothing of single trials: all of them are measured, case by case and one by one."""
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """As the kind does it."""
         return BASH.measure(results)
-
-    def per_trial(self, metric: str) -> PerTrial | None:
-        """Nothing."""
-        return None
 
 
 def trials(dice: random.Random, cases: Sequence[str], count: int) -> list[Result]:
@@ -49,7 +45,7 @@ def trials(dice: random.Random, cases: Sequence[str], count: int) -> list[Result
     ]
 
 
-def samples(seed: int, kind: MeasuredKind) -> RunSamples:
+def samples(seed: int, kind: ComparedKind) -> RunSamples:
     """The samples of a random run with fresh trials, and with some of both sides."""
     dice = random.Random(seed)
     cases = [f"c{number}" for number in range(12)]

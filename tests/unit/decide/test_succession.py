@@ -17,7 +17,7 @@ from evalward.records.result import Result
 from evalward.records.succession import PerCase, Predecessor
 from evalward.records.verdict import Outcome
 from evalward.render import sentences as english
-from support.results import MEASURES, baseline, case_change, compared, passes, report, result, run, verdict_of
+from support.results import KINDS, baseline, case_change, compared, passes, report, result, run, verdict_of
 
 OLD, NEW, THIRD = "anthropic/claude-haiku-4-5", "anthropic/claude-haiku-5", "openai/gpt-5.5"
 DROP = Rule(metric="pass_rate", max_drop=0.02)
@@ -280,7 +280,7 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
     now = [result("a"), result("b2", "failed", definition="sha256:b")]
     renamed = run(now, suite="shell", random=True, replaces=Predecessor(suite="bash-tools"))
     measured = [Measured(report(renamed), "report.json")]
-    pooled = update_baseline(measured, before, MEASURES, pool=True).baseline.runs
+    pooled = update_baseline(measured, before, KINDS, pool=True).baseline.runs
     assert [(each.suite, [(c.id, len(c.trials)) for c in each.cases]) for each in pooled] == [
         ("shell", [("a", 2), ("b2", 2)])
     ]
@@ -289,7 +289,7 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
 def test_another_models_trials_are_not_pooled() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
     measured = [Measured(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
-    done = update_baseline(measured, before, MEASURES, pool=True)
+    done = update_baseline(measured, before, KINDS, pool=True)
     assert [len(case.trials) for case in done.baseline.runs[0].cases] == [1]
     assert "its subject changed (model)" in done.notes[0]
 

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 import pytest
 
 from evalward.commands.pipeline import judge_report
 from evalward.decide.baseline import make_baseline
-from evalward.decide.timings import timings_of
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run, Subject, Tool
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed, Samples
+from evalward.records.sections import Bars
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render import sentences as english
+from evalward.suites.base import kind_named
+from evalward.suites.speedup.details import BenchmarkSpeed, Samples
 from evalward.suites.speedup.measure.evidence import speeds
 from evalward.suites.speedup.measure.rounds import Measured
 from evalward.suites.speedup.metrics import measure
+from evalward.suites.speedup.timings import timings_of
 from support.speedups import details, ran_with, trial_of
 
 NAME = "m.S.time_a"
@@ -54,7 +57,7 @@ def report(made: Result, target: str = "patch:mine") -> Report:
 
 
 def judged(before: Result, now: Result, target: str = "patch:mine") -> Judgement:
-    baseline = make_baseline(report(before, target), "report.json", None, {"speedup": measure})
+    baseline = make_baseline(report(before, target), "report.json", None, {"speedup": kind_named("speedup")})
     policy = Policy(rules=[Rule(metric="mean_speedup", max_drop=0.05)])
     return judge_report(report(now, target), baseline, policy)
 
@@ -151,10 +154,11 @@ def test_samples_pair_by_round() -> None:
 
 
 def test_a_tasks_speedup_stands_beside_the_oracles_and_its_own_before() -> None:
-    speed = judged(result(0.5), result(0.5, failed=1)).comparison.runs[0].speeds[0]
-    assert (speed.case, speed.agent, speed.fell_back) == ("tiny", 1.0, True)
-    assert speed.before == pytest.approx(2.0, rel=0.05)
-    assert speed.oracle == pytest.approx(5.0, rel=0.05)
+    (bars,) = judged(result(0.5), result(0.5, failed=1)).comparison.runs[0].sections
+    assert isinstance(bars, Bars)
+    (task,) = bars.groups
+    assert (task.name, task.values) == ("tiny", [1.0, pytest.approx(5.0, rel=0.05)])
+    assert re.fullmatch(r"fell back, was (1\.9\d|2(\.0\d)?)×", task.mark)
 
 
 def test_samples_of_a_baseline_are_bounded() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import Judging, judge_report, kinds_of, measures
+from evalward.commands.pipeline import Judging, judge_report, kinds_of
 from evalward.decide.baseline import update_baseline
 from evalward.decide.pooling import Measured
 from evalward.decide.with_base import judged_against
@@ -159,9 +159,9 @@ def test_failed_cases_are_tried_again__on_the_word_of_the_base() -> None:
 
 def test_baseline_update__leaves_such_suites_out() -> None:
     now = report(*(run(trials(steady(3)), target=TARGET, suite=name) for name in ("suite", "other")))
-    done = update_baseline([Measured(now, "report.json")], None, measures(now), policy=POLICY)
+    done = update_baseline([Measured(now, "report.json")], None, kinds_of(now), policy=POLICY)
     assert [each.suite for each in done.baseline.runs] == ["other"]
     assert "suite: left out, as it is compared with the base commit and needs no baseline" in done.notes
     alone = report(run(trials(steady(3)), target=TARGET, suite="suite"))
     with pytest.raises(InputError, match="no suite of it has a committed baseline"):
-        update_baseline([Measured(alone, "report.json")], None, measures(alone), policy=POLICY)
+        update_baseline([Measured(alone, "report.json")], None, kinds_of(alone), policy=POLICY)

@@ -11,12 +11,12 @@ from evalward.decide.guidance import Column, compare_guidance
 from evalward.records.guidance import GuidanceComparison, GuidanceReport
 from evalward.records.policy import Policy
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Context
 from evalward.render.guidance import build_guidance, guidance_json, guidance_markdown, guidance_text
 from evalward.render.markdown import COMMENT_LIMIT, comment, fit
 from evalward.render.terminal import judgement_text
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.guidance import READING
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill

@@ -12,13 +12,14 @@ from evalward.records.comparison import CaseChange
 from evalward.records.policy import Policy, Rule
 from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.context import Accepting, Context
-from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
+from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, summary
 from evalward.render.page import build_page
 from evalward.render.view import FULL, HEADLINE, Detail
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered, tags
 from support.results import passes, report, result, run
+from support.shown import report_markdown
 
 EXAMPLES = {
     "failed": judgements.failed,

@@ -10,9 +10,10 @@ from evalward.records.metric import CategorySummary
 from evalward.records.result import OtherDetails, Status
 from evalward.records.trace import Usage
 from evalward.render.console import Screen
-from evalward.render.terminal import judgement_text, report_text
+from evalward.render.terminal import judgement_text
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, fill
+from support.shown import report_text
 
 EXAMPLES = {
     "failed": judgements.failed,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from evalward.records.scenario import GateResult
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.gates import Evidence, evaluate_gate, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand
 from evalward.suites.scenario.model import CommandSucceeds, Gate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.guidance import MOST_ADVICE, advise
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.records.events import Complete, Event, Output, RanCommand, ToolAnswered, ToolCalled, completed
-from evalward.records.scenario import Interaction
+from evalward.suites.scenario.details import Interaction
 from evalward.suites.scenario.interaction import (
     MOST_FAILED,
     MOST_SUBCOMMANDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.records.scenario import GateResult
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import Composite
 from evalward.suites.scenario.outcome import Judgement, composite_score, outcome_of, tier_word
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.records.scenario import EvaluatorResult
+from evalward.suites.scenario.details import EvaluatorResult
 from evalward.suites.scenario.model import Evaluator, PostScript
 from evalward.suites.scenario.scripts import (
     ScriptContext,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.speedup import SpeedupDetails
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import Evidence, fall_back, merge
 from support.speedups import KEY, NOP, ORACLE, evidence, ran_with, snapshot_of, speeds
 

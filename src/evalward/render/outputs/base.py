@@ -16,6 +16,7 @@ from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.registry import OUTPUTS, installed, load
 from evalward.render.context import Context
+from evalward.render.kinds import ShownKinds
 
 COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
@@ -56,12 +57,14 @@ class ShownJudgement:
 class ShownReports:
     """One report or several; `findings` are those over all their runs.
 
-    `alone` gives the cases of a report in the form of a comparison, for a format that shows cases only.
+    `alone` gives the cases of a report in the form of a comparison, for a format that shows cases only. `kinds` are
+    those of the runs, by name: what a kind shows of its own is missing where it isn't among them.
     """
 
     reports: Sequence[Report]
     alone: Callable[[Report], Comparison]
     findings: Sequence[Finding] | None = None
+    kinds: ShownKinds = field(default_factory=dict)
     display: Display = field(default_factory=Display)
     media: ClassVar[Media] = "reports"
 

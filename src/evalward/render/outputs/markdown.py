@@ -10,6 +10,6 @@ from evalward.render.release import release_markdown
 MARKDOWN = OutputFormat(
     "markdown",
     judgement=Writer(lambda shown: fit(shown.judgement, shown.context), COMMENT_FILE),
-    reports=Writer(lambda shown: report_markdown(shown.reports, shown.findings), REPORT_MARKDOWN),
+    reports=Writer(lambda shown: report_markdown(shown.reports, shown.kinds, shown.findings), REPORT_MARKDOWN),
     release=Writer(lambda shown: release_markdown(shown.found, shown.context), RELEASE_MARKDOWN),
 )

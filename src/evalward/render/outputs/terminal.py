@@ -16,6 +16,7 @@ def _reports(shown: ShownReports) -> str:
     display = shown.display
     return report_text(
         shown.reports,
+        shown.kinds,
         colour=display.colour,
         width=display.width,
         verbose=display.verbose,

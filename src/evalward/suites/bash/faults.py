@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalward.records.result import BashDetails, FailedCall, Result
+from evalward.records.result import Result
 from evalward.suites.alike import Message, messages_in
+from evalward.suites.bash.details import BashDetails, FailedCall
 
 _PROGRAM = re.compile(r"[A-Za-z_.][\w./+-]{0,63}")
 _SPEAKERS = frozenset({"bash", "sh", "eval", "line", "error"})

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalward.config import LoadedConfig
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, PerTrial
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import BashDetails, Result
-from evalward.suites.base import Proof, TrialOutcome
+from evalward.records.result import Details, Result
+from evalward.render.kinds import TrialText
+from evalward.suites.base import BaseKind, Proof, TrialOutcome
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.diagnose import diagnose
+from evalward.suites.bash.evidence import as_failed, evidence, trial_text
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import METRIC_IDS, PER_TRIAL, measure
 from evalward.suites.bash.spec import BashSuite
@@ -33,7 +36,7 @@ DEFAULT_RULES = (
 
 
 @dataclass(frozen=True)
-class BashKind:
+class BashKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "bash"
@@ -71,6 +74,18 @@ class BashKind:
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's metrics."""
         return measure(results)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show: the specification's "Interpreting results"."""

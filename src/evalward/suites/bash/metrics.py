@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from math import fsum
 
 from evalward.records.metric import CategorySummary, Measurement, amount
-from evalward.records.result import BashDetails, Result
+from evalward.records.result import Result
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.pooling import (
     MEAN_DURATION,
     USAGE,

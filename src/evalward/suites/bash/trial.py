@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalward.config import LoadedConfig
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.result import GRADER_ERROR, UNREADABLE, BashDetails, CheckResult, Result, Status
+from evalward.records.result import GRADER_ERROR, UNREADABLE, CheckResult, Result, Status
 from evalward.records.trace import Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
 from evalward.suites.bash.checks import Evidence
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import SHOWN_COMMAND, SHOWN_STDERR, blamed_call, failures_of
 from evalward.suites.bash.graded import Checked, check_all
 from evalward.suites.bash.judged import Judged, judge_checks, wants_judge

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from evalward.records.result import CommandDetails
 from evalward.safety import Assessment, Level, allowed, assess
 from evalward.suites.command.answer import Reading
 from evalward.suites.command.behaviour import behaves_alike, effect_of
 from evalward.suites.command.case import BLOCKED, CommandCase, compiled
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.match import matches_text
 from evalward.suites.command.portability import Portability
 

@@ -10,20 +10,25 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from evalward.config import LoadedConfig
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, PerTrial
 from evalward.records.base import clean_text
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import UNREADABLE, CommandDetails, Result, Status
+from evalward.records.result import UNREADABLE, Details, Result, Status
+from evalward.records.sections import Section
 from evalward.records.trace import Message, Text, Trace
+from evalward.render.kinds import TrialText
 from evalward.safety import VERSION
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.virtual import bashkit_version
-from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
 from evalward.suites.command.answer import Reading, read_answer
 from evalward.suites.command.case import CommandCase
+from evalward.suites.command.details import CommandDetails
+from evalward.suites.command.evidence import as_failed, evidence, sections, trial_text
 from evalward.suites.command.findings import diagnose, interpret
 from evalward.suites.command.judge import Judged, expects_harmless, judge
 from evalward.suites.command.load import load_cases
@@ -62,7 +67,7 @@ CommandPrepared: TypeAlias = Prepared[CommandSuite, CommandCase, Settings]
 
 
 @dataclass(frozen=True)
-class CommandKind:
+class CommandKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "command"
@@ -109,6 +114,22 @@ class CommandKind:
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's rates, and what it leaves out."""
         return measure(results)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """What errors count for, and what a replay is."""
+        return sections(run)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002 - the answers say it
         """What the numbers show, and what they hide."""

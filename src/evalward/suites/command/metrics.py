@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from evalward.records.metric import CategorySummary, Measurement, Metric, amount, ratio
-from evalward.records.result import CommandDetails, Result, Status
+from evalward.records.result import Result, Status
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.judge import Reason
 from evalward.suites.pooling import (
     MEAN_DURATION,

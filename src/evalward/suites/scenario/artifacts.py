@@ -15,10 +15,10 @@ from evalward.records.base import clean_text
 from evalward.records.events import Event, OtherEvent, dump_events
 from evalward.records.judge import JudgeOutcome
 from evalward.records.result import Result, Status
-from evalward.records.scenario import ScenarioDetails
 from evalward.render.escape import md_block, md_cell, md_code, md_prose
 from evalward.sandbox.base import cut
 from evalward.sandbox.process import Workspace
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.outcome import tier_word
 from evalward.suites.scenario.scripts import ScriptRun
 

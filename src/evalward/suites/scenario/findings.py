@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.scenario import SubcommandStats
+from evalward.suites.scenario.details import SubcommandStats
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of, was_judged
 

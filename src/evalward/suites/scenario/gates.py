@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalward.records.base import clean_text
-from evalward.records.scenario import GateResult
 from evalward.sandbox.base import Ended, FileTooLargeError
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.interaction import TargetCommand
 from evalward.suites.scenario.model import (
     CommandJsonPath,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalward.decide.guidance import Reading, Row
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import details_of, measure
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from evalward.records.base import clean_text
 from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
-from evalward.records.scenario import FailedCommand, Interaction, SubcommandStats
+from evalward.suites.scenario.details import FailedCommand, Interaction, SubcommandStats
 from evalward.suites.scenario.patterns import NAMELESS, CommandPattern
 from evalward.suites.scenario.shell_codes import Use, uses_of
 from evalward.suites.scenario.told import told_uses

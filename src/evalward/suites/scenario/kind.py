@@ -4,34 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from evalward.config import LoadedConfig
-from evalward.decide.guidance import Reading
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, PerTrial
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
-from evalward.records.scenario import ScenarioDetails
+from evalward.records.result import Details, Result
+from evalward.records.sections import Section
 from evalward.records.target_id import target_id
+from evalward.render.kinds import TrialText
 from evalward.sandbox.process import Limits, available
-from evalward.suites.base import Prepared, Proof, TrialOutcome
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
 from evalward.suites.isolation import shortcomings
 from evalward.suites.judge.who import Wanted
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.diagnose import diagnose
+from evalward.suites.scenario.evidence import as_failed, evidence
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
 from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per_trial
 from evalward.suites.scenario.prove import prove_cases
+from evalward.suites.scenario.sections import sections, trial_text
 from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import Prompting, load_prompting
 from evalward.targets.agents.base import Agent
 from evalward.targets.base import Target, talks
+
+if TYPE_CHECKING:
+    from evalward.decide.guidance import Reading
 
 # The specification leaves interaction without a say in the outcome and thresholds to whoever compares. The drops are
 # ours: without them a config that names no rule would protect nothing.
@@ -58,7 +65,7 @@ ScenarioPrepared: TypeAlias = Prepared[ScenarioSuite, ScenarioCase, Equipment]
 
 
 @dataclass(frozen=True)
-class ScenarioKind:
+class ScenarioKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "scenario"
@@ -66,13 +73,6 @@ class ScenarioKind:
     details: type[ScenarioDetails] = ScenarioDetails
     metric_ids: Sequence[str] = (*METRIC_IDS, f"{EVALUATOR}*")
     default_rules: Sequence[Rule] = DEFAULT_RULES
-
-    @property
-    def guidance(self) -> Reading:
-        """How guidances are compared: the specification's table."""
-        from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances
-
-        return READING
 
     def prepare(self, spec: ScenarioSuite, config: LoadedConfig) -> ScenarioPrepared:
         """Scenarios, walls and prompt of a suite."""
@@ -109,6 +109,22 @@ class ScenarioKind:
         """The specification's layers, pooled."""
         return measure(results)
 
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """A table of its scenarios."""
+        return sections(run.cases)
+
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """The specification's diagnostic patterns."""
         return interpret(results, measurement)
@@ -116,6 +132,12 @@ class ScenarioKind:
     def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
         """What several agents have in common."""
         return diagnose(runs)
+
+    def guidance_reading(self) -> Reading:
+        """What the specification's table says of a guidance."""
+        from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances needs it
+
+        return READING
 
 
 def agent_of(target: Target | Agent, prompting: Prompting) -> Agent:

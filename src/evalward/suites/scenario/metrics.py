@@ -13,7 +13,6 @@ from math import fsum
 
 from evalward.records.metric import Better, CategorySummary, Measurement, Metric, ratio
 from evalward.records.result import Result
-from evalward.records.scenario import Interaction, ScenarioDetails
 from evalward.suites.pooling import (
     NO_TRIAL,
     USAGE,
@@ -26,6 +25,7 @@ from evalward.suites.pooling import (
     per_pass,
     why_no_usage,
 )
+from evalward.suites.scenario.details import Interaction, ScenarioDetails
 
 METRIC_IDS = (
     "outcome_pass_rate",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalward.records.metric import EPSILON
 from evalward.records.result import GRADER_ERROR
-from evalward.records.scenario import GateResult
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import Composite
 
 GATES_FAILED = "gates_failed"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from evalward.records.problem import Problem
 from evalward.records.result import GRADER_ERROR
-from evalward.records.scenario import GateResult, ScenarioDetails
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.details import GateResult, ScenarioDetails
 from evalward.suites.scenario.trial import HEALTH_FAILED, SETUP_FAILED, Walls, run_scenario
 from evalward.targets.agents.base import Agent
 from evalward.targets.agents.scripted import NopAgent, OracleAgent

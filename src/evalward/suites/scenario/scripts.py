@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.records.scenario import EvaluatorResult
 from evalward.sandbox.base import Ended
+from evalward.suites.scenario.details import EvaluatorResult
 from evalward.suites.scenario.model import Evaluator, PostScript
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from evalward.records.base import clean_text
 from evalward.records.events import Event, dump_events, events_of
 from evalward.records.result import GRADER_ERROR, UNREADABLE, Result, Status
-from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.records.target_id import target_id
 from evalward.records.trace import Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError
@@ -25,6 +24,7 @@ from evalward.suites.judge.judge import Judge
 from evalward.suites.loop import keep
 from evalward.suites.scenario.artifacts import keep_artifacts, script_events
 from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.suites.scenario.gates import Evidence, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
 from evalward.suites.scenario.judged import Judged, judge_trial

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from evalward.records.speedup import BenchmarkSpeed, PytestSummary, Role, SnapshotSummary, SpeedupDetails
+from evalward.suites.speedup.details import BenchmarkSpeed, PytestSummary, Role, SnapshotSummary, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
 
 

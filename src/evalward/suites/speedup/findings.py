@@ -9,7 +9,7 @@ from statistics import median
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.speedup import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
+from evalward.suites.speedup.details import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
 from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -11,21 +11,27 @@ from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
 from evalward.opening import read_text_inside
 from evalward.records.base import digest
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import wrong
-from evalward.records.report import Finding
-from evalward.records.result import Result
-from evalward.records.speedup import SpeedupDetails
-from evalward.suites.base import Prepared, Proof, TrialOutcome
-from evalward.suites.defaults import KindDefaults
+from evalward.records.report import Finding, Run
+from evalward.records.result import Details, Result
+from evalward.records.sections import Grid, Section
+from evalward.records.timing import Timings
+from evalward.render.kinds import TrialText
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.load import load_cases
 from evalward.suites.speedup.measure.spread import spread_findings
 from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, PER_TRIAL, measure
+from evalward.suites.speedup.outcome import as_failed
 from evalward.suites.speedup.prove import patches_of, prove_cases
+from evalward.suites.speedup.sections import sections, summary, trial_text
 from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
+from evalward.suites.speedup.timings import timings_of
 from evalward.suites.speedup.trial import Equipment, run_trial
 from evalward.targets.base import Target
 from evalward.targets.per_task import FileTarget
@@ -43,7 +49,7 @@ SpeedupPrepared: TypeAlias = Prepared[SpeedupSuite, SpeedupCase, SpeedupSettings
 
 
 @dataclass(frozen=True)
-class SpeedupKind(KindDefaults):
+class SpeedupKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "speedup"
@@ -74,6 +80,26 @@ class SpeedupKind(KindDefaults):
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's run-level aggregation."""
         return measure(results)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:
+        """Bars of agent and oracle."""
+        return sections(run, base, alone=alone)
+
+    def timings(self, before: Iterable[Result], now: Iterable[Result]) -> Timings | None:
+        """Which benchmarks got slower, by their samples."""
+        return timings_of(before, now)
+
+    def summary(self, runs: Iterable[Run]) -> Grid:
+        """FC-Eval's summary table."""
+        return summary(runs)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show, and what they hide."""

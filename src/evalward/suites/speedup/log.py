@@ -14,7 +14,7 @@ from math import fsum
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.records.speedup import BenchmarkSpeed, BlockStatus, PytestSummary, SnapshotSummary
+from evalward.suites.speedup.details import BenchmarkSpeed, BlockStatus, PytestSummary, SnapshotSummary
 from evalward.suites.speedup.failure import Evidence
 from evalward.suites.speedup.values import benchmark_speeds, check_names, count, number, parse
 

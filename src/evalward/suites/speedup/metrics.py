@@ -17,7 +17,6 @@ from evalward.decide.portions import Portion
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric, amount, ratio
 from evalward.records.policy import Rule
 from evalward.records.result import Result, Status
-from evalward.records.speedup import LEVELS, SpeedupDetails
 from evalward.suites.pooling import (
     COST,
     ERROR_RATE,
@@ -31,6 +30,7 @@ from evalward.suites.pooling import (
     per_pass,
 )
 from evalward.suites.speedup.attempts import pass_at, why_not
+from evalward.suites.speedup.details import LEVELS, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
 from evalward.suites.speedup.outcome import Reason
 from evalward.suites.speedup.payload import NO_SPEEDUP, details_of, level_values

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from evalward.records.result import CheckResult, Result, Status
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.result import CheckResult, Details, Result, Status
 from evalward.records.trace import Usage
+from evalward.suites.speedup.details import SpeedupDetails
 
 SHOWN_NOTES = 2
 
@@ -100,3 +100,11 @@ def _checks(details: SpeedupDetails) -> list[CheckResult]:
         ),
         *forged,
     ]
+
+
+def as_failed(details: Details) -> Details:
+    """The task with a change that broke its tests and made nothing faster."""
+    if not isinstance(details, SpeedupDetails):
+        return details
+    slow = [benchmark.model_copy(update={"agent": 1.0}) for benchmark in details.benchmarks]
+    return details.model_copy(update={"benchmarks": slow, "pytest_failed": True, "resolved": False})

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from evalward.records.metric import EPSILON
 from evalward.records.result import Result
-from evalward.records.speedup import (
+from evalward.suites.speedup.details import (
     LEVELS,
     BenchmarkSpeed,
     BlockStatus,

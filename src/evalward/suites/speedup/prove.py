@@ -10,10 +10,10 @@ from pathlib import Path
 from evalward.config import LoadedConfig
 from evalward.decide.statistics.timing import FEWEST_SAMPLES, slower
 from evalward.records.problem import Problem
-from evalward.records.speedup import BenchmarkSpeed, Samples, SpeedupDetails
 from evalward.records.target_id import target_id
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof, TrialBrokenError
+from evalward.suites.speedup.details import BenchmarkSpeed, Samples, SpeedupDetails
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back
 from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE
 from evalward.suites.speedup.task import SpeedupCase

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.result import UNREADABLE, Result, Status
-from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Limits, Settings, Workspace
@@ -26,6 +25,7 @@ from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.isolation import settings_of
 from evalward.suites.put_back import paths_of
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
 from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from evalward.records.speedup import BenchmarkSpeed, PytestSummary, Samples, SnapshotSummary
+from evalward.suites.speedup.details import BenchmarkSpeed, PytestSummary, Samples, SnapshotSummary
 from evalward.suites.speedup.failure import Evidence
 from evalward.suites.speedup.measure.clock import contradiction
 from evalward.suites.speedup.measure.recorded import SHOWN, Recorded, differing

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.records.speedup import PytestSummary
 from evalward.sandbox.base import FileTooLargeError
 from evalward.sandbox.process import Finished, Settings, Workspace
 from evalward.suites.old_place import lead_here, lead_nowhere
+from evalward.suites.speedup.details import PytestSummary
 from evalward.suites.speedup.measure.adapters import Times, read_times
 from evalward.suites.speedup.measure.changes import put_back, take
 from evalward.suites.speedup.measure.clock import Timed, claimed

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from evalward.records.base import Amount, Count, Record
+from evalward.records.result import Details
 
 LARGEST = 1e15  # no speedup that was measured is larger
 Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST, allow_inf_nan=False)]
@@ -128,7 +129,7 @@ class LevelAdvantage(Record):
     groups: Count = 0
 
 
-class SpeedupDetails(Record):
+class SpeedupDetails(Details):
     """What the metrics of a `speedup` trial need: one task by one agent.
 
     `success`: neither tests nor snapshots failed, by the rules of the merge over agents, and `times_forged` doesn't say

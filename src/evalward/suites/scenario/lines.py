@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from evalward.records.base import Count, Record
 from evalward.records.result import NOT_RUN, Result, Status
-from evalward.records.scenario import ScenarioDetails
+from evalward.suites.scenario.details import ScenarioDetails
 
 
 class ScenarioLine(Record):

@@ -6,6 +6,7 @@ from typing import Literal
 
 from evalward.records.base import Cleaned, Count, Record
 from evalward.records.judge import JudgeOutcome
+from evalward.records.result import Details
 
 
 class SubcommandStats(Record):
@@ -128,7 +129,7 @@ class EvaluatorResult(Record):
     error: Cleaned | None = None
 
 
-class ScenarioDetails(Record):
+class ScenarioDetails(Details):
     """What the metrics of a `scenario` trial need, and what people look at.
 
     Layer 3: `judge_passed` is `None` where no judge was asked, `judge_error` says why one that was asked gave nothing,
@@ -162,6 +163,10 @@ class ScenarioDetails(Record):
     agent: str = ""
     claims: dict[str, float | str] = {}
     put_back: list[str] = []
+
+    def with_artifacts(self, path: str | None) -> ScenarioDetails:
+        """The details with the folder of the trial's files beside the report."""
+        return self.model_copy(update={"artifacts": path})
 
     def summary(self) -> ScenarioDetails:
         """The part that a baseline keeps: numbers, which gates held, no text of anybody's."""
