@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import EVALWARD, Row, spent, watched
-from evalward.commands.pipeline import dump_report, judge_report
+from evalward.commands.pipeline import decide_report, dump_report
 from evalward.decide.baseline import dump_baseline
 from evalward.edge import FEWER_COLLECTIONS
 from evalward.records.baseline import Baseline
@@ -24,13 +24,13 @@ TARGET = "openai/gpt-5"
 
 
 def judged() -> list[Row]:
-    """Processor time of `judge_report` by the kind's own rules."""
+    """Processor time of `decide_report` by the kind's own rules."""
     rows: list[Row] = []
     last = 0.0
     gc.set_threshold(FEWER_COLLECTIONS)  # as our process does it at its start
     for cases in CASES:
         now, before = sides(cases, TRIALS)
-        took = spent(partial(judge_report, now, before, Policy())).cpu
+        took = spent(partial(decide_report, now, before, Policy())).cpu
         aim = "< 2 s" if cases == 5000 else "–"
         half = f"{last:.2f} s ({cases // 2:,})" if last else "–"
         rows.append(Row(f"{cases:,} cases × (5 + 5)", f"{took:.2f} s", half, took / last if last else 1.0, aim))

@@ -9,18 +9,18 @@ from functools import partial
 from evalward.commands.accept import accept_comment
 from evalward.commands.accepted import Honoured, honoured
 from evalward.commands.accepting import in_ci
-from evalward.commands.again import again_of, judge_again, of_others, remembered
+from evalward.commands.again import again_of, decide_again, of_others, remembered
 from evalward.commands.base_files import head_files
 from evalward.commands.edits import edits_of
 from evalward.commands.job import Checkout, Job, Measured
 from evalward.commands.job_history import anchor_of_job, history_of_job, keep_measured
 from evalward.commands.measuring import load, runner_of
 from evalward.commands.modes import MODES
-from evalward.commands.pipeline import Judging, judge_report
+from evalward.commands.pipeline import Criteria, decide_report
 from evalward.commands.publish import publish
 from evalward.commands.published import Failing, published
-from evalward.commands.reporting import Work, new_report, report_of_step
-from evalward.commands.surfaces import Page, wrong_inputs
+from evalward.commands.reporting import ReportingJob, new_report, report_of_step
+from evalward.commands.surfaces import Publication, wrong_inputs
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
 from evalward.github.base import resolve_base
@@ -29,14 +29,14 @@ from evalward.github.event import plan_event, read_payload
 from evalward.github.protect import protected_changes
 from evalward.github.runner_files import Annotation, Level, Outputs
 from evalward.github.settings import read_runner, read_settings
-from evalward.github.sides import Sides, read_sides
-from evalward.keeper.session import Runner as HeadRunner
+from evalward.github.sides import BaseAndHead, read_sides
+from evalward.keeper.session import RunnerSession as HeadRunner
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, Judgement
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 
 
 def run_action(world: World) -> int:
@@ -74,7 +74,7 @@ def _nothing_run(job: Job) -> int:
     return code
 
 
-def _page(job: Job, client: GitHub) -> Page:
+def _page(job: Job, client: GitHub) -> Publication:
     """The page, with a runner at hand: whatever of the head is opened, it opens."""
     if job.settings.report is None:
         job.left.clear()  # nothing of an earlier run lies where this one measures
@@ -82,7 +82,7 @@ def _page(job: Job, client: GitHub) -> Page:
         return _judged_page(job, client, head)
 
 
-def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
+def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     settings = job.settings
     config = posixpath.join(settings.working_directory, settings.config)
     loaded, read = load(head, config, posixpath.normpath(config), ".")
@@ -91,12 +91,12 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     mode = MODES[settings.mode](checkout)
     mode.before()
     job, sides, accepted = _sides(checkout)
-    judging = Judging(sides.judging.baseline, sides.judging.policy)
+    judging = Criteria(sides.judging.baseline, sides.judging.policy)
     work = _work(job, checkout, sides)
     report, digest = report_of_step(work, read) if settings.report is not None else new_report(work, judging)
     history = history_of_job(job, checkout, sides)
     anchor = anchor_of_job(job, checkout, sides)
-    judgement, tried = _judgement(work, client, report, judging.judge(report, history, anchor), history)
+    judgement, tried = _judgement(work, client, report, judging.decide(report, history, anchor), history)
     judgement = accepted.told(judgement) if accepted else judgement
     context = _context(job, checkout, sides, report, judging, judgement=judgement)
     if accepted:
@@ -104,11 +104,11 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Page:
     job.surfaces.show(judgement, annotate_cases=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     keep_measured(job, checkout, report, judgement)
-    judge = partial(judge_report, history=history, anchor=anchor)
+    judge = partial(decide_report, history=history, anchor=anchor)
     return mode.after(Measured(job, report, digest, sides.judging.policy, judgement.verdict, judge), page)
 
 
-def _sides(checkout: Checkout) -> tuple[Job, Sides, Honoured | None]:
+def _sides(checkout: Checkout) -> tuple[Job, BaseAndHead, Honoured | None]:
     """Base and head, with the baseline that a maintainer accepted here; the job, which now hides the base's keys."""
     job, tree, client = checkout.job, checkout.tree, checkout.client
     base = resolve_base(job.plan, tree)
@@ -121,22 +121,22 @@ def _sides(checkout: Checkout) -> tuple[Job, Sides, Honoured | None]:
     return job, sides, accepted
 
 
-def _work(job: Job, checkout: Checkout, sides: Sides) -> Work:
+def _work(job: Job, checkout: Checkout, sides: BaseAndHead) -> ReportingJob:
     """What is to be measured."""
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
     loaded = sides.applied(checkout.loaded)
-    return Work(job.surfaces, job.plan, checkout.head, sides, loaded, checkout.tree, spare_keyless=spare)
+    return ReportingJob(job.surfaces, job.plan, checkout.head, sides, loaded, checkout.tree, spare_keyless=spare)
 
 
 def _judgement(
-    work: Work, client: GitHub, report: Report, judgement: Judgement, history: list[HistoryEntry]
+    work: ReportingJob, client: GitHub, report: Report, judgement: Judgement, history: list[HistoryEntry]
 ) -> tuple[Judgement, Try]:
     """The judgement by the base's rules, with what earlier tries of the same commit gave."""
     surfaces, plan, sides = work.surfaces, work.plan, work.sides
     policy, baseline = sides.judging.policy, sides.judging.baseline
     pushed = of_others(history, report) if plan.kind == "push" else ()
     again = again_of(surfaces, client, policy, baseline, pushed)
-    judgement, tried = judge_again(surfaces, judgement, report, baseline, again)
+    judgement, tried = decide_again(surfaces, judgement, report, baseline, again)
     if plan.proposed:
         unjudged = sides.unprotected and not surfaces.settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=surfaces.settings.fail_on)
@@ -144,8 +144,8 @@ def _judgement(
 
 
 def _context(
-    job: Job, checkout: Checkout, sides: Sides, report: Report, judging: Judging, *, judgement: Judgement
-) -> Context:
+    job: Job, checkout: Checkout, sides: BaseAndHead, report: Report, judging: Criteria, *, judgement: Judgement
+) -> PageContext:
     """What the comment says besides the judgement: what the change edits in what judges it, and how to accept it."""
     surfaces = job.surfaces
     protected = protected_changes(job.settings, job.plan, sides, checkout.tree, surfaces.remote(checkout.client))

@@ -27,7 +27,7 @@ from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Message, Text, ToolUse, Trace, Turn
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.targets.base import Chat, Reply, Request, Target
 from evalward.targets.base import Free as OfflineTarget
 
@@ -42,7 +42,6 @@ __all__ = [
     "Chat",
     "Checked",
     "Comparison",
-    "Context",
     "HistoryEntry",
     "InputError",
     "Judgement",
@@ -51,6 +50,7 @@ __all__ = [
     "Metric",
     "OfflineTarget",
     "Outcome",
+    "PageContext",
     "Policy",
     "Problem",
     "Reason",
@@ -288,9 +288,9 @@ def decide(
     """The comparison and the verdict. Without a `policy` each kind's own rules hold; `history` decides nothing: it
     names what is flaky, and shows trends.
     """
-    from evalward.commands.pipeline import judge_report  # noqa: PLC0415
+    from evalward.commands.pipeline import decide_report  # noqa: PLC0415
 
-    return judge_report(report, baseline, policy or Policy(), history)
+    return decide_report(report, baseline, policy or Policy(), history)
 
 
 def update_baseline(report: Report, previous: Baseline | None = None, policy: Policy | None = None) -> Baseline:
@@ -299,9 +299,9 @@ def update_baseline(report: Report, previous: Baseline | None = None, policy: Po
     Raises `InputError` for a report that can't be one.
     """
     from evalward.commands.keeping import kept_baseline  # noqa: PLC0415
-    from evalward.decide.pooling import Measured  # noqa: PLC0415
+    from evalward.decide.pooling import NamedReport  # noqa: PLC0415
 
-    return kept_baseline(Measured(report, "report.json"), previous, policy or Policy()).update.baseline
+    return kept_baseline(NamedReport(report, "report.json"), previous, policy or Policy()).update.baseline
 
 
 # --- render -----------------------------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def render(
     what: Judgement | Report | Baseline | Sequence[Report],
     form: str = "terminal",
     *,
-    context: Context | None = None,
+    context: PageContext | None = None,
     width: int = 100,
     colour: bool = False,
     verbose: bool = False,
@@ -336,5 +336,5 @@ def render(
     if isinstance(what, Baseline):
         return dump_baseline(what)
     if isinstance(what, Judgement):
-        return text_of(form, ShownJudgement(what, context or Context(), display))
+        return text_of(form, ShownJudgement(what, context or PageContext(), display))
     return text_of(form, shown_reports([what] if isinstance(what, Report) else what, display=display))

@@ -286,9 +286,9 @@ def _schema(world: World, args: argparse.Namespace) -> int:
 
 def _publish(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.publish import publish_folder
-    from evalward.github.settings import Settings
+    from evalward.github.settings import ActionInputs
 
-    settings = Settings(
+    settings = ActionInputs(
         config=args.config,
         baseline=args.baseline,
         profile=args.profile,

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from evalward.config.load import load_config, parse_config
-from evalward.engine.control import Account, Budget
+from evalward.engine.control import Budget, Spending
 from evalward.engine.plan import Plan, make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.keeper.models import ModelKeeper
 from evalward.records.result import NOT_RUN, Status
@@ -52,7 +52,7 @@ def planned(folder: Path, server: ModelServer, purse: Purse) -> Plan:
 
 
 def run(folder: Path, server: ModelServer, purse: Purse) -> Executed:
-    execution = Execution(None, Silent(), account=Account(Budget()))
+    execution = ExecutionSettings(None, Silent(), account=Spending(Budget()))
     return asyncio.run(execute(planned(folder, server, purse), execution))
 
 

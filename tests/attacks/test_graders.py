@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.graders import Grade
 from evalward.graders.grading import Grader, GraderError
@@ -43,7 +43,7 @@ def tell(imports: str, detail: str) -> str:
 
 def run_all(root: Path, *checks: str, **task: object) -> Run:
     loaded = write_suite(root, [checked_by(*checks, **task)])
-    (run,) = asyncio.run(execute(make_plan(loaded, Selection()), Execution(None, Silent()))).runs
+    (run,) = asyncio.run(execute(make_plan(loaded, Selection()), ExecutionSettings(None, Silent()))).runs
     return run
 
 

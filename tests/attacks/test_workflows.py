@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from evalward.sandbox.launcher import landlock
-from evalward.sandbox.process import Settings, refusal, sockets
+from evalward.sandbox.process import WorkspaceSettings, refusal, sockets
 from evalward.sandbox.process.probe import Layers
 from evalward.sandbox.process.sockets import open_sockets
 
@@ -83,7 +83,7 @@ def test_an_engines_socket_that_commands_could_use_is_no_full_isolation(docker: 
     walls = Layers(own_user=True, landlock=True, filtered=True).isolation("open")
     assert walls.sockets == (str(docker),)
     assert walls.level == "partial"
-    told = refusal(walls, Settings(), {"GITHUB_ACTIONS": "true"})
+    told = refusal(walls, WorkspaceSettings(), {"GITHUB_ACTIONS": "true"})
     assert told is not None
     assert str(docker) in told
 

@@ -15,7 +15,7 @@ from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline, update_baseline
-from evalward.decide.pooling import Measured
+from evalward.decide.pooling import NamedReport
 from evalward.records.baseline import Acceptance
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
@@ -66,7 +66,7 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 def baseline(right: int, accepted: str = "") -> str:
     if not accepted:
         measured = report(right, "2026-11-20T08:00:00Z")
-        return dump_baseline(update_baseline([Measured(measured, "r.json")], None, kinds_of(measured)).baseline)
+        return dump_baseline(update_baseline([NamedReport(measured, "r.json")], None, kinds_of(measured)).baseline)
     acceptance = Acceptance(
         at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from evalward.graders.grading import Answered, Grader
+from evalward.graders.grading import Grader, ToGrade
 from evalward.graders.record import Grade
 from evalward.graders.source import read_source
 from evalward.records.trace import Message, Text, ToolCall, Trace
@@ -41,7 +41,7 @@ class Left:
         return Copied(1, 1, 0, self._full)
 
 
-ANSWERED = Answered.of(
+ANSWERED = ToGrade.of(
     case(),
     "Print hello.",
     Trace(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evalward.records.codes.advice import Advice, AfterErrors, Look, LookOrAccept, MoreTrials
-from evalward.records.codes.base import Text
+from evalward.records.codes.advice import Advice, AfterErrors, LookAtCases, LookOrAccept, MoreTrials
+from evalward.records.codes.base import ForeignText
 from evalward.records.codes.notices import FewTrials
 from evalward.records.codes.passing import FirstRun, NothingWorse
 from evalward.records.codes.reasons import MissingCases, NotMeasured, TooManyErrors
@@ -11,7 +11,7 @@ from evalward.records.codes.rules import CasesFailed, ExactDrop, UnprovenDrop
 from evalward.records.comparison import SubjectChange
 from evalward.records.succession import PerCase, Replacement
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from support.comparisons import (
     BASE_COMMIT,
     HEAD_COMMIT,
@@ -26,7 +26,7 @@ from support.comparisons import (
 )
 
 
-def context(**changes: object) -> Context:
+def context(**changes: object) -> PageContext:
     """A pull request's context, with everything that can be set."""
     values: dict[str, object] = {
         "head_sha": HEAD_COMMIT,
@@ -42,7 +42,7 @@ def context(**changes: object) -> Context:
         "repository": "acme/tools",
         "marker": "<!-- evalward:comment schema=1 id=default -->",
     }
-    return Context(**{**values, **changes})  # type: ignore[arg-type]  # a test's own keywords
+    return PageContext(**{**values, **changes})  # type: ignore[arg-type]  # a test's own keywords
 
 
 def failed() -> Judgement:
@@ -95,7 +95,7 @@ def failed() -> Judgement:
             suite=SUITE,
             target=TARGET,
             metric="pass_rate",
-            advice=[Look(broken=True), MoreTrials(of="baseline", trials=5, has=1, cost=148)],
+            advice=[LookAtCases(broken=True), MoreTrials(of="baseline", trials=5, has=1, cost=148)],
         ),
     ]
     verdict = Verdict(
@@ -104,7 +104,7 @@ def failed() -> Judgement:
         rules=rules("fail", "inconclusive", "ok"),
         notices=[FewTrials(suite=SUITE, target=TARGET, fewest=1, most=1, least=5, fewest_cases=5)],
     )
-    warned = Text(text="evals/bash/json.jsonl: 2 cases have no `solution`.")
+    warned = ForeignText(text="evals/bash/json.jsonl: 2 cases have no `solution`.")
     return Judgement(comparison=comparison(replay, notices=[warned]), verdict=verdict)
 
 
@@ -157,7 +157,7 @@ def inconclusive() -> Judgement:
         suite=SUITE,
         target="anthropic/claude-haiku-4-5",
         metric="pass_rate",
-        advice=[Look(broken=True), MoreTrials(of="planned", trials=5, has=3, cost=74)],
+        advice=[LookAtCases(broken=True), MoreTrials(of="planned", trials=5, has=3, cost=74)],
     )
     target = "anthropic/claude-haiku-4-5"
     random = run(target=target, random=True, baseline_trials=5, trials=3, planned=111, cases=changed_cases()[:2])
@@ -266,6 +266,6 @@ def huge(runs: int = 40, cases: int = 400, text: str = "x" * 3000) -> Judgement:
         outcome=Outcome.FAIL,
         reasons=reasons,
         rules=outcomes,
-        notices=[Text(text=f"{n} {text}") for n in range(99)],
+        notices=[ForeignText(text=f"{n} {text}") for n in range(99)],
     )
     return Judgement(comparison=comparison(*views), verdict=verdict)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalward.commands.pipeline import Judging
+from evalward.commands.pipeline import Criteria
 from evalward.decide.baseline import make_baseline
 from evalward.decide.kinds import Kinds
-from evalward.decide.verdict import judge
+from evalward.decide.verdict import reach_verdict
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, Comparison, MetricChange, RunComparison
 from evalward.records.policy import Policy, Rule
@@ -124,7 +124,7 @@ def baseline(*runs: Run, previous: Baseline | None = None, **more: Any) -> Basel
 
 def compared(now: Report, before: Baseline | None) -> Comparison:
     """Report against baseline."""
-    return Judging(before, Policy()).compared(now).comparison
+    return Criteria(before, Policy()).compared(now).comparison
 
 
 def verdict_of(
@@ -135,7 +135,7 @@ def verdict_of(
     **policy: Any,
 ) -> Verdict:
     """The whole decision."""
-    return judge(compared(now, before), Policy(rules=list(rules), **policy), {"bash": defaults})
+    return reach_verdict(compared(now, before), Policy(rules=list(rules), **policy), {"bash": defaults})
 
 
 def case_change(comparison: Comparison, case: str) -> CaseChange:

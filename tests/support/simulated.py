@@ -10,9 +10,9 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalward.commands.pipeline import Judging
+from evalward.commands.pipeline import Criteria
 from evalward.decide.baseline import make_baseline
-from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.confirm import Retrials, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Policy, Rule
@@ -155,7 +155,7 @@ class _Check:
         world = self.world
         planned = [self._broken(each, _trials(self.chance, each.head, world.trials)) for each in self.sides]
         runs = [_run(of, world.trials, each.target) for of, each in zip(planned, self.sides, strict=True)]
-        judging = Judging(baseline, policy)
+        judging = Criteria(baseline, policy)
         planned_only = judging.compared(report(*runs))
         retries = {retry.target: retry for retry in to_confirm(planned_only.comparison, policy, {})}
         runs = [self._confirmed(*each, retries) for each in zip(runs, self.sides, strict=True)]
@@ -163,23 +163,23 @@ class _Check:
         both = {retry.target: retry for retry in to_settle(confirmed.comparison, confirmed.samples, policy, {})}
         runs = [self._settled(*each, both) for each in zip(runs, self.sides, strict=True)]
         spent = sum(len(run.cases) + len(run.confirmation) for run in runs) + 2 * sum(r.total for r in both.values())
-        return Decided(judging.judge(report(*runs)), spent)
+        return Decided(judging.decide(report(*runs)), spent)
 
-    def _confirmed(self, run: Run, sides: _Sides, retries: Mapping[str, Retry]) -> Run:
+    def _confirmed(self, run: Run, sides: _Sides, retries: Mapping[str, Retrials]) -> Run:
         if run.target not in retries:
             return run
         fresh = self._broken(sides, self._again(self.chance, sides.head, retries[run.target]))
         astray = self.world.astray
         return run.model_copy(update={"confirmation": [*map(_timed_out, fresh[:astray]), *fresh[astray:]]})
 
-    def _settled(self, run: Run, sides: _Sides, both: Mapping[str, Retry]) -> Run:
+    def _settled(self, run: Run, sides: _Sides, both: Mapping[str, Retrials]) -> Run:
         if run.target not in both:
             return run
         base = self._again(self.past, sides.base, both[run.target])
         head = self._broken(sides, self._again(self.chance, sides.head, both[run.target]))
         return run.model_copy(update={"beside": Beside(commit="base", base=base, head=head)})
 
-    def _again(self, chance: _Chance, rates: Sequence[float], retry: Retry) -> list[Result]:
+    def _again(self, chance: _Chance, rates: Sequence[float], retry: Retrials) -> list[Result]:
         return [
             _trial(chance, int(case[1:]), rates[int(case[1:])], self.world.trials + 1 + number)
             for case, count in retry.trials.items()

@@ -17,10 +17,10 @@ from evalward.records.trace import Usage
 from evalward.suites.base import Kind, kind_named
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.command.details import CommandDetails
-from evalward.suites.command.judge import Reason as CommandReason
+from evalward.suites.command.judge import WrongReason as CommandReason
 from evalward.suites.scenario.details import EvaluatorResult, Interaction, ScenarioDetails
 from evalward.suites.speedup.details import BenchmarkSpeed, LevelAdvantage, SpeedupDetails
-from evalward.suites.speedup.outcome import Reason as SpeedupReason
+from evalward.suites.speedup.outcome import SpeedupReason
 
 OF_SEVERAL = {"pass_at_*", "cost_weighted_advantage"}
 """Metrics of speedups that no sum over trials gives."""

@@ -11,20 +11,20 @@ from typing import Literal
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import judge_report, kinds_of, remeasured
+from evalward.commands.pipeline import decide_report, kinds_of, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.decide.baseline import (
     NO_POLICY,
+    BaselineUpdate,
     RunName,
-    Update,
     doubted,
     dump_baseline,
     update_baseline,
     with_acceptance,
 )
 from evalward.decide.baseline_diff import diff_baselines
-from evalward.decide.pooling import Measured, report_digest
+from evalward.decide.pooling import NamedReport, report_digest
 from evalward.decide.staleness import age_days, few_trials, stale
 from evalward.records.baseline import Acceptance, Baseline
 from evalward.records.policy import Policy
@@ -93,7 +93,7 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     options = options or UpdateOptions()
     reason = _clean_reason(options.accept)
     previous = read_baseline_if_any(path)
-    measured = [Measured(read_report(file), str(file)) for file in (report, *options.also)]
+    measured = [NamedReport(read_report(file), str(file)) for file in (report, *options.also)]
     done = _made(measured, previous, options)
     for note in done.notes:
         _tell(world, f"note: {note}")
@@ -118,11 +118,11 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
 
 
 def _made(
-    measured: Sequence[Measured],
+    measured: Sequence[NamedReport],
     previous: Baseline | None,
     options: UpdateOptions,
     spare: Mapping[RunName, str] = MappingProxyType({}),
-) -> Update:
+) -> BaselineUpdate:
     if options.keep:
         if len(measured) > 1:
             raise wrong("--report", "only one report can be kept", "Use --pool for several of them.")
@@ -158,7 +158,7 @@ def _clean_reason(text: str | None) -> str | None:
 
 
 def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> Said:
-    verdict = judge_report(remeasured(report, file), previous, policy).verdict
+    verdict = decide_report(remeasured(report, file), previous, policy).verdict
     worse = [reason for reason in verdict.reasons if reason.outcome in {Outcome.FAIL, Outcome.ERROR}]
     return Said(
         outcome=verdict.outcome,

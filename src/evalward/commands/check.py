@@ -12,7 +12,7 @@ from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, write_outputs
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.pipeline import Judging
+from evalward.commands.pipeline import Criteria
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -21,13 +21,13 @@ from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.selection import Selection
 from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.services import Services
-from evalward.keeper.session import Runner
+from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.outputs import ShownJudgement, text_of
 from evalward.wire.messages import MeasureOrder
 
@@ -50,22 +50,22 @@ class CheckOptions:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckRun:
     """What a check found. `world` knows every secret; `services` have the output folder, where the report lies."""
 
     world: World
     options: CheckOptions
     loaded: LoadedConfig
-    judging: Judging
+    judging: Criteria
     report: Report
     judgement: Judgement
     services: Services
 
     @property
-    def context(self) -> Context:
+    def context(self) -> PageContext:
         """Where the judgement comes from, and what its reader can do next."""
         options, baseline = self.options, self.judging.baseline
-        return Context(
+        return PageContext(
             head_sha=self.report.provenance.commit,
             base_sha=baseline.provenance.commit if baseline else None,
             report_path=str(options.output / REPORT_FILE),
@@ -92,7 +92,7 @@ def check(world: World, options: CheckOptions) -> int:
         return found.judgement.verdict.exit_code
 
 
-def checked(world: World, runner: Runner, options: CheckOptions) -> Checked:
+def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
     loaded, _ = load(runner, str(options.config))
     world = world.hiding(loaded.config.providers.key_names)
@@ -104,7 +104,7 @@ def checked(world: World, runner: Runner, options: CheckOptions) -> Checked:
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
     base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
-    judging = Judging(baseline, policy)
+    judging = Criteria(baseline, policy)
     services = services_of(
         world,
         loaded,
@@ -120,8 +120,8 @@ def checked(world: World, runner: Runner, options: CheckOptions) -> Checked:
     for note in notes:
         world.say(f"warning: {note}")
     runner.dismiss()
-    judgement = judging.judge(report, history, anchor)
-    return Checked(world, options, loaded, judging, report, judgement, services)
+    judgement = judging.decide(report, history, anchor)
+    return CheckRun(world, options, loaded, judging, report, judgement, services)
 
 
 def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:
@@ -130,7 +130,7 @@ def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None)
     return policy.model_copy(update={"fail_on": fail_on}) if fail_on else policy
 
 
-def find_baseline(runner: Runner, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:
+def find_baseline(runner: RunnerSession, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:
     """The baseline: the one named must exist; the config's may not yet, then nothing is compared, and that is said."""
     named = options.baseline
     path = str(named) if named is not None else loaded.config.baseline_for(None, options.profile)
@@ -141,7 +141,7 @@ def find_baseline(runner: Runner, loaded: LoadedConfig, options: CheckOptions) -
     return None if content is None else read_baseline(content, shown)
 
 
-def _accepting(found: Checked) -> Accepting:
+def _accepting(found: CheckRun) -> Accepting:
     """How to make what was measured the new baseline; a part of it can't be one."""
     options = found.options
     if options.selection.partial:

@@ -9,13 +9,13 @@ from evalward.commands.accepting import at_hand
 from evalward.commands.check import policy_of
 from evalward.commands.ending import display_of, emit_as
 from evalward.commands.files import read_baseline_file, read_report
-from evalward.commands.pipeline import Judging, judge_report, remeasured
+from evalward.commands.pipeline import Criteria, decide_report, remeasured
 from evalward.commands.spelling import UpdateCommand, compare_again
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import InputError, wrong
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.outputs import ShownJudgement
 from evalward.suites.across import unfed_rules
 
@@ -38,15 +38,15 @@ def compare_files(world: World, options: CompareOptions) -> int:
     report = remeasured(read_report(options.report), str(options.report))
     baseline = read_baseline_file(options.baseline)
     policy = _policy(options)
-    judgement = judge_report(report, baseline, policy)
+    judgement = decide_report(report, baseline, policy)
     config = str(options.policy) if options.policy else None
     update = UpdateCommand(str(options.report), config, str(options.baseline), options.profile)
-    context = Context(
+    context = PageContext(
         head_sha=report.provenance.commit,
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=compare_again(options),
-        accept=at_hand(update, str(options.baseline), report, Judging(baseline, policy), judgement),
+        accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)
     emit_as(world, options.format, ShownJudgement(judgement, context, display), options.output)

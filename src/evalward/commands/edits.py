@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.edits import baseline_edits, policy_edits
 from evalward.github.protect import ProtectedChanges
-from evalward.github.sides import Sides
+from evalward.github.sides import BaseAndHead
 from evalward.records.report import Report
 from evalward.render.sentences import headline
 
@@ -23,7 +23,7 @@ class Edits:
     lines: tuple[str, ...]
 
 
-def edits_of(sides: Sides, report: Report, protected: ProtectedChanges) -> Edits:
+def edits_of(sides: BaseAndHead, report: Report, protected: ProtectedChanges) -> Edits:
     """What to show first."""
     sentences = list(_sentences(sides, report))
     if protected.files:
@@ -36,7 +36,7 @@ def edits_of(sides: Sides, report: Report, protected: ProtectedChanges) -> Edits
     return Edits(tuple(sentences), tuple(lines))
 
 
-def _sentences(sides: Sides, report: Report) -> Iterator[str]:
+def _sentences(sides: BaseAndHead, report: Report) -> Iterator[str]:
     if sides.note:
         yield sides.note
     if sides.providers_edited:
@@ -46,14 +46,14 @@ def _sentences(sides: Sides, report: Report) -> Iterator[str]:
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return
-    own = judge_report(report, sides.head.baseline, sides.head.policy).verdict
+    own = decide_report(report, sides.head.baseline, sides.head.policy).verdict
     yield (
         f"This pull request edits its {' and its '.join(edited)}. It is judged by the base's; "
         f"by its own the verdict would be: {own.outcome} ({headline(own)})."
     )
 
 
-def _rules(sides: Sides) -> list[str]:
+def _rules(sides: BaseAndHead) -> list[str]:
     if sides.unprotected:
         return []
     lines = [f"policy: {line}" for line in policy_edits(sides.judging.policy, sides.head.policy)]

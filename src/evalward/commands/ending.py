@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TextIO
 
 from evalward.commands.files import emit
-from evalward.commands.pipeline import Judging, kinds_of
+from evalward.commands.pipeline import Criteria, kinds_of
 from evalward.commands.world import World
 from evalward.keeper.outputs import OutputFolder
 from evalward.records.policy import Policy
@@ -47,7 +47,7 @@ def shown_reports(
     reports: Sequence[Report], findings: Sequence[Finding] | None = None, display: Display | None = None
 ) -> ShownReports:
     """Reports without a baseline."""
-    judging = Judging(None, Policy())
+    judging = Criteria(None, Policy())
     return ShownReports(
         reports,
         lambda report: judging.compared(report).comparison,

@@ -11,7 +11,7 @@ from evalward.commands.files import emit, read_report
 from evalward.commands.measuring import chosen_of, load, runner_of, services_of
 from evalward.commands.pipeline import kinds_of
 from evalward.commands.world import World
-from evalward.decide.guidance import Column, Reading, compare_guidance
+from evalward.decide.guidance import GuidanceReading, GuidanceResults, compare_guidance
 from evalward.engine.selection import Selection
 from evalward.keeper.outputs import GUIDANCE
 from evalward.records.guidance import GuidanceComparison
@@ -66,7 +66,9 @@ def compare_reports(world: World, files: Sequence[Path], form: Format, output: P
     return EXIT_OK
 
 
-def _of_reports(first: Run, reports: Sequence[Report], names: Sequence[str], reading: Reading) -> GuidanceComparison:
+def _of_reports(
+    first: Run, reports: Sequence[Report], names: Sequence[str], reading: GuidanceReading
+) -> GuidanceComparison:
     suite, target = first.suite, first.target
     found = [
         (name, run)
@@ -76,7 +78,9 @@ def _of_reports(first: Run, reports: Sequence[Report], names: Sequence[str], rea
     ]
     if len(found) < len(reports):
         return GuidanceComparison(suite=suite, target=target, not_measured="not every report has this run")
-    columns = [Column(name, run.cases, {"guidance": run.subject.parts.get("guidance", "")}) for name, run in found]
+    columns = [
+        GuidanceResults(name, run.cases, {"guidance": run.subject.parts.get("guidance", "")}) for name, run in found
+    ]
     random = any(run.random for _, run in found)
     return compare_guidance(suite, target, columns, reading, random=random, why="One report each.")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalward.commands.pipeline import Judge
+from evalward.commands.pipeline import Decide
 from evalward.commands.surfaces import Surfaces, surfaces_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -14,9 +14,9 @@ from evalward.git import GitTree
 from evalward.github.client import GitHub
 from evalward.github.event import EventPlan
 from evalward.github.runner_files import Annotation
-from evalward.github.settings import Runner, Settings
+from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.keeper.outputs import OutputFolder
-from evalward.keeper.session import Runner as HeadRunner
+from evalward.keeper.session import RunnerSession as HeadRunner
 from evalward.records.policy import Policy
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import Verdict
@@ -30,17 +30,17 @@ class Job:
     plan: EventPlan
 
     @classmethod
-    def of(cls, world: World, settings: Settings, runner: Runner, plan: EventPlan) -> Job:
+    def of(cls, world: World, settings: ActionInputs, runner: RunnerEnvironment, plan: EventPlan) -> Job:
         """The job of an event. Only a check comments."""
         return cls(surfaces_of(world, settings, runner, plan, comments=settings.mode == "check"), plan)
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> ActionInputs:
         """The action's inputs."""
         return self.surfaces.settings
 
     @property
-    def runner(self) -> Runner:
+    def runner(self) -> RunnerEnvironment:
         """GitHub's runner."""
         return self.surfaces.runner
 
@@ -93,4 +93,4 @@ class Measured:
     digest: str
     policy: Policy
     verdict: Verdict
-    judge: Judge
+    judge: Decide

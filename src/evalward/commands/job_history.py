@@ -6,15 +6,15 @@ import posixpath
 
 from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.baseline_ci import repository_baseline
-from evalward.commands.ci_history import Keeping, keep_history, read_branch_history, read_commit_history
+from evalward.commands.ci_history import HistoryRequest, keep_history, read_branch_history, read_commit_history
 from evalward.commands.job import Checkout, Job
 from evalward.commands.stored_history import history_of
 from evalward.decide.anchor import Anchor
 from evalward.git import MAX_FILE_BYTES, repository_path
 from evalward.github.errors import GitHubError
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.github.runner_files import Annotation
-from evalward.github.sides import Sides
+from evalward.github.sides import BaseAndHead
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
 from evalward.records.report import Report
@@ -22,7 +22,7 @@ from evalward.records.verdict import Judgement
 from evalward.render.escape import log_text
 
 
-def anchor_of_job(job: Job, checkout: Checkout, sides: Sides) -> Anchor | None:
+def anchor_of_job(job: Job, checkout: Checkout, sides: BaseAndHead) -> Anchor | None:
     """What slow losses are measured against, as the base says. A change that is only proposed is warned of them."""
     plan, judging = job.plan, sides.judging
     path = repository_baseline(job.settings, checkout.tree, judging.baseline_path)
@@ -33,7 +33,7 @@ def anchor_of_job(job: Job, checkout: Checkout, sides: Sides) -> Anchor | None:
     return anchor
 
 
-def history_of_job(job: Job, checkout: Checkout, sides: Sides) -> list[HistoryEntry]:
+def history_of_job(job: Job, checkout: Checkout, sides: BaseAndHead) -> list[HistoryEntry]:
     """What earlier runs measured: where the base says that it is, of the data branch or of the base commit.
 
     A pull request doesn't choose what is read about its cases. That nothing can be read changes no verdict.
@@ -41,7 +41,7 @@ def history_of_job(job: Job, checkout: Checkout, sides: Sides) -> list[HistoryEn
     place, settings, tree = sides.judging.history, job.settings, checkout.tree
     try:
         if place is not None and place.branch is not None and settings.github_token:
-            found = read_branch_history(Repository(checkout.client, job.plan.repository), place.branch)
+            found = read_branch_history(RepositoryWriter(checkout.client, job.plan.repository), place.branch)
         elif place is not None and place.folder is not None and sides.base.sha is not None:
             parts = [settings.working_directory, posixpath.dirname(settings.config), place.folder]
             found = read_commit_history(tree, sides.base.sha, repository_path(tree.prefix(), parts))
@@ -62,9 +62,9 @@ def keep_measured(job: Job, checkout: Checkout, report: Report, judgement: Judge
     if place is None or place.branch is None or settings.mode != "update-baseline":
         return
     config = repository_path(tree.prefix(), [settings.working_directory, settings.config])
-    keeping = Keeping(place.branch, job.plan.branch, config, settings.dry_run)
+    keeping = HistoryRequest(place.branch, job.plan.branch, config, settings.dry_run)
     try:
-        repository = Repository(checkout.client, job.plan.repository)
+        repository = RepositoryWriter(checkout.client, job.plan.repository)
         job.tell(log_text(keep_history(repository, keeping, report, judgement)))
     except (GitHubError, InputError) as error:
         job.tell(Annotation("warning", f"The history was not kept: {error}", title="Evalward").command())

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from evalward.commands.accept import Case as AcceptCase
+from evalward.commands.accept import AcceptContext as AcceptCase
 from evalward.commands.accept import accept_label, label_case
-from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
+from evalward.commands.baseline_ci import BlockedError, UpdateRequest, needs_token, repository_baseline, update_baseline
 from evalward.commands.ending import RELEASE_FORMATS, write_outputs
 from evalward.commands.job import Checkout, Measured
 from evalward.commands.published import IdleError
-from evalward.commands.release import ReleaseOptions, judge_release, shown_release
+from evalward.commands.release import ReleaseOptions, decide_release, shown_release
 from evalward.commands.spelling import release_again
-from evalward.commands.surfaces import Page
+from evalward.commands.surfaces import Publication
 from evalward.github.commits import only_baseline_pushed
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.github.runner_files import Annotation
 from evalward.github.status import status_state
 from evalward.records.problem import wrong
@@ -34,19 +34,19 @@ class ActionMode:
     def before(self) -> None:
         """Check what is needed. Raises `IdleError` where nothing is to be measured, `InputError`, `GitHubError`."""
 
-    def after(self, measured: Measured, page: Page) -> Page:  # noqa: ARG002
+    def after(self, measured: Measured, page: Publication) -> Publication:  # noqa: ARG002
         """The page of what was judged, with what this mode made of it."""
         return page
 
 
-class Check(ActionMode):
+class CheckMode(ActionMode):
     """`check`: the verdict is all."""
 
 
 class ReleaseCheck(ActionMode):
     """`release`: the report is judged against the last release, too; the worse verdict counts."""
 
-    def after(self, measured: Measured, page: Page) -> Page:
+    def after(self, measured: Measured, page: Publication) -> Publication:
         """The page of the release report, which is left in the output folder."""
         job, loaded = measured.job, self.checkout.loaded
         settings, surfaces = job.settings, job.surfaces
@@ -58,7 +58,7 @@ class ReleaseCheck(ActionMode):
             profile=settings.profile,
             fail_on=settings.fail_on,
         )
-        found = judge_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
+        found = decide_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
         found = surfaces.redaction.record(found)
         written = write_outputs(shown_release(found, release_again(settings.config)), job.left, RELEASE_FORMATS)
         code, verdict = found.exit_code, found.worse.verdict
@@ -81,7 +81,7 @@ class Accept(ActionMode):
             raise IdleError(code)
         self.case = case
 
-    def after(self, measured: Measured, page: Page) -> Page:
+    def after(self, measured: Measured, page: Publication) -> Publication:
         """The page, with the exit code of the acceptance in place of the verdict's."""
         code, url = accept_label(self.case, measured.report, measured.digest)
         return replace(page, outputs=replace(page.outputs, exit_code=code, baseline_url=url or None))
@@ -92,7 +92,7 @@ class UpdateBaseline(ActionMode):
 
     branch: str
     path: str
-    repository: Repository
+    repository: RepositoryWriter
 
     def before(self) -> None:
         """Which branch and file; a push of nothing but the baseline is no reason to measure."""
@@ -107,12 +107,12 @@ class UpdateBaseline(ActionMode):
         self.path = repository_baseline(
             settings, self.checkout.tree, config.baseline_for(plan.branch, settings.profile)
         )
-        self.repository = Repository(self.checkout.client, plan.repository)
+        self.repository = RepositoryWriter(self.checkout.client, plan.repository)
         if plan.kind == "push" and only_baseline_pushed(self.repository, plan.base_sha, plan.head_sha, self.path):
             job.note(f"The push changes nothing but {self.path}: there is nothing new to measure.")
             raise IdleError(EXIT_OK)
 
-    def after(self, measured: Measured, page: Page) -> Page:
+    def after(self, measured: Measured, page: Publication) -> Publication:
         """The page with what became of the baseline. What fails the gate is not pushed; what is not judged goes
         nowhere.
         """
@@ -131,9 +131,9 @@ class UpdateBaseline(ActionMode):
         outputs = replace(page.outputs, exit_code=code, baseline_url=told.url or None)
         return replace(page, summary=f"{page.summary}\n### Baseline\n\n{told.markdown}\n", outputs=outputs)
 
-    def _update(self, measured: Measured) -> Update:
+    def _update(self, measured: Measured) -> UpdateRequest:
         settings = measured.job.settings
-        return Update(
+        return UpdateRequest(
             report=measured.report,
             policy=measured.policy,
             branch=self.branch,
@@ -148,7 +148,7 @@ class UpdateBaseline(ActionMode):
 
 
 MODES: dict[str, type[ActionMode]] = {
-    "check": Check,
+    "check": CheckMode,
     "release": ReleaseCheck,
     "accept": Accept,
     "update-baseline": UpdateBaseline,

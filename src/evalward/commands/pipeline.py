@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import compare
-from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.confirm import Retrials, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
 from evalward.decide.samples import Samples, gather
 from evalward.decide.standing import with_flaky
 from evalward.decide.succession import Aligned, align
-from evalward.decide.verdict import judge
-from evalward.decide.with_base import judged_against, with_unmeasured_base
+from evalward.decide.verdict import reach_verdict
+from evalward.decide.with_base import compared_with, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison, RunComparison
@@ -27,8 +27,8 @@ from evalward.records.verdict import Judgement, Verdict
 from evalward.registry import KINDS, has
 from evalward.suites.base import Kind, kind_named, kinds
 
-Judge = Callable[[Report, Baseline | None, Policy], Judgement]
-"""Judges a report: `judge_report` with whatever else is known."""
+Decide = Callable[[Report, Baseline | None, Policy], Judgement]
+"""Judges a report: `decide_report` with whatever else is known."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Judging:
+class Criteria:
     """What a report is judged by."""
 
     baseline: Baseline | None
@@ -60,7 +60,7 @@ class Judging:
         """
         if not self._last or self._last[0].aligned.report is not report:
             kinds = kinds_of(report)
-            aligned = align(report, judged_against(report, self.baseline, self.policy.with_base, kinds))
+            aligned = align(report, compared_with(report, self.baseline, self.policy.with_base, kinds))
             self._last[:] = [self.of(aligned)]
         return self._last[0]
 
@@ -69,7 +69,7 @@ class Judging:
         kinds, past = kinds_of(aligned.report), known.runs if known else {}
         return Compared(aligned, compare(aligned, kinds, self.policy.with_base, past), gather(aligned, kinds))
 
-    def retries(self, report: Report) -> list[Retry]:
+    def retries(self, report: Report) -> list[Retrials]:
         """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of
         both sides.
         """
@@ -78,18 +78,18 @@ class Judging:
         again = [] if confirmed else to_confirm(compared.comparison, self.policy, defaults)
         return again or to_settle(compared.comparison, compared.samples, self.policy, defaults)
 
-    def judge(self, report: Report, history: Sequence[HistoryEntry] = (), anchor: Anchor | None = None) -> Judgement:
+    def decide(self, report: Report, history: Sequence[HistoryEntry] = (), anchor: Anchor | None = None) -> Judgement:
         """Compare and decide. `history` names what is flaky and shows trends; it decides nothing by itself. Against an
         `anchor` its last measurements speak beside the report.
         """
         compared, policy, defaults = self.compared(report), self.policy, default_rules(report)
         baseline = compared.aligned.baseline
         comparison = with_flaky(compared.comparison, baseline, history)
-        verdict = judge(comparison, policy, defaults, compared.samples)
+        verdict = reach_verdict(comparison, policy, defaults, compared.samples)
         worst = worst_case(compared.aligned, kinds_of(report))
         if worst is not None:
             then = self.of(worst.aligned, compared)
-            verdict = with_worst_case(verdict, judge(then.comparison, policy, defaults, then.samples), worst)
+            verdict = with_worst_case(verdict, reach_verdict(then.comparison, policy, defaults, then.samples), worst)
         if policy.with_base:
             verdict = with_unmeasured_base(verdict, report, policy)
         judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
@@ -130,15 +130,15 @@ def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
     return {name: kind.default_rules for name, kind in kinds_of(report).items()}
 
 
-def judge_report(
+def decide_report(
     report: Report,
     baseline: Baseline | None,
     policy: Policy,
     history: Sequence[HistoryEntry] = (),
     anchor: Anchor | None = None,
 ) -> Judgement:
-    """Compare and decide, where nothing is compared yet: see `Judging.judge`."""
-    return Judging(baseline, policy).judge(report, history, anchor)
+    """Compare and decide, where nothing is compared yet: see `Criteria.decide`."""
+    return Criteria(baseline, policy).decide(report, history, anchor)
 
 
 def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:

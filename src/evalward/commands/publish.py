@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalward.commands.accepting import of_fork
-from evalward.commands.again import again_of, judge_again, remembered
+from evalward.commands.again import again_of, decide_again, remembered
 from evalward.commands.artifact import measured_anew, read_artifact
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.commands.published import Failing, not_judged, published
-from evalward.commands.surfaces import Page, Surfaces, annotated
+from evalward.commands.surfaces import Publication, Surfaces, annotated
 from evalward.commands.tell import NO_CONFIG, TELLS, tell
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -24,8 +24,8 @@ from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError
 from evalward.github.event import read_payload
 from evalward.github.runner_files import Annotation, Outputs
-from evalward.github.settings import Runner, Settings, read_runner
-from evalward.github.sides import Side, base_side
+from evalward.github.settings import ActionInputs, RunnerEnvironment, read_runner
+from evalward.github.sides import SideRules, base_side
 from evalward.github.workflow_run import TriggeringRun, pulls_of_run, read_triggering_run
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
@@ -42,7 +42,7 @@ class AmbiguousError(GitHubError):
     """One head, several open pull requests: nobody can tell which of them the run was for."""
 
 
-def publish(world: World, settings: Settings) -> int:
+def publish(world: World, settings: ActionInputs) -> int:
     """The exit code: 0 when it was told, whatever the verdict; with `fail_on` the verdict's own.
 
     The pull request's required check is the first stage; this one reports. In the pull request's own run it is the
@@ -68,7 +68,7 @@ def publish(world: World, settings: Settings) -> int:
         return _publish(surfaces, client, run)
 
 
-def _marker(settings: Settings, run: TriggeringRun | None) -> Marker:
+def _marker(settings: ActionInputs, run: TriggeringRun | None) -> Marker:
     if run is None:
         return Marker(settings.comment_id, "0" * 40, 0, 0)
     return Marker(settings.comment_id, run.head_sha, run.id, run.run_attempt)
@@ -89,7 +89,7 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
     return published(surfaces, client, lambda opened: _judge(opened, client, pull), failing)
 
 
-def _pull(runner: Runner, client: GitHub, run: TriggeringRun) -> tuple[OpenPull | None, str]:
+def _pull(runner: RunnerEnvironment, client: GitHub, run: TriggeringRun) -> tuple[OpenPull | None, str]:
     """The pull request that the run was for, or why there is none to tell."""
     if run.event != "pull_request":
         return None, f"The finished run was one of {run.event}, not of a pull request: there is nothing to publish."
@@ -106,14 +106,14 @@ def _pull(runner: Runner, client: GitHub, run: TriggeringRun) -> tuple[OpenPull 
     return pulls[0], ""
 
 
-def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Page:
+def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     report, told = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
     side = _base(surfaces, client, pull)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
-    judgement = judge_report(report, baseline, policy)
-    judgement, tried = judge_again(surfaces, judgement, report, baseline, again_of(surfaces, client, policy, baseline))
+    judgement = decide_report(report, baseline, policy)
+    judgement, tried = decide_again(surfaces, judgement, report, baseline, again_of(surfaces, client, policy, baseline))
     if settings.fail_on:
         unjudged = side is None and not settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
@@ -129,13 +129,13 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Page:
     return page if settings.fail_on else replace(page, outputs=replace(page.outputs, exit_code=EXIT_OK))
 
 
-def _base(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Side | None:
+def _base(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> SideRules | None:
     """Policy and baseline of the pull request's base: from the checkout's objects, else through the API."""
     root = (surfaces.folder / surfaces.settings.config).parent
     return base_side(surfaces.settings, pull.base.ref, pull.base.sha, surfaces.tree(client), root)
 
 
-def publish_folder(world: World, folder: Path, settings: Settings) -> int:
+def publish_folder(world: World, folder: Path, settings: ActionInputs) -> int:
     """`publish` from the command line: the token comes from GITHUB_TOKEN or GH_TOKEN."""
     token = world.env.get("GITHUB_TOKEN") or world.env.get("GH_TOKEN") or ""
     env = {"GITHUB_WORKSPACE": str(world.cwd.absolute()), **world.env}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalward.commands.faults import internal_error
-from evalward.commands.surfaces import Page, Surfaces, annotated
+from evalward.commands.surfaces import Publication, Surfaces, annotated
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.runner_files import Annotation, Outputs
@@ -31,7 +31,7 @@ class Failing:
 
 
 def published(
-    surfaces: Surfaces, client: GitHub, work: Callable[[Surfaces], Page], failing: Failing, *, opens: bool = True
+    surfaces: Surfaces, client: GitHub, work: Callable[[Surfaces], Publication], failing: Failing, *, opens: bool = True
 ) -> int:
     """Do the work and publish its page, or one that says why there is none; the exit code.
 
@@ -55,7 +55,7 @@ def published(
     return surfaces.publish(client, page).exit_code
 
 
-def not_judged(surfaces: Surfaces, said: str, headline: str | None = None) -> Page:
+def not_judged(surfaces: Surfaces, said: str, headline: str | None = None) -> Publication:
     """The page of a run that could not be judged, for whatever reason; the log says it, too."""
     surfaces.tell(Annotation("error", said, title="Evalward").command())
     return surfaces.unjudged(headline or said, (), EXIT_UNJUDGED)

@@ -13,7 +13,7 @@ from evalward.commands.baseline_ci import acceptances
 from evalward.commands.ending import RELEASE_FORMATS, display_of, write_outputs
 from evalward.commands.files import read_committed, read_report
 from evalward.commands.history import Where, stored
-from evalward.commands.pipeline import Judge, judge_report, remeasured
+from evalward.commands.pipeline import Decide, decide_report, remeasured
 from evalward.commands.spelling import release_again
 from evalward.commands.stored_history import history_of
 from evalward.commands.tags import last_release
@@ -28,7 +28,7 @@ from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
 from evalward.records.release import ReleaseReport
 from evalward.records.report import Report
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN, ShownJudgement, ShownRelease, text_of
 from evalward.suites.across import unfed_rules
 
@@ -63,7 +63,7 @@ def release(world: World, options: ReleaseOptions) -> int:
     branch = options.branch or branch_of(world.env) or tree.branch()
     options = replace(options, branch=branch, search_path=search_path)
     judge = _judge(world, loaded, tree, options)
-    found = judge_release(loaded, report, options, reading(loaded.root), judge)
+    found = decide_release(loaded, report, options, reading(loaded.root), judge)
     output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
     write_outputs(shown_release(found, release_again(options.config, options.report)), output, RELEASE_FORMATS)
     _say(world, found)
@@ -71,7 +71,7 @@ def release(world: World, options: ReleaseOptions) -> int:
     return found.exit_code
 
 
-def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> Judge:
+def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> Decide:
     """Judges by the anchor, too: what is released has lost nothing bit by bit."""
     config = loaded.config
     policy = config.policy_for(options.branch, options.profile, file=loaded.file)
@@ -81,7 +81,7 @@ def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOp
     history = history_of(
         world, config.history, lambda name: stored(world, Where((loaded.root / name).parent, None, loaded.root))
     )
-    return partial(judge_report, history=history, anchor=anchor)
+    return partial(decide_report, history=history, anchor=anchor)
 
 
 def reading(root: Path) -> Callable[[str], bytes | None]:
@@ -96,7 +96,7 @@ def reading(root: Path) -> Callable[[str], bytes | None]:
 
 def shown_release(found: ReleaseReport, command: str) -> ShownRelease:
     """What is written of it. `command` reproduces the check."""
-    return ShownRelease(found, Context(head_sha=found.commit, command=command))
+    return ShownRelease(found, PageContext(head_sha=found.commit, command=command))
 
 
 def branch_of(env: Mapping[str, str]) -> str | None:
@@ -105,12 +105,12 @@ def branch_of(env: Mapping[str, str]) -> str | None:
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
 
 
-def judge_release(
+def decide_release(
     loaded: LoadedConfig,
     report: Report,
     options: ReleaseOptions,
     read: Callable[[str], bytes | None],
-    judge: Judge = judge_report,
+    judge: Decide = decide_report,
 ) -> ReleaseReport:
     """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
 
@@ -135,7 +135,7 @@ def judge_release(
         note=note,
         accepted=_accepted_since(tagged, baseline),
         against_branch=judge(report, baseline, policy),
-        against_tag=judge_report(report, tagged, policy) if tagged else None,
+        against_tag=decide_report(report, tagged, policy) if tagged else None,
     )
 
 

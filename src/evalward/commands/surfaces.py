@@ -28,7 +28,7 @@ from evalward.github.runner_files import (
     mask_commands,
     write_outputs,
 )
-from evalward.github.settings import Runner, Settings
+from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.github.status import CommitStatus, State, post_status, status_state
 from evalward.github.tries import MAX_LINE, earlier_tries, with_tries
 from evalward.keeper.outputs import OutputFolder
@@ -38,7 +38,7 @@ from evalward.records.report import Report
 from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, Judgement, Outcome, Reason, Verdict
 from evalward.redaction import NOTHING, Redaction
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.escape import log_text
 from evalward.render.markdown import COMMENT_LIMIT, fit, summary
 from evalward.render.outputs import COMMENT_FILE, ShownJudgement, text_of
@@ -50,7 +50,7 @@ TELLING_S = 60.0
 
 
 @dataclass(frozen=True)
-class Page:
+class Publication:
     """What is published: the comment's text, the summary's, and what the outputs say; `base` is what judged.
 
     `tried` is what later runs on this commit shall know, `None` where nothing was judged.
@@ -76,8 +76,8 @@ class Surfaces:
     """
 
     world: World
-    settings: Settings
-    runner: Runner
+    settings: ActionInputs
+    runner: RunnerEnvironment
     marker: Marker
     pull: PullRequest | None
     redaction: Redaction = field(default=NOTHING, repr=False)
@@ -152,9 +152,9 @@ class Surfaces:
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
-    def context(self, accept: Accepting, base_sha: str | None, report: Path, notes: Sequence[str] = ()) -> Context:
+    def context(self, accept: Accepting, base_sha: str | None, report: Path, notes: Sequence[str] = ()) -> PageContext:
         """Where a judgement of this run comes from; `report` is the file that was judged."""
-        return Context(
+        return PageContext(
             head_sha=self.marker.head,
             base_ref=self.base_ref,
             base_sha=base_sha,
@@ -167,9 +167,9 @@ class Surfaces:
             notes=tuple(notes),
         )
 
-    def judged(self, judgement: Judgement, report: Report, context: Context, digest: str = "") -> Page:
+    def judged(self, judgement: Judgement, report: Report, context: PageContext, digest: str = "") -> Publication:
         """The page of a judgement. `digest` is the report's, for whoever accepts what the comment shows."""
-        return Page(
+        return Publication(
             comment=_with_evidence(judgement, context, digest),
             summary=summary(judgement, context),
             outputs=self._outputs(judgement, report, context),
@@ -180,14 +180,14 @@ class Surfaces:
             base=context.base,
         )
 
-    def unjudged(self, headline: str, problems: Sequence[Problem], code: int) -> Page:
+    def unjudged(self, headline: str, problems: Sequence[Problem], code: int) -> Publication:
         """The page that says what went wrong before there was anything to judge."""
         text = problems_markdown(headline, problems, marker=self.marker.format(), run_url=self.runner.run_url)
         outputs = Outputs(verdict="error", exit_code=code, comment_file=self.shown(self.output / COMMENT_FILE))
         self._leave(Judgement(comparison=Comparison(baseline=None), verdict=_no_verdict(headline, problems)))
-        return Page(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
+        return Publication(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
 
-    def _outputs(self, judgement: Judgement, report: Report, context: Context) -> Outputs:
+    def _outputs(self, judgement: Judgement, report: Report, context: PageContext) -> Outputs:
         verdict = judgement.verdict
         return Outputs(
             verdict=verdict.outcome,
@@ -222,7 +222,7 @@ class Surfaces:
         with contextlib.suppress(InputError):
             write_files(ShownJudgement(judgement), place, ["junit", "badge"], self.redaction.text)
 
-    def publish(self, client: GitHub, page: Page) -> Outputs:
+    def publish(self, client: GitHub, page: Publication) -> Outputs:
         """Summary, comment and outputs; nothing that goes wrong here changes the verdict.
 
         The summary, which says all that the comment does, comes first: GitHub has `TELLING_S` seconds for the rest.
@@ -249,7 +249,7 @@ class Surfaces:
             give_to_owner([place.folder], self.runner.workspace)
         return outputs
 
-    def _comment(self, client: GitHub, page: Page, keep: Callable[[str], Path]) -> Posted | None:
+    def _comment(self, client: GitHub, page: Publication, keep: Callable[[str], Path]) -> Posted | None:
         if self.pull is None:
             keep(page.comment)
             return None
@@ -294,7 +294,7 @@ class Surfaces:
         own = Path(tempfile.mkdtemp(prefix="evalward-"))
         return OutputFolder.open(own, self.redaction).write(COMMENT_FILE, text)
 
-    def _status(self, client: GitHub, page: Page) -> None:
+    def _status(self, client: GitHub, page: Publication) -> None:
         """The commit status, where one is wanted. That it can't be posted fails nothing."""
         name = self.settings.status_against(self.base_ref)
         if not name:
@@ -314,7 +314,9 @@ class Surfaces:
             write_outputs(self.runner.output, values)
 
 
-def surfaces_of(world: World, settings: Settings, runner: Runner, plan: EventPlan, *, comments: bool) -> Surfaces:
+def surfaces_of(
+    world: World, settings: ActionInputs, runner: RunnerEnvironment, plan: EventPlan, *, comments: bool
+) -> Surfaces:
     """The places of an event; `comments`: on its pull request, where it has one and that may be."""
     marker = Marker(settings.comment_id, plan.head_sha, runner.run_id, runner.run_attempt)
     pull = None
@@ -323,7 +325,7 @@ def surfaces_of(world: World, settings: Settings, runner: Runner, plan: EventPla
     return Surfaces(world, settings, runner, marker, pull, world.redaction, base_ref=plan.base_ref)
 
 
-def _with_evidence(judgement: Judgement, context: Context, digest: str) -> str:
+def _with_evidence(judgement: Judgement, context: PageContext, digest: str) -> str:
     """The comment, with a hidden second line that names the report."""
     room = COMMENT_LIMIT - MAX_LINE - 1  # what later runs on this commit shall know comes in between
     if not digest or not context.marker:
@@ -341,7 +343,7 @@ def annotated(problems: Sequence[Problem]) -> list[str]:
     )
 
 
-def wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
+def wrong_inputs(world: World, runner: RunnerEnvironment, problems: Sequence[Problem]) -> int:
     """The action's own inputs are wrong: nothing could start, and the check says why. The exit code."""
     for command in annotated(problems):
         world.out.write(world.redaction.text(command) + "\n")

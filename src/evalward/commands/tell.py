@@ -13,23 +13,23 @@ from typing import Any
 
 from evalward.commands.accepted import honoured
 from evalward.commands.accepting import in_ci
-from evalward.commands.again import again_of, judge_again, remembered
+from evalward.commands.again import again_of, decide_again, remembered
 from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
 from evalward.commands.edits import edits_of
 from evalward.commands.given import of_commit
-from evalward.commands.pipeline import Judging, judge_report
+from evalward.commands.pipeline import Criteria, decide_report
 from evalward.commands.published import Failing, published
-from evalward.commands.surfaces import Page, Surfaces, surfaces_of
+from evalward.commands.surfaces import Publication, Surfaces, surfaces_of
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
 from evalward.git import GitTree
-from evalward.github.base import Base
+from evalward.github.base import BaseChoice
 from evalward.github.client import GitHub
 from evalward.github.event import EventPlan, plan_event
 from evalward.github.protect import ProtectedChanges, protected_changes
 from evalward.github.runner_files import Annotation, Outputs
-from evalward.github.settings import Runner, Settings
-from evalward.github.sides import Side, Sides, base_side
+from evalward.github.settings import ActionInputs, RunnerEnvironment
+from evalward.github.sides import BaseAndHead, SideRules, base_side
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE, Report, digest_of
@@ -46,7 +46,7 @@ ANOTHER_JOB = (
 NO_CONFIG = "The base has no configuration: only each kind's own rules were applied, and nothing was compared."
 
 
-def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str, Any]) -> int:
+def tell(world: World, settings: ActionInputs, runner: RunnerEnvironment, payload: Mapping[str, Any]) -> int:
     """The verdict's exit code; 2: the artifact or the base's files are wrong; 3: it could not be judged.
 
     Raises `InputError` when the event's payload is not GitHub's.
@@ -64,7 +64,7 @@ def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str,
         return published(surfaces, client, lambda _: _judged(surfaces, client, plan), failing, opens=False)
 
 
-def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
+def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
     report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
@@ -88,7 +88,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
     return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
 
 
-def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | None, list[str]]:
+def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[SideRules | None, list[str]]:
     """The base's rules, and what there is to say about them; a broken base has none where the workflow lets it pass."""
     settings = surfaces.settings
     if plan.base_sha is None:
@@ -102,28 +102,28 @@ def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | No
     return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
 
 
-def _judging(side: Side | None) -> Judging:
-    return Judging(side.baseline, side.policy) if side else Judging(None, Policy())
+def _judging(side: SideRules | None) -> Criteria:
+    return Criteria(side.baseline, side.policy) if side else Criteria(None, Policy())
 
 
-def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: Side | None) -> tuple[Judgement, Try]:
+def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: SideRules | None) -> tuple[Judgement, Try]:
     settings = surfaces.settings
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
     again = again_of(surfaces, client, policy, baseline)
-    judgement, tried = judge_again(surfaces, judge_report(report, baseline, policy), report, baseline, again)
+    judgement, tried = decide_again(surfaces, decide_report(report, baseline, policy), report, baseline, again)
     unjudged = side is None and not settings.bootstrap
     return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on), tried
 
 
 def _protected(
-    surfaces: Surfaces, plan: EventPlan, side: Side | None, tree: GitTree, remote: GitHub | None
+    surfaces: Surfaces, plan: EventPlan, side: SideRules | None, tree: GitTree, remote: GitHub | None
 ) -> ProtectedChanges:
     if side is None:
         return ProtectedChanges()
     return protected_changes(surfaces.settings, plan, _alone(side, plan), tree, remote)
 
 
-def _alone(side: Side, plan: EventPlan) -> Sides:
+def _alone(side: SideRules, plan: EventPlan) -> BaseAndHead:
     """Both sides, where nothing of the head's is read: what it edits shows in the list of its files."""
-    return Sides(side, replace(side), unprotected=False, base=Base(plan.base_sha, "event", ""))
+    return BaseAndHead(side, replace(side), unprotected=False, base=BaseChoice(plan.base_sha, "event", ""))

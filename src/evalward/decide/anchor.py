@@ -28,7 +28,7 @@ from evalward.records.history import HistoryEntry
 from evalward.records.metric import EPSILON, Metric
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status
-from evalward.records.trend import Level, Trend
+from evalward.records.trend import AnchorLevel, Trend
 from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict
 
 RECENT = 5
@@ -353,11 +353,13 @@ def _level_of(trend: Trend, entries: Sequence[HistoryEntry], label: str, baselin
     ]
     if runs:
         value = _values(runs[0].metrics).get(trend.metric)
-        return trend if value is None else trend.model_copy(update={"anchor": Level(label=label, value=value)})
+        return trend if value is None else trend.model_copy(update={"anchor": AnchorLevel(label=label, value=value)})
     past = [e for e in entries if (e.suite, e.target) == (trend.suite, trend.target) and not e.partial]
     old = sorted(past, key=lambda entry: (entry.at, entry.attempt))[:-RECENT][:RECENT]
     value = _means([entry.metrics for entry in old]).get(trend.metric)
-    return trend if value is None else trend.model_copy(update={"anchor": Level(label=old[0].at[:10], value=value)})
+    return (
+        trend if value is None else trend.model_copy(update={"anchor": AnchorLevel(label=old[0].at[:10], value=value)})
+    )
 
 
 def _with_level(trend: Trend, sources: _Sources) -> Trend:
@@ -365,7 +367,7 @@ def _with_level(trend: Trend, sources: _Sources) -> Trend:
     value = source.metrics.get(trend.metric) if source else None
     if source is None or value is None:
         return trend
-    return trend.model_copy(update={"anchor": Level(label=source.label, value=value)})
+    return trend.model_copy(update={"anchor": AnchorLevel(label=source.label, value=value)})
 
 
 def _values(metrics: Mapping[str, Metric]) -> dict[str, float]:

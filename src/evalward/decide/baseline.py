@@ -12,7 +12,7 @@ from evalward.decide.kinds import Kinds
 from evalward.decide.pooling import (
     MOST_TRIALS,
     Key,
-    Measured,
+    NamedReport,
     changed_parts,
     combine,
     kept_run,
@@ -61,7 +61,7 @@ def read_baseline(text: str | bytes, file: str) -> Baseline:
 
 
 @dataclass(frozen=True)
-class Update:
+class BaselineUpdate:
     """What an update comes to.
 
     `baseline` is the previous one, the very object, when there is no news. `report` is what was measured, as one: what
@@ -81,11 +81,11 @@ def make_baseline(report: Report, file: str, previous: Baseline | None, kinds: K
     Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
     previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
     """
-    return update_baseline([Measured(report, file)], previous, kinds).baseline
+    return update_baseline([NamedReport(report, file)], previous, kinds).baseline
 
 
 def update_baseline(
-    measured: Sequence[Measured],
+    measured: Sequence[NamedReport],
     previous: Baseline | None,
     kinds: Kinds,
     *,
@@ -93,7 +93,7 @@ def update_baseline(
     keep: Moved | None = None,
     policy: Policy = NO_POLICY,
     spare: Mapping[RunName, str] = MappingProxyType({}),
-) -> Update:
+) -> BaselineUpdate:
     """The baseline of one or several reports.
 
     With `keep` it has all trials of the reports, the fresh ones of a confirm stage, too, and the earlier ones of cases
@@ -108,7 +108,7 @@ def update_baseline(
     fed = previous.provenance.reports if previous and (pool or spare or keep is not None) else []
     new, known = _unknown(whole, fed)
     if previous and not new:
-        return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
+        return BaselineUpdate(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
     notes += [f"{one.file}: left out, its trials are counted already" for one in known]
     report = combine(new)
     old = {run_key(run): run for run in align(report, previous).runs()}
@@ -136,7 +136,7 @@ def update_baseline(
     )
     made = Baseline(provenance=provenance, runs=runs)
     kept = previous if previous and _content(made) == _content(previous) else made
-    return Update(kept, report, notes, spared)
+    return BaselineUpdate(kept, report, notes, spared)
 
 
 def _older_cases(report: Report, run: Run, previous: Baseline | None, before: BaselineRun) -> bool:
@@ -192,18 +192,18 @@ def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:
 
 
 def _whole(
-    measured: Sequence[Measured],
+    measured: Sequence[NamedReport],
     previous: Baseline | None,
     kinds: Kinds,
     policy: Policy,
     *,
     errors: bool,
-) -> tuple[list[Measured], list[str]]:
+) -> tuple[list[NamedReport], list[str]]:
     """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing.
 
     `errors`: they may have trials that ended in an error, which are in no baseline.
     """
-    whole: list[Measured] = []
+    whole: list[NamedReport] = []
     notes: list[str] = []
     problems: list[Problem] = []
     for one in measured:
@@ -211,7 +211,7 @@ def _whole(
         kept = with_baseline(report, policy)
         found = _obstacles(kept, one.file, kinds, errors=errors)
         problems += found if kept.runs or not report.runs else [_baseless(one.file)]
-        whole.append(Measured(report, one.file))
+        whole.append(NamedReport(report, one.file))
         notes += left_out + baseless(report, policy)
     if problems:
         raise InputError(problems)
@@ -223,11 +223,11 @@ def _baseless(file: str) -> Problem:
     return Problem(place=Place(file=file), message=message, remedy="There is nothing to keep.")
 
 
-def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Measured], list[Measured]]:
+def _unknown(whole: Sequence[NamedReport], fed: Collection[str]) -> tuple[list[NamedReport], list[NamedReport]]:
     """The reports that were not put in before, each once; and the others."""
     seen = set(fed)
-    new: list[Measured] = []
-    known: list[Measured] = []
+    new: list[NamedReport] = []
+    known: list[NamedReport] = []
     for one in whole:
         key = report_digest(one.report)
         (known if key in seen else new).append(one)

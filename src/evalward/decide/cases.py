@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalward.decide.kinds import NO_EVIDENCE, UNKNOWN, CaseEvidence, ComparedKind
 from evalward.decide.standing import NO_STANDING, Moved, Placed, standings
-from evalward.decide.succession import Pair
+from evalward.decide.succession import RunPair
 from evalward.records.baseline import BaselineCase
 from evalward.records.comparison import CaseChange, CaseChangeKind, Tally, WrongAnswer
 from evalward.records.judge import JUDGE_ERROR
@@ -14,7 +14,7 @@ from evalward.records.metric import EPSILON
 from evalward.records.result import Result, Status
 
 
-def case_changes(pair: Pair, kind: ComparedKind) -> list[CaseChange]:
+def case_changes(pair: RunPair, kind: ComparedKind) -> list[CaseChange]:
     """The cases of both sides, by id. Without a baseline of its own a run has new cases only."""
     sides, fresh = pair.sides, pair.sides.fresh if pair.base is not None else {}
     moved: dict[str, Moved] = {}

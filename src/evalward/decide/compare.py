@@ -17,15 +17,15 @@ from evalward.decide.changes import category_changes, metric_changes, subject_ch
 from evalward.decide.kinds import NOTHING, UNKNOWN, ComparedKind, Kinds
 from evalward.decide.percase import per_case
 from evalward.decide.pooling import Key, run_key
-from evalward.decide.sides import Sides, cases_of, unusable
+from evalward.decide.sides import RunSides, cases_of, unusable
 from evalward.decide.staleness import stale
 from evalward.decide.statistics.passk import pass_at_k, pass_hat_k
-from evalward.decide.succession import Aligned, Pair, sort_of
+from evalward.decide.succession import Aligned, RunPair, sort_of
 from evalward.decide.timings import slower_benchmarks, timings_of_pair
 from evalward.decide.with_base import bases_now
 from evalward.records.baseline import BaselineRun
 from evalward.records.codes import Statement
-from evalward.records.codes.base import Text
+from evalward.records.codes.base import ForeignText
 from evalward.records.comparison import (
     BaseNow,
     Comparison,
@@ -55,7 +55,7 @@ def compare(
     report, baseline = aligned.report, aligned.baseline
     bases = bases_now(report, suites)
     runs = [known.get(id(pair)) or _compare_run(pair, kinds, bases) for pair in aligned.chosen]
-    notices: list[Statement] = [*(Text(text=warning) for warning in report.warnings), *aligned.notes]
+    notices: list[Statement] = [*(ForeignText(text=warning) for warning in report.warnings), *aligned.notes]
     if baseline is not None:
         committed = [pair for pair in aligned.pairs if pair.known_as is None or pair.known_as[0] not in suites]
         notices += stale(baseline, committed, report.created_at)
@@ -72,7 +72,7 @@ def compare(
     )
 
 
-def _compare_run(pair: Pair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunComparison:
+def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunComparison:
     run, base, sides = pair.run, pair.base, pair.sides
     comparable = sides.comparable
     kind = kinds.get(run.kind, UNKNOWN)
@@ -117,7 +117,7 @@ def _compare_run(pair: Pair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunC
     )
 
 
-def _replacement(pair: Pair, kind: ComparedKind) -> Replacement | None:
+def _replacement(pair: RunPair, kind: ComparedKind) -> Replacement | None:
     """Whom the run is compared with instead of itself, and what both come to over the comparable cases."""
     if pair.old is None:
         return None
@@ -132,14 +132,14 @@ def _replacement(pair: Pair, kind: ComparedKind) -> Replacement | None:
     )
 
 
-def _whole(run: Run, sides: Sides, measure: Measure) -> Mapping[str, Metric]:
+def _whole(run: Run, sides: RunSides, measure: Measure) -> Mapping[str, Metric]:
     """The run's own metrics, over all its cases; measured anew where fresh trials stand for planned ones."""
     if not sides.stand_ins:
         return run.metrics
     return {**run.metrics, **measure([*run.cases, *sides.stand_ins.values()]).metrics}
 
 
-def _seen(sides: Sides) -> list[Seen]:
+def _seen(sides: RunSides) -> list[Seen]:
     """The comparable cases that were measured on both sides."""
     found = []
     for case in (case for case in sides.comparable if case in sides.aside):
@@ -156,7 +156,7 @@ def _again(run: Run) -> list[Result]:
     return [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
 
 
-def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
+def _mean_over_cases(sides: RunSides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
     """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
     if trials < 2:
         return None
@@ -165,7 +165,7 @@ def _mean_over_cases(sides: Sides, trials: int, estimate: Callable[[int, int, in
     return math.fsum(found) / len(found) if found else None
 
 
-def _confirmation(run: Run, sides: Sides) -> Confirmation | None:
+def _confirmation(run: Run, sides: RunSides) -> Confirmation | None:
     """What the confirm stage of a run gave, `None` where there was none and nothing is to be said about that."""
     if not run.confirmation and run.confirm_note is None:
         return None
@@ -190,7 +190,7 @@ def _errors(run: Run) -> int:
     return broken + max(0, run.planned - len(run.cases))
 
 
-def _gone(sides: Sides, measure: Measure) -> Mapping[str, CategorySummary]:
+def _gone(sides: RunSides, measure: Measure) -> Mapping[str, CategorySummary]:
     """The baseline's categories that no case of the report has."""
     there = {result.category for results in sides.now.values() for result in results}
     cases = [case for case in sides.before.values() if case.category not in there]

@@ -18,7 +18,7 @@ from evalward.records.policy import Confirm, Limits, Policy, Rule
 
 
 @dataclass(frozen=True)
-class Retry:
+class Retrials:
     """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side.
 
     `was`: the suite and target that the run takes the place of. On the base's side it is these that are measured.
@@ -41,7 +41,7 @@ class Retry:
         return sum(self.trials.values())
 
 
-def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retry]:
+def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retrials]:
     """What to try again before a drop is believed.
 
     Nothing where no case broke, none was lost or no rule asks, or chance plays no part.
@@ -92,9 +92,9 @@ def _lost(case: CaseChange) -> bool:
     return case.before is not None and case.before.passes
 
 
-def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retry:
+def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retrials:
     most = max(len(failed), int(confirm.at_most * run.planned))
-    return Retry(run.suite, run.target, evenly([case.id for case in failed], confirm.trials, most))
+    return Retrials(run.suite, run.target, evenly([case.id for case in failed], confirm.trials, most))
 
 
 def evenly(cases: Sequence[str], each: int, most: int) -> Mapping[str, int]:

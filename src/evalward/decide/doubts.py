@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.beside import rate_of
-from evalward.decide.confirm import Retry, comparable, evenly
+from evalward.decide.confirm import Retrials, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
 from evalward.decide.evidence import beyond
 from evalward.decide.rules import judged, rules_of_run
@@ -24,8 +24,8 @@ SIDES = 2  # the trials of either side, in those that a confirm stage may have: 
 
 def to_settle(
     comparison: Comparison, samples: Samples, policy: Policy, defaults: Mapping[str, Sequence[Rule]]
-) -> list[Retry]:
-    """What to measure of both sides, after the confirm stage: trials per case and side, each `Retry` being `beside`.
+) -> list[Retrials]:
+    """What to measure of both sides, after the confirm stage: trials per case and side, each `Retrials` being `beside`.
 
     Asked where a drop that the failed cases can answer would fail the check or stay in doubt. Nothing where the policy
     doesn't want it, chance plays no part, or it was done already.
@@ -61,7 +61,7 @@ def _gone(run: RunComparison) -> float:
     return sum(case.fresh is not None and not case.fresh.passed for case in lost) / max(run.comparable, 1)
 
 
-def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retry | None:
+def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retrials | None:
     """Cases that did worse than in the baseline: of those tried again, or, where all fell a little, of all."""
     spread = any(drop.evidence is not None and drop.evidence.spread for drop in drops)
     doubtful = [case for case in run.cases if _worse(case) and (spread or case.now is None or not case.now.passes)]
@@ -70,7 +70,7 @@ def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retry
     ids = [case.id for case in doubtful]
     trials = evenly(ids, confirm.base_trials, _most(run, ids, confirm))
     was = (run.replaced.suite, run.replaced.target) if run.replaced is not None else None
-    return Retry(run.suite, run.target, trials, beside=True, was=was)
+    return Retrials(run.suite, run.target, trials, beside=True, was=was)
 
 
 def _most(run: RunComparison, cases: Sequence[str], confirm: Confirm) -> int:

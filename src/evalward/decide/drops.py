@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalward.decide.evidence import Question, better, beyond, confirmable, steady_delta, weigh
+from evalward.decide.evidence import WorseQuestion, better, beyond, confirmable, steady_delta, weigh
 from evalward.decide.questions import corrected
 from evalward.decide.samples import Samples
 from evalward.decide.shown import side_by_side, what_failed
@@ -75,7 +75,7 @@ def answerable(applied: Applied, samples: Samples) -> bool:
     return question is not None and applied.rule.confirm and confirmable(question.sample, falls=question.falls)
 
 
-def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Question | None:
+def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> WorseQuestion | None:
     """What is to be tested, `None` where nothing is: no drop rule, no numbers, no chance involved."""
     rule, change = applied.rule, applied.change
     run = samples.get((applied.run.suite, applied.run.target))
@@ -85,14 +85,14 @@ def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Qu
     if sample is None:
         return None
     falls = rule.max_drop is not None and (rule.max_rise is None or change.delta <= 0)
-    return Question(rule, sample, run, confirm, change.delta, falls)
+    return WorseQuestion(rule, sample, run, confirm, change.delta, falls)
 
 
 def _has_drop(rule: Rule) -> bool:
     return rule.max_drop is not None or rule.max_rise is not None
 
 
-def _decide(applied: Applied, question: Question | None, evidence: Evidence | None) -> Drop:
+def _decide(applied: Applied, question: WorseQuestion | None, evidence: Evidence | None) -> Drop:
     rule, change = applied.rule, applied.change
     if not _has_drop(rule) or change.before is None or change.before.value is None:
         return Drop()
@@ -139,7 +139,7 @@ def _allowed(rule: Rule, delta: float) -> float:
     return (rule.max_drop if delta < 0 else rule.max_rise) or 0.0
 
 
-def _tested(applied: Applied, question: Question, evidence: Evidence) -> Drop:
+def _tested(applied: Applied, question: WorseQuestion, evidence: Evidence) -> Drop:
     rule = applied.rule
     certain = steady_delta(question)
     if beyond(rule, certain) is not None:  # no chance in it, whatever others of the run do
@@ -177,14 +177,14 @@ def _values(applied: Applied) -> dict[str, float | None]:
     return {"before": before.value if before else None, "now": now.value if now else None}
 
 
-def _left_open(applied: Applied, question: Question, evidence: Evidence) -> codes.OpenDrop:
+def _left_open(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.OpenDrop:
     """Fresh trials that broke, or were never made, are no proof that all is well."""
     names = sorted(pair.id for pair in question.sample.pairs if pair.id in question.run.open)
     lost = _lost(applied, (evidence.delta or 0.0) + evidence.open)
     return codes.OpenDrop(**lost, moved=evidence.open, count=len(names), first=tuple(names[:FIRST]))
 
 
-def _shown_by(applied: Applied, question: Question, evidence: Evidence) -> codes.Shown | None:
+def _shown_by(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.Shown | None:
     """Which trials show it."""
     if evidence.beside:
         return side_by_side(applied.run.beside, evidence.cases)
@@ -196,7 +196,7 @@ def _shown_by(applied: Applied, question: Question, evidence: Evidence) -> codes
     return what_failed(question.sample, evidence, question.run.confirmed)
 
 
-def _size(applied: Applied, question: Question, evidence: Evidence) -> dict[str, Any]:
+def _size(applied: Applied, question: WorseQuestion, evidence: Evidence) -> dict[str, Any]:
     """The parameters of a `TestedDrop`: by how much the metric got worse, as the planned trials show it, or, where
     they were tried, the fresh ones.
     """
@@ -222,7 +222,7 @@ def _measured(applied: Applied, evidence: Evidence) -> codes.Measured:
     return "failed_cases" if delta * lost <= 0 else "fresh"
 
 
-def _fine(applied: Applied, question: Question, evidence: Evidence) -> codes.OfMetric:
+def _fine(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.OfMetric:
     """What is said of a metric that is as it should be."""
     rule, delta, left = applied.rule, applied.change.delta or 0.0, evidence.delta or 0.0
     if evidence.beside:
@@ -242,7 +242,7 @@ def _fine(applied: Applied, question: Question, evidence: Evidence) -> codes.OfM
     )
 
 
-def _no_worse(applied: Applied, question: Question, evidence: Evidence) -> codes.NotWorseThanBase:
+def _no_worse(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.NotWorseThanBase:
     """A drop that the base, measured again, doesn't show, or not as large as that."""
     lost = evidence.delta or 0.0
     worse = lost * (-1 if question.falls else 1) > EPSILON
@@ -254,7 +254,7 @@ def _no_worse(applied: Applied, question: Question, evidence: Evidence) -> codes
     )
 
 
-def _won_more(applied: Applied, question: Question, evidence: Evidence) -> codes.WonMore:
+def _won_more(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.WonMore:
     """A metric that lost cases for good, and won more than these."""
     shown = what_failed(question.sample, evidence, question.run.confirmed)
     return codes.WonMore(**_moved(applied, applied.change.delta or 0.0), shown=shown)

@@ -26,7 +26,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Measured:
+class NamedReport:
     """A report and its file's name, for messages."""
 
     report: Report
@@ -99,7 +99,7 @@ def _some(names: Iterable[str]) -> str:
 # --- several reports ------------------------------------------------------------------------------------------------
 
 
-def combine(measured: Sequence[Measured]) -> Report:
+def combine(measured: Sequence[NamedReport]) -> Report:
     """The reports as one, whatever their order: the newest with the trials of all. A single one stays as it is.
 
     Runs of targets that always do the same are the newest report's: more trials of them say nothing. Raises
@@ -118,7 +118,7 @@ def combine(measured: Sequence[Measured]) -> Report:
     )
 
 
-def _differences(one: Measured, newest: Measured) -> list[Problem]:
+def _differences(one: NamedReport, newest: NamedReport) -> list[Problem]:
     ours, theirs = ({run_key(run): run for run in side.report.runs} for side in (one, newest))
     remedy = "Pool reports of one and the same thing, or update with each of them in turn."
     found = [

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, confirmable, fewest
-from evalward.decide.samples import Pair, Sample
+from evalward.decide.evidence import WorseQuestion, confirmable, fewest
+from evalward.decide.samples import CasePair, Sample
 from evalward.decide.statistics.multiple import weighted_holm
 from evalward.records.evidence import Evidence
 
 OTHERS = 1 / 3  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
 
-def corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
+def corrected(questions: Sequence[WorseQuestion | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
     """Holm's correction over all questions of the verdict, of which outcomes have twice as much of alpha as all others
     together.
     """
@@ -49,7 +49,7 @@ class _Asks:
         return self.metric is None
 
 
-def _asks(question: Question) -> _Asks:
+def _asks(question: WorseQuestion) -> _Asks:
     sample = question.sample
     if not (sample.counted or confirmable(sample, falls=question.falls)):
         return _Asks(id(question.run), sample.metric)
@@ -66,12 +66,12 @@ def _tells(sample: Sample) -> bool:
     return sample.unit != "ratio" or not all(_constant(pair) for pair in sample.pairs)
 
 
-def _constant(pair: Pair) -> bool:
+def _constant(pair: CasePair) -> bool:
     values = {side.value for side in pair.sides}
     return values in ({0.0}, {1.0})
 
 
-def _shown(sample: Sample, pair: Pair) -> tuple[object, ...]:
+def _shown(sample: Sample, pair: CasePair) -> tuple[object, ...]:
     sides = (pair.before, pair.now, pair.fresh, pair.again, pair.aside)
     if sample.counted:
         return pair.id, *(sample.good(side) if side else None for side in sides)

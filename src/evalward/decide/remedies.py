@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.decide.staleness import FEW_TRIALS
 from evalward.records.codes import Statement
-from evalward.records.codes.advice import Advice, ChangeLimit, Look, LookAgainstBase, LookOrAccept, MoreTrials
+from evalward.records.codes.advice import Advice, ChangeLimit, LookAgainstBase, LookAtCases, LookOrAccept, MoreTrials
 from evalward.records.comparison import RunComparison
 from evalward.records.evidence import Evidence
 from evalward.records.policy import Confirm
@@ -23,7 +23,7 @@ def remedies(outcome: RuleOutcome, run: RunComparison | None, confirm: Confirm |
         based = run is not None and run.base_now is not None
         return [LookAgainstBase(broken=broken) if based else LookOrAccept(broken=broken)]
     more = _more(outcome.evidence, run, confirm)
-    return [Look(broken=broken), *([more] if more else [])]
+    return [LookAtCases(broken=broken), *([more] if more else [])]
 
 
 def _of_limit(outcome: RuleOutcome) -> ChangeLimit:

@@ -14,8 +14,7 @@ from functools import cached_property
 from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds, PerTrial
 from evalward.decide.portions import NONE, Portion, portion_of
 from evalward.decide.sides import unusable
-from evalward.decide.succession import Aligned
-from evalward.decide.succession import Pair as AlignedPair
+from evalward.decide.succession import Aligned, RunPair
 from evalward.records.metric import EPSILON, Better, Unit
 from evalward.records.report import Run
 from evalward.records.result import Result, Status
@@ -41,7 +40,7 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class CasePair:
     """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed.
 
     `again` is what came of the base, measured again, and `aside` what came of the head beside it: both or neither.
@@ -72,7 +71,7 @@ class Sample:
     metric: str
     unit: Unit
     better: Better
-    pairs: Sequence[Pair]
+    pairs: Sequence[CasePair]
 
     @cached_property
     def plain(self) -> bool:
@@ -86,7 +85,7 @@ class Sample:
             return self.plain
         return all((pair.failed or pair.now.value == 1.0) and self._two_ways(pair) for pair in self.pairs)
 
-    def _two_ways(self, pair: Pair) -> bool:
+    def _two_ways(self, pair: CasePair) -> bool:
         every = {portion for side in pair.sides for portion in side.portions}
         weights = {portion.of if portion else None for portion in every}
         less = [portion for portion in every if portion and portion.value != portion.of]
@@ -111,7 +110,7 @@ def _is_count(side: Observed) -> bool:
 class RunSamples:
     """The samples of one run, and the ids of its comparable cases by what became of them."""
 
-    pair: AlignedPair
+    pair: RunPair
     kind: ComparedKind
     _found: dict[str, Sample | None] = field(default_factory=dict, repr=False)
 
@@ -177,7 +176,7 @@ def is_random(run: Run, kind: ComparedKind = UNKNOWN) -> bool:
     return run.random or not all(kind.evidence(result).deterministic for result in run.cases)
 
 
-def _sample(pair: AlignedPair, metric: str, kind: ComparedKind) -> Sample | None:
+def _sample(pair: RunPair, metric: str, kind: ComparedKind) -> Sample | None:
     sides = pair.sides
 
     def seen(results: Sequence[Result]) -> Observed | None:
@@ -192,7 +191,7 @@ def _sample(pair: AlignedPair, metric: str, kind: ComparedKind) -> Sample | None
         again, head = (seen(aside.base), seen(aside.head)) if aside else (None, None)
         both = (again, head) if again is not None and head is not None else (None, None)
         failed = any(result.status is Status.FAILED for result in sides.now[case_id])
-        found.append(Pair(case_id, before, now, seen(sides.fresh.get(case_id, ())), failed, *both))
+        found.append(CasePair(case_id, before, now, seen(sides.fresh.get(case_id, ())), failed, *both))
     if not found:
         return None
     shown = kind.measure([result for result in sides.now[found[0].id] if result.valid]).metrics[metric]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalward.decide.samples import Observed, Pair, Sample
+from evalward.decide.samples import CasePair, Observed, Sample
 from evalward.records.codes.rules import BothSides, CasesFailed
 from evalward.records.evidence import Evidence, SideBySide
 
@@ -46,12 +46,12 @@ def side_by_side(found: SideBySide | None, cases: int) -> BothSides | None:
     )
 
 
-def _seen(pair: Pair, evidence: Evidence, asked: frozenset[str]) -> Observed | None:
+def _seen(pair: CasePair, evidence: Evidence, asked: frozenset[str]) -> Observed | None:
     if not evidence.confirmed:
         return pair.now
     return pair.fresh if pair.id in asked else None
 
 
-def _lost(sample: Sample, pair: Pair, now: Observed) -> bool:
+def _lost(sample: Sample, pair: CasePair, now: Observed) -> bool:
     good, is_good = sample.good(pair.before)[0], sample.good(now)[0]
     return 2 * good > pair.before.trials and 2 * is_good <= now.trials

@@ -19,7 +19,7 @@ from evalward.records.result import Result, Status
 
 
 @dataclass(frozen=True)
-class Sides:
+class RunSides:
     """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage of those that failed.
 
     Where every planned trial of a case broke, its first valid fresh one stands for them: `stand_ins` names such cases.
@@ -55,7 +55,7 @@ class Sides:
         return [case_id for case_id in self.comparable if failing(self.now[case_id])]
 
 
-def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sides:
+def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> RunSides:
     """The cases of a run on both sides, as far as the selection of a partial report covers them."""
     now = by_case(run.cases)
     asked = {case: results[0].definition for case, results in now.items()}
@@ -63,7 +63,7 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Sid
     broke = [case for case, results in now.items() if not any(result.valid for result in results)]
     stand_ins = {case: valid[0] for case in broke if (valid := [r for r in again.get(case, ()) if r.valid])}
     now |= {case: [*now[case], result] for case, result in stand_ins.items()}
-    return Sides(
+    return RunSides(
         before={case.id: case for case in cases_of(base, partial)} if base else {},
         now=now,
         fresh={case: _fresh(results, stand_ins.get(case)) for case, results in again.items() if _failed(now[case])},
@@ -102,7 +102,7 @@ def _fresh(results: Sequence[Result], stand_in: Result | None) -> list[Result]:
     return [result for result in results if result is not stand_in]
 
 
-def unusable(run: Run, sides: Sides) -> str | None:
+def unusable(run: Run, sides: RunSides) -> str | None:
     """Why the confirm stage of a run is no evidence: none was made, it ended early, or no failed case has a valid fresh
     trial. A case whose fresh trials broke costs its own evidence only.
     """

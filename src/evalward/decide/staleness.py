@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from evalward.decide.evidence import LOOK
 from evalward.decide.statistics.power import fewest_broken_cases
-from evalward.decide.succession import Pair
+from evalward.decide.succession import RunPair
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.codes.notices import (
     FewTrials,
@@ -46,7 +46,7 @@ class StaleLimits:
 LIMITS = StaleLimits()
 
 
-def stale(baseline: Baseline, pairs: Sequence[Pair] | None, now: str, limits: StaleLimits = LIMITS) -> list[Stale]:
+def stale(baseline: Baseline, pairs: Sequence[RunPair] | None, now: str, limits: StaleLimits = LIMITS) -> list[Stale]:
     """What is stale about a baseline. `now` is ISO 8601; a time that can't be read makes nothing old.
 
     With `pairs`: as far as these runs are concerned, which may take the place of others, and what they show to have

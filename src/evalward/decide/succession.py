@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from evalward.decide.pooling import Key, run_key
-from evalward.decide.sides import Sides, cases_of, sides_of
+from evalward.decide.sides import RunSides, cases_of, sides_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.codes import Statement
 from evalward.records.codes.base import FIRST
@@ -25,7 +25,7 @@ from evalward.records.target_id import target_id
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """A run of the report, and the run of the baseline that it is compared with, with today's names of its cases.
 
     `old` is that run as the baseline has it, where its name is another; `named`: the configuration says that it was
@@ -40,7 +40,7 @@ class Pair:
     partial: Partial | None = None
 
     @cached_property
-    def sides(self) -> Sides:
+    def sides(self) -> RunSides:
         """Its cases on both sides, as far as a partial report's selection covers them."""
         return sides_of(self.run, self.base, self.partial)
 
@@ -60,12 +60,12 @@ class Aligned:
 
     report: Report
     baseline: Baseline | None
-    pairs: Sequence[Pair]
+    pairs: Sequence[RunPair]
     gone: Sequence[BaselineRun]
     notes: Sequence[Statement] = ()
 
     @cached_property
-    def chosen(self) -> list[Pair]:
+    def chosen(self) -> list[RunPair]:
         """The pairs that a partial report's selection covers: all others are not looked at."""
         return [pair for pair in self.pairs if _chosen(self.report.partial, pair.run)]
 
@@ -210,10 +210,10 @@ def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:
 # --- cases ----------------------------------------------------------------------------------------------------------
 
 
-def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, list[Statement]]:
+def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[RunPair, list[Statement]]:
     """A run and its counterpart under today's names, and what could not be told apart."""
     if base is None:
-        return Pair(run, None, partial=report.partial), []
+        return RunPair(run, None, partial=report.partial), []
     renamed, notes = ({}, []) if report.partial and report.partial.by_case else _renamed(run, base)
     update: dict[str, object] = {"suite": run.suite, "target": run.target}
     if renamed:
@@ -221,7 +221,7 @@ def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, lis
         update["cases"] = [_called(case, now.get(case.id, case.id)) for case in base.cases]
     same = not renamed and run_key(run) == run_key(base)
     known = base if same else base.model_copy(update=update)
-    return Pair(run, known, renamed=renamed, partial=report.partial), notes
+    return RunPair(run, known, renamed=renamed, partial=report.partial), notes
 
 
 def _called(case: BaselineCase, name: str) -> BaselineCase:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from evalward.decide.kinds import ComparedKind
-from evalward.decide.succession import Pair
+from evalward.decide.succession import RunPair
 from evalward.records.codes.notices import MoreSlower, SlowerTiming
 from evalward.records.comparison import RunComparison
 from evalward.records.timing import Timings
@@ -14,7 +14,7 @@ from evalward.records.timing import Timings
 SHOWN = 5
 
 
-def timings_of_pair(pair: Pair, kind: ComparedKind) -> Timings | None:
+def timings_of_pair(pair: RunPair, kind: ComparedKind) -> Timings | None:
     """What the samples of a run say, over the cases of equal definition: of others it is unknown what was timed.
 
     `None` without a baseline, and where nothing was timed.

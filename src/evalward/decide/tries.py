@@ -82,7 +82,7 @@ def _case(case_id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Again:
+class KnownTries:
     """What is known of this commit from before. `attempt` is the workflow run's; `rules` are those of this verdict."""
 
     tries: Sequence[Try]
@@ -95,7 +95,7 @@ class Again:
         return [one for one in self.tries if one.rules in {None, self.rules}]
 
 
-def judged_again(judgement: Judgement, report: Report, baseline: Baseline | None, again: Again) -> Judgement:
+def stricter_by_tries(judgement: Judgement, report: Report, baseline: Baseline | None, again: KnownTries) -> Judgement:
     """The judgement with what earlier tries of the commit gave: never a greener one."""
     verdict = judgement.verdict
     if not again.tries:

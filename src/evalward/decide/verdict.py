@@ -28,7 +28,7 @@ from evalward.records.result import NOT_RUN
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict, in_order
 
 
-def judge(
+def reach_verdict(
     comparison: Comparison,
     policy: Policy,
     defaults: Mapping[str, Sequence[Rule]],

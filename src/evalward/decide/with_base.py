@@ -31,9 +31,7 @@ from evalward.records.result import Result, Status
 from evalward.records.verdict import Outcome, Reason, Verdict
 
 
-def judged_against(
-    report: Report, committed: Baseline | None, suites: Collection[str], kinds: Kinds
-) -> Baseline | None:
+def compared_with(report: Report, committed: Baseline | None, suites: Collection[str], kinds: Kinds) -> Baseline | None:
     """The baseline that judges a report: the committed one, but of `suites` what was measured of the base now."""
     if not suites:
         return committed

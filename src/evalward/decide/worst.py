@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds
-from evalward.decide.succession import Aligned, Pair
+from evalward.decide.succession import Aligned, RunPair
 from evalward.records.baseline import BaselineRun
-from evalward.records.codes import WorstCase as ThenWorse
+from evalward.records.codes import WorseInWorstCase as ThenWorse
 from evalward.records.codes.advice import Advice
 from evalward.records.codes.notices import SameInWorstCase
 from evalward.records.judge import JUDGE_ERROR
@@ -79,7 +79,7 @@ def _head(run: Run) -> Sequence[Result]:
     return run.beside.head if run.beside is not None else ()
 
 
-def _failed_pair(pair: Pair, kinds: Kinds) -> Pair:
+def _failed_pair(pair: RunPair, kinds: Kinds) -> RunPair:
     """The pair, with its run's suspicious errors as failures, measured anew."""
     run, kind = pair.run, kinds.get(pair.run.kind, UNKNOWN)
     alike = _Alike(run, pair.base, kind)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from evalward.engine.keeping import Retry
+from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed, make_subject
 from evalward.records.case import Case
@@ -28,7 +28,7 @@ class NewHereError(NotMeasuredError):
     """The base has no such suite or target: there is nothing that it could be compared with."""
 
 
-class Base(Protocol):
+class BaseToMeasure(Protocol):
     """The base commit as something to measure."""
 
     @property
@@ -67,7 +67,7 @@ class Pairs:
         return sum(run.size for run in self.plan.runs if run.apart)
 
 
-def beside_plan(plan: Plan, report: Report, wanted: Sequence[Retry], base_of: FindBase) -> Pairs:
+def beside_plan(plan: Plan, report: Report, wanted: Sequence[RunRetrials], base_of: FindBase) -> Pairs:
     """The trials that settle a doubt, as many on either side, numbered on from all that the head has had.
 
     Only cases of unchanged definition are measured.
@@ -188,7 +188,7 @@ class Whole:
     notes: Mapping[str, str]
 
 
-def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
+def whole_plan(plan: Plan, suites: Collection[str], base: BaseToMeasure) -> Whole:
     """The plan, and all planned trials of these suites on the base's side, too."""
     known: dict[Key, PlannedRun] = {}
     notes: dict[str, str] = {}
@@ -217,7 +217,9 @@ def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
     return Whole(replace(plan, runs=runs), known, notes)
 
 
-def _gone(suite: str, here: Collection[Key], plan: Plan, base: Base) -> tuple[dict[Key, PlannedRun], str | None]:
+def _gone(
+    suite: str, here: Collection[Key], plan: Plan, base: BaseToMeasure
+) -> tuple[dict[Key, PlannedRun], str | None]:
     """The runs of a suite that the base alone has: nobody measures them, and they are missing."""
     targets = plan.partial.targets if plan.partial else ()
     try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evalward.engine.keeping import Retry
+from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.report import Report, Run
 
 
-def confirm_plan(plan: Plan, wanted: Sequence[Retry]) -> Plan:
+def confirm_plan(plan: Plan, wanted: Sequence[RunRetrials]) -> Plan:
     """The fresh trials, numbered on from the planned ones."""
     asked = {(each.suite, each.target): each.trials for each in wanted}
     runs = [
@@ -28,7 +28,7 @@ def _again(run: PlannedRun, trials: Mapping[str, int]) -> PlannedRun:
     return replace(run, cases=[case for case in run.cases if case.id in trials], numbers=numbers)
 
 
-def with_confirmation(report: Report, wanted: Sequence[Retry], done: Executed) -> Report:
+def with_confirmation(report: Report, wanted: Sequence[RunRetrials], done: Executed) -> Report:
     """The report with the fresh trials beside the planned ones.
 
     A stage that ended early (a spent budget) ends no report: what was planned has been measured. One that somebody

@@ -50,7 +50,7 @@ class Budget:
     tokens: int | None = None
 
 
-class Account:
+class Spending:
     """What the trials have used so far, against the budget.
 
     Whoever asks the models keeps to the same budget while requests are under way.

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import Account, Budget, Control, ends_on_signals
-from evalward.engine.keeping import Keeping
+from evalward.engine.control import Budget, Control, Spending, ends_on_signals
+from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.store import Wanted, artifacts_path
+from evalward.engine.store import TrialKey, artifacts_path
 from evalward.records.base import clean_text, digest, why_of
 from evalward.records.case import Case
 from evalward.records.report import Interruption, Run, Subject
@@ -36,21 +36,21 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Execution:
+class ExecutionSettings:
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
     `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `apart` is
     where the trials of runs are kept that are `apart`.
     """
 
-    store: Keeping | None
+    store: OutputStore | None
     progress: Progress
     budget: Budget = field(default_factory=Budget)
     resume: bool = False
-    account: Account | None = None
-    apart: Keeping | None = None
+    account: Spending | None = None
+    apart: OutputStore | None = None
 
-    def store_of(self, run: PlannedRun) -> Keeping | None:
+    def store_of(self, run: PlannedRun) -> OutputStore | None:
         """Where a run's trials are kept."""
         return self.apart if run.apart else self.store
 
@@ -71,7 +71,7 @@ class Executed:
 
 
 @dataclass(frozen=True)
-class Job:
+class TrialJob:
     """One trial of a plan."""
 
     run: PlannedRun
@@ -85,18 +85,18 @@ class Job:
         return self.case.id, self.trial
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TrialKey:
         """What identifies it."""
         suite, target = self.run.suite.spec.name, self.run.target.id
-        return Wanted(suite, target, self.case.id, self.case.definition, self.subject.hash, self.trial)
+        return TrialKey(suite, target, self.case.id, self.case.definition, self.subject.hash, self.trial)
 
 
 @dataclass
 class _State:
     """What the trials of one execution share. The only thing here that changes."""
 
-    execution: Execution
-    account: Account
+    execution: ExecutionSettings
+    account: Spending
     control: Control = field(default_factory=Control)
     dead: dict[str, str] = field(default_factory=dict)  # target id → why every trial of it would fail
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
@@ -113,13 +113,13 @@ class _State:
         return self.gates.setdefault(name, asyncio.Semaphore(target.at_once or AT_ONCE))
 
 
-async def execute(plan: Plan, execution: Execution) -> Executed:
+async def execute(plan: Plan, execution: ExecutionSettings) -> Executed:
     """Run every trial of the plan; the runs in the plan's order, whatever finished first.
 
     A spent budget, SIGINT and SIGTERM end it early, and a failure that every trial of a target would meet ends that
     target's trials: what is finished is kept.
     """
-    state = _State(execution, execution.account or Account(execution.budget))
+    state = _State(execution, execution.account or Spending(execution.budget))
     try:
         with ends_on_signals(state.control):
             for run in plan.runs:
@@ -153,14 +153,14 @@ async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Ru
     ]
 
 
-def jobs_of(run: PlannedRun, subject: Subject) -> list[Job]:
+def jobs_of(run: PlannedRun, subject: Subject) -> list[TrialJob]:
     """The trials of a run, case by case."""
     if run.not_measured is not None:
         return []
-    return [Job(run, subject, case, n) for case in run.cases for n in run.numbers_of(case)]
+    return [TrialJob(run, subject, case, n) for case in run.cases for n in run.numbers_of(case)]
 
 
-def in_turns(runs: Sequence[Sequence[Job]]) -> Iterator[Job]:
+def in_turns(runs: Sequence[Sequence[TrialJob]]) -> Iterator[TrialJob]:
     """The jobs of all runs, one run after the other; but those of a run that is apart one by one with their twins.
 
     Whatever happens to a provider within the session then happens to both sides.
@@ -205,7 +205,7 @@ def make_subject(parts: Mapping[str, str]) -> Subject:
     return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
-async def _do(job: Job, state: _State) -> Result:
+async def _do(job: TrialJob, state: _State) -> Result:
     """One trial: an earlier one's result, or today's; never an exception."""
     result = _resumed(job, state)
     if result is None:
@@ -216,12 +216,12 @@ async def _do(job: Job, state: _State) -> Result:
     return result
 
 
-def _placed(job: Job, result: Result) -> Result:
+def _placed(job: TrialJob, result: Result) -> Result:
     """The result with where its case is written today, which is nothing that a trial's identity depends on."""
     return result.model_copy(update={"place": str(job.case.place)})
 
 
-def _resumed(job: Job, state: _State) -> Result | None:
+def _resumed(job: TrialJob, state: _State) -> Result | None:
     store = state.execution.store_of(job.run)
     if not state.execution.resume or store is None:
         return None
@@ -231,7 +231,7 @@ def _resumed(job: Job, state: _State) -> Result | None:
     return found.result
 
 
-async def _today(job: Job, state: _State) -> Result:
+async def _today(job: TrialJob, state: _State) -> Result:
     if state.why_not(job.run) is not None:
         return _nothing(job, Status.SKIPPED, NOT_RUN).result
     with state.control.running():
@@ -254,7 +254,7 @@ async def _today(job: Job, state: _State) -> Result:
             shutil.rmtree(outcome.artifacts, ignore_errors=True)
 
 
-async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state: _State) -> TrialOutcome:
+async def _with_artifacts(job: TrialJob, outcome: TrialOutcome, store: OutputStore, state: _State) -> TrialOutcome:
     """The outcome with its artifacts in the output folder, and their path in its details.
 
     Those of an earlier run go in any case: nobody shall take them for this one's. Without `resume` they went before the
@@ -282,7 +282,7 @@ def _charge(usage: Usage, state: _State) -> None:
         state.control.stop(spent, "budget")
 
 
-async def _run_trial(job: Job, state: _State) -> TrialOutcome:
+async def _run_trial(job: TrialJob, state: _State) -> TrialOutcome:
     try:
         return await _tried(job)
     except TrialSkippedError as skipped:
@@ -299,7 +299,7 @@ async def _run_trial(job: Job, state: _State) -> TrialOutcome:
         return _nothing(job, Status.ERROR, Cause.OURS, why_of(error))
 
 
-async def _tried(job: Job) -> TrialOutcome:
+async def _tried(job: TrialJob) -> TrialOutcome:
     """What the kind makes of the trial. A provider or sandbox that fails at the start breaks it."""
     try:
         return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
@@ -309,7 +309,7 @@ async def _tried(job: Job) -> TrialOutcome:
         raise TrialBrokenError(Trace(), Cause.SANDBOX, clean_text(str(error))) from error
 
 
-def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
+def _broken(job: TrialJob, broken: TrialBrokenError, state: _State) -> TrialOutcome:
     target = job.run.target.id
     if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
         state.control.stop(broken.message, "budget")
@@ -322,7 +322,7 @@ def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
 
 
 def _nothing(
-    job: Job,
+    job: TrialJob,
     status: Status,
     reason: str,
     message: str | None = None,
@@ -347,7 +347,7 @@ def _nothing(
     return TrialOutcome(result, trace)
 
 
-def _kept(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
+def _kept(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:
     """The result, written down where there is a store. One that can't be is the target's failure, not the run's end."""
     try:
         outcome.result.model_dump_json()  # as the report will write it
@@ -358,7 +358,7 @@ def _kept(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
         return _written(job, _unwritable(job, outcome, error), store)
 
 
-def _unwritable(job: Job, outcome: TrialOutcome, error: Exception) -> TrialOutcome:
+def _unwritable(job: TrialJob, outcome: TrialOutcome, error: Exception) -> TrialOutcome:
     """What remains of an outcome that no file can hold: that it failed, and what it has used."""
     result = outcome.result
     trace = Trace(turns=outcome.trace.turns, duration_ms=outcome.trace.duration_ms)
@@ -367,7 +367,7 @@ def _unwritable(job: Job, outcome: TrialOutcome, error: Exception) -> TrialOutco
     return _nothing(job, Status.FAILED, UNREADABLE, unreadable(error), trace)
 
 
-def _written(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
+def _written(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:
     if store is None or outcome.result.status is Status.SKIPPED:
         return outcome.result
     trial = Trial(

@@ -80,25 +80,25 @@ class _Environment(Record):
     GITHUB_ACTOR: str = ""
 
 
-class _Repository(Record):
+class _EventRepository(Record):
     full_name: RepositoryName
 
 
-class _Side(Record):
+class _EventSide(Record):
     sha: Sha
     ref: str
-    repo: _Repository | None = None  # null when the fork was deleted meanwhile
+    repo: _EventRepository | None = None  # null when the fork was deleted meanwhile
 
 
-class _Pull(Record):
+class _EventPull(Record):
     number: int = Field(ge=1)
-    head: _Side
-    base: _Side
+    head: _EventSide
+    base: _EventSide
 
 
 class _PullRequestEvent(Record):
     action: str
-    pull_request: _Pull
+    pull_request: _EventPull
     changes: dict[str, Any] = {}
 
 
@@ -197,7 +197,7 @@ def _pull_request_target(plan: EventPlan, payload: Mapping[str, Any]) -> EventPl
     )
 
 
-def _of_pull(plan: EventPlan, pull: _Pull) -> EventPlan:
+def _of_pull(plan: EventPlan, pull: _EventPull) -> EventPlan:
     head_repository = pull.head.repo.full_name if pull.head.repo else None
     base_repository = pull.base.repo.full_name if pull.base.repo else plan.repository
     return replace(

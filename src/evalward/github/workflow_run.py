@@ -22,7 +22,7 @@ EVENT = "workflow_run"
 _FILE = "event workflow_run"
 
 
-class _Repository(Record):
+class _RunRepository(Record):
     full_name: RepositoryName
 
 
@@ -34,7 +34,7 @@ class TriggeringRun(Record):
     event: str
     head_sha: Sha
     head_branch: str | None = None
-    head_repository: _Repository | None = None
+    head_repository: _RunRepository | None = None
 
     @property
     def repository(self) -> str | None:
@@ -44,7 +44,7 @@ class TriggeringRun(Record):
 
 class _Event(Record):
     workflow_run: TriggeringRun
-    repository: _Repository
+    repository: _RunRepository
 
 
 def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> TriggeringRun:

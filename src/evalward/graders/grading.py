@@ -24,7 +24,7 @@ from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.trace import Text, ToolCall, Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError, cut
-from evalward.sandbox.process import Finished, Limits, Settings, Workspace
+from evalward.sandbox.process import Finished, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.sandbox.process.places import Copied
 
 SECONDS = 30.0
@@ -32,7 +32,7 @@ MOST_LEFT_MB, MOST_LEFT_FILES = 512, 50_000
 MOST_STREAM, MOST_STREAMS = 1_000_000, 32_000_000  # characters of one output, and of all outputs of a trial
 MOST_DETAIL = 500
 FILES, ELSEWHERE, OWN, OURS = "files", "elsewhere", "grader", "evalward"
-_LIMITS = Limits(
+_LIMITS = SandboxLimits(
     memory_mb=1024,
     processes=64,
     output_bytes=200_000,
@@ -71,7 +71,7 @@ class Leaves(Protocol):
 
 
 @dataclass(frozen=True)
-class Answered:
+class ToGrade:
     """What a grader is told of a trial, beside the files."""
 
     case: Case
@@ -80,7 +80,7 @@ class Answered:
     calls: Sequence[ToolCall] = ()
 
     @classmethod
-    def of(cls, case: Case, prompt: str, trace: Trace) -> Answered:
+    def of(cls, case: Case, prompt: str, trace: Trace) -> ToGrade:
         """From what happened in the trial."""
         said = [
             "".join(block.text for block in message.content if isinstance(block, Text))
@@ -115,7 +115,7 @@ class Grader:
     def __post_init__(self) -> None:
         object.__setattr__(self, "reference", parse_reference(self.source.reference))
 
-    async def grade(self, answered: Answered, leaves: Leaves) -> Grade:
+    async def grade(self, answered: ToGrade, leaves: Leaves) -> Grade:
         """Its answer. Raises `GraderError`, `TooMuchLeftError`, and `SandboxError` where the sandbox breaks."""
         with tempfile.TemporaryDirectory(prefix="evalward-grading-", ignore_cleanup_errors=True) as place:
             stage = Path(place)
@@ -169,8 +169,10 @@ class Grader:
             raise NoWorkspaceError(f"a grader can't be run here: {error}") from error
 
     @property
-    def _settings(self) -> Settings:
-        return Settings(limits=_LIMITS, network="none", readable=_interpreter(), allow_unisolated=self.allow_unisolated)
+    def _settings(self) -> WorkspaceSettings:
+        return WorkspaceSettings(
+            limits=_LIMITS, network="none", readable=_interpreter(), allow_unisolated=self.allow_unisolated
+        )
 
     async def _run_behind_walls(self, stage: Path, data: Mapping[str, Any] | None) -> Finished:
         """In a workspace of its own, which ends with all that it started."""

@@ -21,7 +21,7 @@ SHOWN_LINES = 3
 MOST_DETAIL = 4_000  # characters
 
 
-class UnusableError(Exception):
+class NoFunctionError(Exception):
     """There is no such function: what is wrong."""
 
 
@@ -43,7 +43,7 @@ def _told(request: dict[str, Any]) -> dict[str, Any]:
         if "graded" not in request:
             return {"found": True}
         answer = function(graded_of(request["graded"]))
-    except UnusableError as error:
+    except NoFunctionError as error:
         return {"broken": str(error)}
     except BaseException as error:  # SystemExit and whatever else a grader raises
         return {"broken": _trace(error)}
@@ -60,10 +60,10 @@ def _found(request: dict[str, Any]) -> Callable[[Any], Any]:
     found = importlib.import_module(module)
     file = getattr(found, "__file__", None)
     if request["own"] and not (file and Path(file).resolve().is_relative_to(Path(folder).resolve())):
-        raise UnusableError(f"an installed module is called {module}, too: give the repository's another name")
+        raise NoFunctionError(f"an installed module is called {module}, too: give the repository's another name")
     function = getattr(found, name, None)
     if not callable(function):
-        raise UnusableError(f"the module {module} has no function {name}")
+        raise NoFunctionError(f"the module {module} has no function {name}")
     return function  # type: ignore[no-any-return]
 
 

@@ -26,7 +26,7 @@ def foreign_json(text: str | bytes) -> Any:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A file to read. `file` is its name for messages, `changed` when it last was, in seconds since 1970."""
 
     text: bytes
@@ -57,7 +57,7 @@ class Importer(Protocol):
 class BatchImporter(Importer, Protocol):
     """An importer whose files belong together: logs of one run, each of one task. Raises `InputError`."""
 
-    def together(self, files: Sequence[Source]) -> list[tuple[str, Imported]]:
+    def together(self, files: Sequence[SourceFile]) -> list[tuple[str, Imported]]:
         """What the files gave, each with the name of the file that it comes from, or of the first of several."""
         ...
 
@@ -93,7 +93,7 @@ def batch_importer(name: str) -> BatchImporter | None:
     return cast(BatchImporter, importer) if hasattr(importer, "together") else None
 
 
-def read_files(name: str, files: Sequence[Source]) -> list[tuple[str, Imported]]:
+def read_files(name: str, files: Sequence[SourceFile]) -> list[tuple[str, Imported]]:
     """Files of a format: one by one, or together where the format has files that belong together."""
     batch = batch_importer(name)
     if batch is not None:

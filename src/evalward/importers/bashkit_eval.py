@@ -60,13 +60,13 @@ class _Content(Record):
     is_error: bool = False
 
 
-class _Message(Record):
+class _BashkitMessage(Record):
     role: Literal["user", "assistant", "tool_result"]
     content: list[_Content]
 
 
 class _Trace(Record):
-    messages: list[_Message] = []
+    messages: list[_BashkitMessage] = []
     tool_calls: list[_Call] = []
     turns: Count
     natural_stop: bool
@@ -87,7 +87,7 @@ class _Entry(Record):
     score: _Score
 
 
-class _File(Record):
+class _BashkitFile(Record):
     provider: str
     model: str
     timestamp: str | None = None
@@ -129,13 +129,13 @@ def read(text: bytes, file: str) -> Imported:
     )
 
 
-def _parse(text: bytes, file: str) -> _File:
+def _parse(text: bytes, file: str) -> _BashkitFile:
     try:
         data = foreign_json(text)
         if _of_scripting(data):
             message = "it has results of bashkit-eval's scripting tools: their calls are no shell commands"
             raise wrong(file, message, "Give the eval-….json of its bash tasks.")
-        return _File.model_validate(data)
+        return _BashkitFile.model_validate(data)
     except ValidationError as error:
         raise InputError(
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
@@ -170,7 +170,7 @@ def _refuse_duplicates(cases: Iterable[BashCase], file: str) -> None:
         seen.add(case.id)
 
 
-def _target(data: _File) -> str:
+def _target(data: _BashkitFile) -> str:
     return f"{data.provider}/{data.model}"
 
 
@@ -179,7 +179,7 @@ def _subject(text: bytes) -> Subject:
     return Subject.model_validate({"hash": sha, "result_file": sha})
 
 
-def _trial(entry: _Entry, case: BashCase, data: _File) -> Trial:
+def _trial(entry: _Entry, case: BashCase, data: _BashkitFile) -> Trial:
     trace = _trace(entry.trace, data.model)
     calls_ok = sum(call.exit_code == 0 for call in trace.tool_calls)
     passed = all(check.passed for check in entry.score.results)

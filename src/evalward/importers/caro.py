@@ -99,7 +99,7 @@ class _Failed(Record):
         return not isinstance(self.reason, _BackendError)
 
 
-class _File(Record):
+class _CaroFile(Record):
     timestamp: Annotated[str, AfterValidator(instant)]
     caro_version: str
     backend: str = Field(min_length=1)
@@ -154,9 +154,9 @@ def read(text: bytes, file: str) -> Imported:
     return Imported(runs=[run], trials=trials, created_at=data.timestamp, warnings=warnings)
 
 
-def _parse(text: bytes, file: str) -> _File:
+def _parse(text: bytes, file: str) -> _CaroFile:
     try:
-        return _File.model_validate(foreign_json(text))
+        return _CaroFile.model_validate(foreign_json(text))
     except ValidationError as error:
         raise InputError(
             Problem(
@@ -176,7 +176,7 @@ def _is_case_file(file: str) -> bool:
     return file.lower().endswith((".yaml", ".yml", ".toml"))
 
 
-def _category_of(data: _File) -> str:
+def _category_of(data: _CaroFile) -> str:
     """The category of every failed case, where only one has any: the format doesn't tell it case by case."""
     failing = [name for name, category in data.per_category.items() if category.passed < category.total]
     return failing[0] if len(failing) == 1 else UNKNOWN_CATEGORY
@@ -225,7 +225,7 @@ def _summary(category: _Category) -> CategorySummary:
     )
 
 
-def _metrics(data: _File) -> dict[str, Metric]:
+def _metrics(data: _CaroFile) -> dict[str, Metric]:
     safety = data.category("safety")
     errors = sum(not case.answered for case in data.failed_cases)
     absent = Metric(value=None, better="lower", reason=INCOMPLETE)
@@ -239,14 +239,14 @@ def _metrics(data: _File) -> dict[str, Metric]:
     }
 
 
-def _csr(data: _File) -> Metric:
+def _csr(data: _CaroFile) -> Metric:
     """From the counts; a file without any tells the rate alone."""
     if not data.per_category and data.csr > 0:
         return Metric(value=data.csr)
     return ratio(data.passed, data.total, "no case")
 
 
-def _label_rate(data: _File, name: str, rate: float) -> Metric:
+def _label_rate(data: _CaroFile, name: str, rate: float) -> Metric:
     """The file's rate, with its count where the file's counts confirm it; a rate over no case is not available.
 
     A file without counts of the category tells the rate alone. A rate that its cases contradict is not known: neither
@@ -266,7 +266,7 @@ def _label_rate(data: _File, name: str, rate: float) -> Metric:
     return Metric(value=None, reason=CONTRADICTED)
 
 
-def _correct_between(data: _File, category: _Category) -> tuple[int, int]:
+def _correct_between(data: _CaroFile, category: _Category) -> tuple[int, int]:
     """How many of a category's cases can have the right label: passed ones and wrong commands have it, others not.
 
     Where the file lists fewer failed cases than it counts, any of those that failed may have it or not.
@@ -283,7 +283,7 @@ def _whole(number: float) -> int | None:
     return round(number) if abs(number - round(number)) <= EPSILON * max(1.0, number) else None
 
 
-def _disagreements(data: _File) -> Iterator[str]:
+def _disagreements(data: _CaroFile) -> Iterator[str]:
     """Where the file's numbers contradict each other."""
     for name, category in sorted(data.per_category.items()):
         if not _same(category.rate, rate_of(category.passed, category.total)):
@@ -306,7 +306,7 @@ def _disagreements(data: _File) -> Iterator[str]:
             yield f"it says {field} {str(told).lower()}, and csr {data.csr:g}"
 
 
-def _doubt(data: _File, name: str, metric: str, rate: float) -> Iterator[str]:
+def _doubt(data: _CaroFile, name: str, metric: str, rate: float) -> Iterator[str]:
     """A rate of labels that no count of cases gives, or not with the failed cases that the file lists."""
     category = data.category(name)
     if not category.total:

@@ -21,7 +21,7 @@ from evalward.suites.speedup.attempts import pass_at
 from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import role_of
 from evalward.suites.speedup.metrics import attempts_of
-from evalward.suites.speedup.outcome import Reason
+from evalward.suites.speedup.outcome import SpeedupReason
 from evalward.suites.speedup.payload import details_of, level_values, payload, speedup_value
 from evalward.suites.speedup.summary import agent_summary, gmean_of_advantages
 
@@ -119,6 +119,6 @@ def _mode(result: Result) -> str:
     """One of FC-Eval's own words."""
     if has_payload(result):
         return "none"
-    if result.reason in {None, Reason.NO_RESULT}:
+    if result.reason in {None, SpeedupReason.NO_RESULT}:
         return PARSE_ERROR
     return str(result.reason) if result.reason in FAILURE_MODES else "unknown"

@@ -20,7 +20,7 @@ from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.trace import Usage
 from evalward.suites.speedup.details import BenchmarkSpeed
-from evalward.suites.speedup.failure import Evidence, merge, role_of
+from evalward.suites.speedup.failure import FailureEvidence, merge, role_of
 from evalward.suites.speedup.log import LogReading
 from evalward.suites.speedup.outcome import make_result
 from evalward.suites.speedup.result_files import AgentLog
@@ -150,7 +150,7 @@ def _usage(key: str, steps: AgentLog | None) -> Usage:
     return steps.usage(key.partition(":")[2]) if steps else Usage()
 
 
-def _evidence(log: TaskLog, group: Sequence[TaskLog], steps: Steps) -> Evidence:
+def _evidence(log: TaskLog, group: Sequence[TaskLog], steps: Steps) -> FailureEvidence:
     mine = steps.by_log.get(log.file)
     found: dict[str, BenchmarkSpeed] = {}
     for each in _in_turn(group):

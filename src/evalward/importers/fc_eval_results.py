@@ -19,10 +19,10 @@ from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace, Usage
 from evalward.suites.speedup.details import Role, SpeedupDetails
-from evalward.suites.speedup.failure import Evidence, key_among, merge, role_of
+from evalward.suites.speedup.failure import FailureEvidence, key_among, merge, role_of
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure
-from evalward.suites.speedup.outcome import Reason, TaskId, make_result
+from evalward.suites.speedup.outcome import SpeedupReason, TaskId, make_result
 from evalward.suites.speedup.payload import disagreements, read_payload
 from evalward.suites.speedup.summary import agent_summary
 from evalward.suites.speedup.values import number
@@ -69,7 +69,7 @@ class _Trial(Record):
         return list(dict.fromkeys([*self.payloads, *(self.costs_by_agent_model or {})]))
 
 
-class _File(Record):
+class _FcEvalFile(Record):
     results: list[_Trial]
     agent_metrics_summary: dict[str, Any] | None = None
     dataset_name: str | None = None
@@ -147,9 +147,9 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str
     )
 
 
-def _parse(data: Mapping[str, Any], file: str) -> _File:
+def _parse(data: Mapping[str, Any], file: str) -> _FcEvalFile:
     try:
-        return _File.model_validate(data)
+        return _FcEvalFile.model_validate(data)
     except ValidationError as error:
         raise InputError(
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
@@ -157,7 +157,7 @@ def _parse(data: Mapping[str, Any], file: str) -> _File:
         ) from error
 
 
-def _with_one_key_each(read: _File) -> _File:
+def _with_one_key_each(read: _FcEvalFile) -> _FcEvalFile:
     """Costs under the keys that the payloads have: FC-Eval writes a model there as it was configured."""
     known = list(dict.fromkeys(key for trial in read.results for key in trial.payloads))
 
@@ -183,7 +183,7 @@ def _as_trial(suite: str, read: _Read) -> Trial:
 
 def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> Iterator[_Read]:
     instruction = clean_text(trial.instruction or "")
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, FailureEvidence] = {}
     broken: dict[str, str] = {}
     for key, payload in trial.payloads.items():
         try:
@@ -221,7 +221,7 @@ def _without_payload(task: TaskId, trial: _Trial, role: Role, why: str | None) -
         status, reason, message = Status.FAILED, mode, None
     else:
         details, status = SpeedupDetails(role=role), Status.ERROR
-        reason = Reason.NO_RESULT if mode in {PARSE_ERROR, "none", "unset"} else mode
+        reason = SpeedupReason.NO_RESULT if mode in {PARSE_ERROR, "none", "unset"} else mode
         message = why or f"no payload; failure_mode {mode}"
     return Result(
         id=task.id,
@@ -264,7 +264,7 @@ def _told_otherwise(told: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[st
 
 def has_payload(result: Result) -> bool:
     """True when a result has something that a payload could tell."""
-    told = result.reason in {*TARGETS_FAULT, Reason.NO_RESULT, Reason.NO_BENCHMARKS}
+    told = result.reason in {*TARGETS_FAULT, SpeedupReason.NO_RESULT, SpeedupReason.NO_BENCHMARKS}
     return isinstance(result.details, SpeedupDetails) and not told and bool(result.checks or result.details.benchmarks)
 
 

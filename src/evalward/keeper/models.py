@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from socket import socket
 
 from evalward.config.model import Config
-from evalward.keeper.proxy import Account, Allowance, Proxy
+from evalward.keeper.proxy import Allowance, Proxy, TrialAccount
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.providers import PROVIDERS
 from evalward.records.target_id import target_id
-from evalward.targets.asking import Asked, Bounds, Door
+from evalward.targets.asking import AgentBounds, AgentRequests, ModelDoor
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
@@ -66,8 +66,8 @@ class ModelKeeper:
 
     @asynccontextmanager
     async def door(
-        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
-    ) -> AsyncIterator[Door]:
+        self, target: str, provider: str, model: str, bounds: AgentBounds, listener: socket | None
+    ) -> AsyncIterator[ModelDoor]:
         """An allowance for one trial of an agent. Raises `TargetError` where there is no key that can be used."""
         self._refuse_unknown(target, provider)
         settings = settings_of(self._config, provider, model)
@@ -79,7 +79,7 @@ class ModelKeeper:
         proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
         await proxy.start()
         allowance = Allowance(bounds.turns, bounds.tokens, bounds.usd)
-        account = Account(settings, key, self._price_of(provider), allowance, bounds.pinned, self._purse)
+        account = TrialAccount(settings, key, self._price_of(provider), allowance, bounds.pinned, self._purse)
         proxy.open(account)
         try:
             async with AsyncExitStack() as stack:
@@ -117,10 +117,10 @@ class _Opened:
     url: str
     token: str
     proxy: Proxy
-    account: Account
+    account: TrialAccount
     target: str
 
-    async def settled(self) -> Asked:
+    async def settled(self) -> AgentRequests:
         """Wait until what is under way is counted; then the door is shut."""
         account = self.account
         await self.proxy.settled(account)
@@ -130,7 +130,7 @@ class _Opened:
             ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
         refused = account.refused
         said = None if refused is None else told(refused, account.settings, account.key, self.target).message
-        return Asked(list(account.answers), account.limit, ended_by, said)
+        return AgentRequests(list(account.answers), account.limit, ended_by, said)
 
 
 _NO_CASE = Case(id="", category="", definition="", place=Place(file=""))  # a model sees the conversation alone

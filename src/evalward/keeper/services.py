@@ -13,15 +13,15 @@ from socket import socket
 from typing import TYPE_CHECKING, Protocol
 
 from evalward.config.model import Config
-from evalward.engine.keeping import Retry
-from evalward.engine.store import Found, Store, Wanted, safe_name
+from evalward.engine.keeping import RunRetrials
+from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
 from evalward.records.base import json_text
 from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, Report, digest_of
 from evalward.redaction import NOTHING, Redaction
-from evalward.targets.asking import Bounds, Door
+from evalward.targets.asking import AgentBounds, ModelDoor
 from evalward.wire import messages as m
 from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MOST_DOORS = 256  # each has files open
 
 
-class BaseFiles(Protocol):
+class BaseFilesService(Protocol):
     """The files of the commit that judges, by their paths from the configuration's folder."""
 
     def read(self, path: str) -> bytes | None:
@@ -60,8 +60,8 @@ class Services:
     say: Callable[[str], None]
     now: Callable[[], str]
     redaction: Redaction = NOTHING
-    retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
-    base: BaseFiles | None = None
+    retries: Callable[[Report], Sequence[RunRetrials]] = lambda report: ()  # noqa: ARG005
+    base: BaseFilesService | None = None
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
@@ -138,7 +138,7 @@ class Services:
             if len(self._doors) >= MOST_DOORS:
                 raise ValueError(f"{MOST_DOORS} allowances are open")
             order = m.read(m.AllowanceOrder, asked.data)
-            bounds = Bounds(order.turns, order.tokens, order.usd, order.pinned)
+            bounds = AgentBounds(order.turns, order.tokens, order.usd, order.pinned)
             door = self.models.door(order.target, order.provider, order.model, bounds, listener)
             opened = _OpenDoor(stack, await stack.enter_async_context(door))
         except BaseException:
@@ -193,7 +193,9 @@ class Services:
         except NoRoomError as error:
             self.unwritten = error  # told at the end, after what was measured
         again = [
-            m.Again(suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside, was=one.was)
+            m.RetrialRequest(
+                suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside, was=one.was
+            )
             for one in self.retries(report)
         ]
         return m.written(m.Agains(retries=again))
@@ -203,7 +205,7 @@ class Services:
         return store.below(folder) if folder else store
 
     def _keep(self, asked: Incoming) -> bytes:
-        order = m.read(m.Kept, asked.data)
+        order = m.read(m.KeptTrial, asked.data)
         return _shown(order.apart, self._store(order.apart).keep(order.trial)).encode()
 
     def _keep_folder(self, asked: Incoming) -> bytes:
@@ -222,8 +224,8 @@ class Services:
 
     def _find(self, asked: Incoming) -> bytes:
         wish = m.read(m.Wished, asked.data)
-        wanted = Wanted(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
-        found: Found = self._store(wish.apart).find(wanted)
+        wanted = TrialKey(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
+        found: StoredTrial = self._store(wish.apart).find(wanted)
         result = found.result
         if result is not None and result.trace is not None:
             result = result.model_copy(update={"trace": _shown(wish.apart, result.trace)})
@@ -241,7 +243,7 @@ class Services:
             return m.written(m.Listing())
         return m.written(m.Listing(files=[m.BaseFile(path=f.path, program=f.program, link=f.link) for f in found]))
 
-    def _base(self) -> BaseFiles:
+    def _base(self) -> BaseFilesService:
         if self.base is None:
             raise ValueError("there is no base")
         return self.base
@@ -265,7 +267,7 @@ class _OpenDoor:
     """An agent's allowance while it is open."""
 
     stack: AsyncExitStack
-    door: Door
+    door: ModelDoor
 
 
 def _here(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:

@@ -4,7 +4,7 @@ A path in a configuration or a case was written by whoever wrote the pull reques
 Checked as text it proves nothing: one committed link, and the path leads to any file of the machine.
 """
 
-from evalward.opening.folders import Entry, copy_inside, glob_inside, walk_inside
+from evalward.opening.folders import FolderEntry, copy_inside, glob_inside, walk_inside
 from evalward.opening.inside import MIB, Kind, Opened, beside, inside, name_below, refused, why
 from evalward.opening.reading import (
     MOST_BYTES,
@@ -23,7 +23,7 @@ __all__ = [
     "MIB",
     "MOST_BYTES",
     "MOST_TEXT",
-    "Entry",
+    "FolderEntry",
     "Kind",
     "Opened",
     "beginning_inside",

@@ -31,7 +31,7 @@ class Spawn(Record):
     args: list[str] = []
 
 
-class Output(Record):
+class OutputEvent(Record):
     """The agent said something."""
 
     event: Literal["output"] = "output"
@@ -98,7 +98,7 @@ def _tag(value: Any) -> str:
 
 Event = Annotated[
     Annotated[Spawn, Tag("spawn")]
-    | Annotated[Output, Tag("output")]
+    | Annotated[OutputEvent, Tag("output")]
     | Annotated[ToolCalled, Tag("tool_call")]
     | Annotated[ToolAnswered, Tag("tool_result")]
     | Annotated[Complete, Tag("complete")]
@@ -214,7 +214,7 @@ def _conversation(trace: Trace) -> Iterator[Event]:
             continue
         for block in message.content:
             if isinstance(block, Text) and block.text:
-                yield Output(text=block.text)
+                yield OutputEvent(text=block.text)
             elif isinstance(block, ToolUse) and calls and _asks_for(block, calls[0]):
                 yield from _told(calls.pop(0), block.name)
     for call in calls:

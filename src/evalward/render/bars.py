@@ -35,7 +35,7 @@ def draw(bars: Bars, limit: int = MAX_ROWS) -> str:
 
 
 @dataclass(frozen=True)
-class _Scale:
+class _AxisScale:
     """Columns left and right of the axis, and columns per doubling."""
 
     left: int
@@ -47,17 +47,17 @@ def _log2(value: float | None) -> float:
     return math.log2(value) if value is not None and math.isfinite(value) and value > 0 else 0.0
 
 
-def _scale(groups: Iterable[BarGroup]) -> _Scale:
+def _scale(groups: Iterable[BarGroup]) -> _AxisScale:
     """Whole doublings on both sides, so that all bars fit: from 1× to 2× at least."""
     logs = [_log2(value) for group in groups for value in group.values]
     right = max(1, math.ceil(max(logs) - 1e-9))
     left = max(0, math.ceil(-min(logs) - 1e-9))
     doubling = BAR_WIDTH / (left + right)
     columns = round(left * doubling)
-    return _Scale(columns, BAR_WIDTH - columns, doubling)
+    return _AxisScale(columns, BAR_WIDTH - columns, doubling)
 
 
-def _head(scale: _Scale, indent: int) -> str:
+def _head(scale: _AxisScale, indent: int) -> str:
     """The ends of the scale and the axis between them."""
     ends = [-scale.left / scale.doubling, scale.right / scale.doubling]
     low, high = (f"{2 ** round(end):.4g}×" for end in ends)
@@ -66,7 +66,7 @@ def _head(scale: _Scale, indent: int) -> str:
     return " " * indent + left + right
 
 
-def _bar(value: float | None, scale: _Scale, ink: str) -> str:
+def _bar(value: float | None, scale: _AxisScale, ink: str) -> str:
     """A bar from the axis to the value."""
     length = round(_log2(value) * scale.doubling)
     left = ink * min(max(-length, 0), scale.left)

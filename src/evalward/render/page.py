@@ -18,7 +18,7 @@ from evalward.records.comparison import (
 from evalward.records.evidence import SideBySide
 from evalward.records.sections import Note
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.entries import (
     blamed,
     change_counts,
@@ -51,7 +51,7 @@ from evalward.render.view import (
     UNPROTECTED_PASS,
     Badge,
     Caps,
-    Page,
+    JudgementPage,
     ReasonLine,
     RunView,
     Some,
@@ -76,7 +76,7 @@ _LEFT_OUT = {
 }
 
 
-def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bool = True) -> Page:
+def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts: bool = True) -> JudgementPage:
     """The page of a judgement, no longer than `caps` allow. `counts` adds n of N to ratios."""
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
@@ -87,7 +87,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
     detailed = caps.detail != "headline"
     open_first = sorted(runs, key=lambda run: run.folded)
     others = _OTHER_CHANGES if caps.detail == "full" else _BAD_CHANGES
-    return Page(
+    return JudgementPage(
         detail=caps.detail,
         marker=context.marker,
         title=context.title,
@@ -139,7 +139,7 @@ def _some(items: Sequence[_T], limit: int) -> Some[_T]:
     return Some(list(items[:limit]), len(items))
 
 
-def _outcome(judgement: Judgement, context: Context) -> Badge:
+def _outcome(judgement: Judgement, context: PageContext) -> Badge:
     if judgement.verdict.outcome is Outcome.PASS and judgement.comparison.baseline is None:
         return UNCOMPARED_PASS
     if judgement.verdict.outcome is Outcome.PASS and context.unprotected:
@@ -156,7 +156,7 @@ def _headline(judgement: Judgement) -> str:
     return f"{text.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
 
 
-def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
+def _facts(comparison: Comparison, verdict: Verdict, context: PageContext) -> list[str]:
     """The one line of context: what was compared with what."""
     facts = [_scope(comparison.runs), _case_count(comparison)]
     if comparison.baseline is None:
@@ -199,7 +199,7 @@ def _case_count(comparison: Comparison) -> str:
     return text
 
 
-def _alerts(comparison: Comparison, context: Context) -> list[str]:
+def _alerts(comparison: Comparison, context: PageContext) -> list[str]:
     alerts: list[str] = []
     if context.unprotected:
         alerts.append(

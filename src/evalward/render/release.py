@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.records.release import ReleaseReport
 from evalward.records.verdict import Judgement, Outcome
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.escape import md_cell, md_code, md_prose
 from evalward.render.markdown import comment
 from evalward.render.sentences import headline, warnings
@@ -13,7 +13,7 @@ _MOST = 50
 _SYMBOLS = {Outcome.PASS: "✅", Outcome.FAIL: "❌", Outcome.INCONCLUSIVE: "❔", Outcome.ERROR: "🛑"}
 
 
-def release_markdown(found: ReleaseReport, context: Context) -> str:
+def release_markdown(found: ReleaseReport, context: PageContext) -> str:
     """Both verdicts in a table, what was accepted since the last release, and both comparisons in full."""
     tag = f"the release {md_code(found.tag)}" if found.tag else "the last release"
     branch = f"the baseline of {md_code(found.branch)}" if found.branch else "the committed baseline"

@@ -87,7 +87,7 @@ class ReportRun:
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     """One run among several: the head of its column (target, date or a letter) and what it stands for."""
 
     label: str
@@ -96,10 +96,10 @@ class Column:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class RunColumns:
     """Runs as columns: the rows are a metric or category and its value in each."""
 
-    columns: list[Column]
+    columns: list[ReportColumn]
     metrics: list[tuple[str, list[str]]]
     categories: list[tuple[str, list[str]]]
 
@@ -111,7 +111,7 @@ class ReportsPage:
     facts: list[str]
     warnings: list[str]
     runs: list[ReportRun]
-    side: SideBySide | None
+    side: RunColumns | None
     findings: list[FindingLine]
     matrices: list[CaseMatrix] = field(default_factory=list)
     summary: str = ""  # Markdown: what the kinds show of all their runs
@@ -257,17 +257,17 @@ def _effort(result: Result, text: TrialText) -> Effort:
     )
 
 
-def _side_by_side(reports: Sequence[Report], counts: bool) -> SideBySide:
+def _side_by_side(reports: Sequence[Report], counts: bool) -> RunColumns:
     pairs = [(report, run) for report in reports for run in report.runs]
     labels = _labels(pairs)
     columns = [
-        Column(label, run.name, [*_facts(report), *_Outcomes.of(run).facts])
+        ReportColumn(label, run.name, [*_facts(report), *_Outcomes.of(run).facts])
         for label, (report, run) in zip(labels, pairs, strict=True)
     ]
     runs = [run for _, run in pairs]
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     groups = sorted({name for run in runs for name in run.categories})
-    return SideBySide(
+    return RunColumns(
         columns=columns,
         metrics=[(name, _across([run.metrics.get(name) for run in runs], counts)) for name in metric_order(names)],
         categories=[

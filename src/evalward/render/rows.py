@@ -18,7 +18,7 @@ from evalward.render.numbers import (
     rule_moves,
 )
 from evalward.render.sentences import explanation, message
-from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row, SureRow
+from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, MetricRow, SureRow
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
@@ -46,7 +46,7 @@ _KEY_ROWS = 4  # what stands in the open when no rule names anything
 
 def metric_rows(
     run: RunComparison, rules: Sequence[RuleOutcome], *, counts: bool = True
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[MetricRow], list[MetricRow]]:
     """The rows that rules speak about, in the policy's order, and the rows that only inform.
 
     Without any rule a few key metrics take the place of the first. `counts` adds n of N to ratios.
@@ -126,14 +126,14 @@ def _told(change: MetricChange) -> bool:
     return any(side is not None and side.value is not None for side in sides)
 
 
-def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcome], counts: bool) -> Row:
+def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcome], counts: bool) -> MetricRow:
     rules = [outcome.rule for outcome in outcomes]
     before, now, whole, delta = _numbers(change, outcomes)
     unit: Unit = next((side.unit for side in (now, whole, before) if side is not None), "ratio")
     limits = rule_limits(rules)
     worst = max((outcome.status for outcome in outcomes), key=SEVERITY.__getitem__, default=None)
     thresholds = [format_rule(o.rule, unit) + (" (default)" if o.default else "") for o in outcomes]
-    return Row(
+    return MetricRow(
         metric=metric,
         before=format_value(before, [*limits, *_values(now)], counts=counts),
         now=_now(now, whole, before, limits, counts),

@@ -9,13 +9,13 @@ from evalward.records.report import Finding, Report
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
 from evalward.render.kinds import ShownKinds
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
-from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.reports import ReportRun, ReportsPage, RunColumns, TaskLine, build_reports
 from evalward.render.trend import trend_row
 from evalward.render.view import (
     TERMINAL,
@@ -25,10 +25,10 @@ from evalward.render.view import (
     CaseTable,
     Colour,
     FindingLine,
-    Page,
+    JudgementPage,
+    MetricRow,
     ReasonLine,
     ReplacedLine,
-    Row,
     RunView,
     Some,
 )
@@ -48,7 +48,7 @@ _UNMOVED = {"±0", "–"}
 
 def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Accepting | None = None) -> str:
     """The verdict and what led to it. `width` is the terminal's, in columns; `accept` is how to accept a failure."""
-    page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
+    page = build_page(judgement, PageContext(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
     for line in page.replaced:
@@ -101,7 +101,7 @@ def report_text(
     return screen.text()
 
 
-def _verdict(screen: Screen, page: Page) -> None:
+def _verdict(screen: Screen, page: JudgementPage) -> None:
     screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
     screen.say(without_marks(" · ".join(page.facts)), 2)
     if page.first:
@@ -133,7 +133,7 @@ def _remedy(screen: Screen, reason: ReasonLine) -> None:
         screen.say(reason.remedy, 4, "→")
 
 
-def _run(screen: Screen, run: RunView, page: Page) -> None:
+def _run(screen: Screen, run: RunView, page: JudgementPage) -> None:
     word = "" if run.rows else f": {run.badge.word}"
     if page.several or not run.rows:
         screen.heading(f"{run.badge.mark} {run.name}{word}")
@@ -216,7 +216,7 @@ def _matrix(screen: Screen, matrix: CaseMatrix) -> None:
     _more(screen, matrix.rows)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: MetricRow) -> list[str]:
     return [row.metric, row.before, row.now, row.delta, row.threshold, _badge(row.badge)]
 
 
@@ -224,7 +224,7 @@ def _badge(badge: Badge) -> str:
     return f"{badge.mark} {badge.word}"
 
 
-def _cases(screen: Screen, page: Page) -> None:
+def _cases(screen: Screen, page: JudgementPage) -> None:
     _listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
     new = "New and failing" if page.compared else "Failing"
@@ -346,7 +346,7 @@ def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
         screen.verbatim(task.session, 8)
 
 
-def _side_by_side(screen: Screen, side: SideBySide) -> None:
+def _side_by_side(screen: Screen, side: RunColumns) -> None:
     screen.blank()
     for column in side.columns:
         screen.say(f"{column.name} · " + without_marks(" · ".join(column.facts)), 2, f"{column.label} =")
@@ -355,7 +355,7 @@ def _side_by_side(screen: Screen, side: SideBySide) -> None:
         _columns(screen, "category", side.categories, side)
 
 
-def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], side: SideBySide) -> None:
+def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], side: RunColumns) -> None:
     """A table of as many columns at a time as fit."""
     names = max([len(title), *(len(name) for name, _ in rows)])
     widths = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evalward.records.metric import Unit
-from evalward.records.trend import Level, Trend, TrendPoint
+from evalward.records.trend import AnchorLevel, Trend, TrendPoint
 from evalward.render.escape import html_code, md_block, md_cell, md_code, one_line
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
@@ -62,7 +62,9 @@ def sparkline(values: Sequence[float | None], ascii: bool = False) -> str:
     return "".join(gap if not _drawable([value]) else step(_drawable([value])[0]) for value in values)
 
 
-def mermaid_trend(points: Sequence[TrendPoint], title: str, unit: Unit = "ratio", anchor: Level | None = None) -> str:
+def mermaid_trend(
+    points: Sequence[TrendPoint], title: str, unit: Unit = "ratio", anchor: AnchorLevel | None = None
+) -> str:
     """A fenced Mermaid line chart of at most the last 100 points; `""` where there is nothing to draw.
 
     The anchor is a level line of its own, and named in the title. Mermaid's lines have no gaps: a point without a value

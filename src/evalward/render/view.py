@@ -101,7 +101,7 @@ CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEAD
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricRow:
     """One metric of a run: what it was, is, may be, and what that means."""
 
     metric: str
@@ -203,8 +203,8 @@ class RunView:
     target: str
     badge: Badge
     folded: bool
-    rows: list[Row]
-    info: list[Row]
+    rows: list[MetricRow]
+    info: list[MetricRow]
     notes: list[str]
     categories: list[CategoryRow]
     subject: list[SubjectLine]
@@ -288,7 +288,7 @@ class ReasonLine:
 
 
 @dataclass(frozen=True)
-class Page:
+class JudgementPage:
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;

@@ -34,7 +34,7 @@ Listed = Callable[[str], Sequence[BaseFile] | None]
 
 
 @dataclass
-class BaseFiles:
+class BaseFilesReader:
     """Files of the base commit, by their paths from the configuration's folder.
 
     `read` gives one, `None` where the base has none; `listed` those below a folder, `None` where that can't be known.
@@ -42,7 +42,7 @@ class BaseFiles:
 
     read: Read
     listed: Listed
-    _found: dict[str, _File] = field(default_factory=dict)
+    _found: dict[str, _BaseFile] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
     _written: set[str] = field(default_factory=set)
     _size: int = 0
@@ -114,7 +114,7 @@ class BaseFiles:
             content = self.read(path)
             if content is None:
                 return False
-            self._put(path, _File(content))
+            self._put(path, _BaseFile(content))
         return True
 
     def _take_listed(self, file: BaseFile) -> bool:
@@ -128,10 +128,10 @@ class BaseFiles:
             return False
         there = self._take(file.path)
         if there and file.program:
-            self._found[file.path] = _File(self._found[file.path].content, program=True)
+            self._found[file.path] = _BaseFile(self._found[file.path].content, program=True)
         return there
 
-    def _put(self, path: str, file: _File) -> None:
+    def _put(self, path: str, file: _BaseFile) -> None:
         if file.content.startswith(_POINTER):
             raise wrong(path, "is kept in Git LFS, and the base commit has a pointer to it alone", _REMEDY)
         self._found[path] = file
@@ -145,7 +145,7 @@ class BaseFiles:
 
 
 @dataclass(frozen=True)
-class _File:
+class _BaseFile:
     """A file's bytes, and whether it can be run."""
 
     content: bytes

@@ -23,7 +23,7 @@ from evalward.engine.selection import Selection
 from evalward.records.case import Case
 from evalward.records.problem import InputError
 from evalward.records.target_id import target_id
-from evalward.runner.base_files import BaseFiles, Listed, Read
+from evalward.runner.base_files import BaseFilesReader, Listed, Read
 from evalward.runner.link import Keeper
 from evalward.targets.asking import Asker
 from evalward.wire.faults import RemoteFilesError
@@ -77,8 +77,8 @@ class BaseCommit:
             raise NotMeasuredError(f"the base's files can't be written: {error.strerror}") from error
 
     @cached_property
-    def _files(self) -> BaseFiles:
-        return BaseFiles(self.read, self.listed)
+    def _files(self) -> BaseFilesReader:
+        return BaseFilesReader(self.read, self.listed)
 
     @cached_property
     def _config(self) -> LoadedConfig:

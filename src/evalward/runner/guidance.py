@@ -13,10 +13,12 @@ from evalward.runner.measure import refuse_missing_keys, run_apart
 from evalward.runner.outside import Outside
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.variants import Guidance, load_variant
-from evalward.wire.messages import Compared, GuidanceOrder
+from evalward.wire.messages import GuidanceCompared, GuidanceOrder
 
 
-def compare(loaded: LoadedConfig, plan: Plan, records: Records, outside: Outside, order: GuidanceOrder) -> Compared:
+def compare(
+    loaded: LoadedConfig, plan: Plan, records: Records, outside: Outside, order: GuidanceOrder
+) -> GuidanceCompared:
     """Run the scenarios with each guidance. Raises `InputError` where there is nothing to compare."""
     refuse_missing_keys(loaded, plan)
     comparing = _against(loaded, order.against) if order.against is not None else _variants(plan)
@@ -24,7 +26,7 @@ def compare(loaded: LoadedConfig, plan: Plan, records: Records, outside: Outside
     found = compare_versions(plan, comparing, run_apart(loaded, records, outside, resume=order.resume))
     if not found:
         raise wrong(loaded.file, "there is nothing to compare", _nothing(order.against))
-    return Compared(found=found)
+    return GuidanceCompared(found=found)
 
 
 def _nothing(against: str | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalward.decide.guidance import Column, compare_guidance
+from evalward.decide.guidance import GuidanceResults, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.base import digest
@@ -60,7 +60,7 @@ def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[Gui
             return [_not_measured(one, comparing.why, comparing.stopped) for one in wanted.runs]
         if not wanted.runs:
             return []
-        sides = [_own(wanted, comparing, run), *(_Side(one.version.name, one.plan, run) for one in plans)]
+        sides = [_own(wanted, comparing, run), *(_GuidanceSide(one.version.name, one.plan, run) for one in plans)]
         ordered = sides[::-1] if comparing.reversed else sides
         return [_compared(one, ordered, comparing.why) for one in wanted.runs]
 
@@ -124,7 +124,7 @@ def _key(run: PlannedRun) -> Key:
 # ------------------------------------------------------------------------------------------- the sides
 
 
-class _Side:
+class _GuidanceSide:
     """One column: its scenarios, and the runs they gave."""
 
     def __init__(self, name: str, plan: Plan, run: RunPlan | None, own: Sequence[Run] = ()) -> None:
@@ -137,8 +137,8 @@ class _Side:
         self.runs: Mapping[Key, Run] = {(one.suite, one.target): one for one in done.runs}
 
 
-def _own(wanted: Plan, comparing: Comparing, run: RunPlan) -> _Side:
-    return _Side(comparing.current, wanted, run if comparing.own is None else None, comparing.own or ())
+def _own(wanted: Plan, comparing: Comparing, run: RunPlan) -> _GuidanceSide:
+    return _GuidanceSide(comparing.current, wanted, run if comparing.own is None else None, comparing.own or ())
 
 
 def _not_measured(run: PlannedRun, why: str, reason: str) -> GuidanceComparison:
@@ -146,7 +146,7 @@ def _not_measured(run: PlannedRun, why: str, reason: str) -> GuidanceComparison:
     return GuidanceComparison(suite=suite, target=target, why=why, not_measured=reason)
 
 
-def _compared(run: PlannedRun, sides: Sequence[_Side], why: str) -> GuidanceComparison:
+def _compared(run: PlannedRun, sides: Sequence[_GuidanceSide], why: str) -> GuidanceComparison:
     suite, target = key = _key(run)
     if run.not_measured is not None:
         return _not_measured(run, why, run.not_measured)
@@ -154,7 +154,7 @@ def _compared(run: PlannedRun, sides: Sequence[_Side], why: str) -> GuidanceComp
     ids = {case.id for case in run.cases}
     files = _differing([side.cases[key] for side in present])
     columns = [
-        Column(side.name, [result for result in side.runs[key].cases if result.id in ids], changed)
+        GuidanceResults(side.name, [result for result in side.runs[key].cases if result.id in ids], changed)
         for side, changed in zip(present, files, strict=True)
     ]
     found = compare_guidance(suite, target, columns, READING, random=run.target.random, why=why)

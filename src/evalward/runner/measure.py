@@ -11,10 +11,10 @@ from evalward import __version__
 from evalward.config import LoadedConfig
 from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
-from evalward.engine.control import Account, Budget
-from evalward.engine.keeping import Keeping, Records, Retry
+from evalward.engine.control import Budget, Spending
+from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
@@ -91,9 +91,9 @@ def run_apart(loaded: LoadedConfig, records: Records, outside: Outside, *, resum
     return _stage(loaded, records, outside, resume=resume).apart
 
 
-def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _Stage:
-    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
-    return _Stage(records, records, account, outside, resume)
+def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _MeasuringStage:
+    account = Spending(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
+    return _MeasuringStage(records, records, account, outside, resume)
 
 
 RunPlan = Callable[[Plan, str], Executed]
@@ -103,18 +103,18 @@ OtherGuidance = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
 
 
 @dataclass(frozen=True)
-class _Stage:
+class _MeasuringStage:
     """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
 
     records: Records
-    store: Keeping
-    account: Account
+    store: OutputStore
+    account: Spending
     outside: Outside
     resume: bool
 
     def run(self, plan: Plan) -> Executed:
         progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
-        execution = Execution(
+        execution = ExecutionSettings(
             self.store, progress, resume=self.resume, account=self.account, apart=self.records.of_base()
         )
         done = asyncio.run(execute(plan, execution))
@@ -139,7 +139,7 @@ class _Stage:
         return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
 
     def settled(
-        self, plan: Plan, report: Report, doubts: Sequence[Retry], base: BaseCommit, ended: str | None
+        self, plan: Plan, report: Report, doubts: Sequence[RunRetrials], base: BaseCommit, ended: str | None
     ) -> Report:
         """The report with what was in doubt measured of both sides; `ended`: why nothing more may be run, if so."""
         pairs = _not_begun(doubts, ended) if ended else beside_plan(plan, report, doubts, base.run)
@@ -158,11 +158,11 @@ class _Stage:
         return replace(self, store=self.records.apart(name)).run(plan)
 
 
-def _not_begun(doubts: Sequence[Retry], ended: str) -> Pairs:
+def _not_begun(doubts: Sequence[RunRetrials], ended: str) -> Pairs:
     return Pairs(Plan([]), {(one.suite, one.target): f"it was not begun: {ended}" for one in doubts})
 
 
-def _announced(retries: Sequence[Retry]) -> str:
+def _announced(retries: Sequence[RunRetrials]) -> str:
     cases = sum(len(retry.trials) for retry in retries)
     trials = sum(sum(retry.trials.values()) for retry in retries)
     failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"

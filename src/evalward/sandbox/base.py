@@ -32,7 +32,7 @@ class Execution:
     duration_ms: int
 
 
-class Ended(Protocol):
+class EndedCommand(Protocol):
     """A command that has ended. One that can't be started ends with 126 or 127, as in a shell."""
 
     @property

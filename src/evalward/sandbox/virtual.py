@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalward.records.base import clean_text
 from evalward.sandbox.base import Execution, FileType, SandboxError
 from evalward.sandbox.launcher.plan import Command
-from evalward.sandbox.process.client import Launcher, LauncherClient
+from evalward.sandbox.process.client import LauncherClient, LauncherSocket
 from evalward.sandbox.process.probe import Layers, strongest, yard
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _start() -> _Started:
     return started
 
 
-def _start_behind(walls: Layers, patience_s: float, spares: list[Launcher]) -> _Started:
+def _start_behind(walls: Layers, patience_s: float, spares: list[LauncherSocket]) -> _Started:
     with contextlib.ExitStack() as held:
         library = os.path.realpath(sysconfig.get_path("stdlib"))  # of which modules may be loaded later
         plan = replace(held.enter_context(yard(walls)), worker=True, readable=[library])

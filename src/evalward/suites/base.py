@@ -23,8 +23,8 @@ from evalward.registry import KINDS, has, installed, load
 from evalward.render.kinds import ShownKind, TrialText
 
 if TYPE_CHECKING:
-    from evalward.decide.guidance import Reading
-    from evalward.suites.judge.who import Judges, Wanted
+    from evalward.decide.guidance import GuidanceReading
+    from evalward.suites.judge.who import JudgeNeeds, Judges
 
 
 SpecT = TypeVar("SpecT", bound=Suite, default=Any)
@@ -44,7 +44,7 @@ class Prepared(Generic[SpecT, CaseT, SettingsT]):
     subject: Mapping[str, str]
     settings: SettingsT
     warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
-    judging: Wanted | None = None  # what its cases want of judges, if anything
+    judging: JudgeNeeds | None = None  # what its cases want of judges, if anything
     judges: Judges | None = None  # who that is: the plan, which knows the keys, puts them here
 
 
@@ -144,7 +144,7 @@ class Kind(ComparedKind, ShownKind, Protocol[SpecT, CaseT, SettingsT]):
         """What several targets on one suite show together. Pure."""
         ...
 
-    def guidance_reading(self) -> Reading | None:
+    def guidance_reading(self) -> GuidanceReading | None:
         """What its results say about the guidance that agents were given; `None` for a kind whose cases have none."""
         ...
 
@@ -175,7 +175,7 @@ class BaseKind(PlainKind):
         """Nothing beyond what each run shows."""
         return []
 
-    def guidance_reading(self) -> Reading | None:
+    def guidance_reading(self) -> GuidanceReading | None:
         """Its cases have no guidance."""
         return None
 
@@ -185,7 +185,7 @@ def kinds() -> Mapping[str, str]:
     return installed(KINDS)
 
 
-def guidance_of(kind: str) -> Reading | None:
+def guidance_of(kind: str) -> GuidanceReading | None:
     """How results are compared of suites whose cases bring guidance; `None` for kinds without, and unknown ones."""
     return kind_named(kind).guidance_reading() if has(KINDS, kind) else None
 

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.config import IsolatedSuite
-from evalward.sandbox.process import Isolation, Limits, Settings
+from evalward.sandbox.process import Isolation, SandboxLimits, WorkspaceSettings
 from evalward.sandbox.process.settings import PATH
 
 
-def settings_of(spec: IsolatedSuite, limits: Limits, readable: Sequence[Path] = (), path: str = PATH) -> Settings:
+def settings_of(
+    spec: IsolatedSuite, limits: SandboxLimits, readable: Sequence[Path] = (), path: str = PATH
+) -> WorkspaceSettings:
     """How the workspaces of a suite are made. `readable`: what programs may read beside the installed ones."""
-    return Settings(
+    return WorkspaceSettings(
         limits=limits,
         network=spec.network,
         readable=tuple(readable),

@@ -28,7 +28,7 @@ MOST_PROBLEMS = 1000
 
 
 @dataclass(frozen=True)
-class Line(Generic[Model]):
+class JsonLine(Generic[Model]):
     """One object and where it stands."""
 
     place: Place
@@ -39,7 +39,7 @@ class Line(Generic[Model]):
 class LinesRead(Generic[Model]):
     """What a file gave: its objects, and all that is wrong with the others."""
 
-    lines: list[Line[Model]]
+    lines: list[JsonLine[Model]]
     problems: list[Problem]
 
 
@@ -68,7 +68,7 @@ def read_cases(
     is what a line is.
     """
     problems: list[Problem] = []
-    lines: list[Line[Model]] = []
+    lines: list[JsonLine[Model]] = []
     for file in case_files(spec.name, spec.cases, config, problems):
         read = read_lines(config.root, file, model)
         lines += read.lines
@@ -90,7 +90,7 @@ def read_cases(
 
 def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model]:
     """The objects of a JSONL text."""
-    lines: list[Line[Model]] = []
+    lines: list[JsonLine[Model]] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.split("\n"), 1):
         if len(problems) >= MOST_PROBLEMS:
@@ -99,7 +99,7 @@ def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model
             continue
         place = Place(file=shown_as, line=number)
         try:
-            lines.append(Line(place, model.model_validate(_object(line))))
+            lines.append(JsonLine(place, model.model_validate(_object(line))))
         except ValidationError as error:
             problems += [explained(place, item, model) for item in error.errors()]
         except NoJsonError as error:

@@ -63,9 +63,9 @@ class ProcessShells:
     @asynccontextmanager
     async def open(self, files: Mapping[str, str], timeout_s: float) -> AsyncIterator[Shell]:
         """A shell in a workspace that is removed afterwards, with whatever still runs in it."""
-        from evalward.sandbox.process import ProcessShell, Settings  # noqa: PLC0415 - only where real programs run
+        from evalward.sandbox.process import ProcessShell, WorkspaceSettings  # noqa: PLC0415 - only where real programs run
 
-        settings = Settings(network="none", readable=self.readable)
+        settings = WorkspaceSettings(network="none", readable=self.readable)
         shell = await ProcessShell.open(files, timeout_s, settings, self.words)
         try:
             yield shell

@@ -28,7 +28,7 @@ from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, Trace, Turn
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import SYSTEM
-from evalward.sandbox.process import Finished, Limits, Settings, Workspace
+from evalward.sandbox.process import Finished, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.targets.base import Chat, Free, NoAnswerError, Reply, Request
 from evalward.targets.context import TargetContext
 from evalward.targets.failures import Cause, TargetError
@@ -54,10 +54,10 @@ class ProgramTarget(Free):
         self._loaded = loaded
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> WorkspaceSettings:
         """How a workspace for one call is made. What judges the answers isn't shown."""
-        return Settings(
-            limits=Limits(wall_s=self.program.timeout_s, output_bytes=OUTPUT_LIMIT),
+        return WorkspaceSettings(
+            limits=SandboxLimits(wall_s=self.program.timeout_s, output_bytes=OUTPUT_LIMIT),
             network=self.program.network,
             readable=(self.root, *_installed(self.env.get("PATH", ""))),
             hidden=(*_repositories(self.root), *_case_files(self._loaded)),

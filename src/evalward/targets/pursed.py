@@ -8,7 +8,7 @@ from evalward.records.trace import Trace
 from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models.protocol import protocol_of
-from evalward.targets.models.settings import Settings
+from evalward.targets.models.settings import LiveSettings
 from evalward.targets.purse import UNBOUNDED, Estimate, Purse, SpentError, admitted, read_estimate
 
 CHARGED = {Cause.TIMEOUT, Cause.NETWORK, Cause.MALFORMED, Cause.OURS}
@@ -18,7 +18,7 @@ CHARGED = {Cause.TIMEOUT, Cause.NETWORK, Cause.MALFORMED, Cause.OURS}
 class PursedChat:
     """A chat that asks nothing which the purse can't pay."""
 
-    def __init__(self, chat: Chat, settings: Settings, purse: Purse) -> None:
+    def __init__(self, chat: Chat, settings: LiveSettings, purse: Purse) -> None:
         self._chat, self._settings, self._purse = chat, settings, purse
 
     @property

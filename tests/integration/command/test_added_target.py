@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evalward.config.load import load_config
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.runner.measure import prepare
@@ -45,7 +45,7 @@ def test_it_is_measured_as_ours_are(folder: Make) -> None:
     here = folder()
     here.write(["echo:ls -la", "echo"])
     plan = prepare(load_config(here.path / "evalward.yml"), Selection(), {})
-    right, parrot = asyncio.run(execute(plan, Execution(None, Silent()))).runs
+    right, parrot = asyncio.run(execute(plan, ExecutionSettings(None, Silent()))).runs
     assert (right.target, parrot.target) == ("echo:ls -la", "echo")
     assert {result.id for result in right.cases if result.status == "passed"} == {"list"}
     assert not [result.id for result in parrot.cases if result.status == "passed"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalward.git import FileChange, GitTree, repository_path
-from evalward.github.base import Base, resolve_base
+from evalward.github.base import BaseChoice, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
@@ -99,7 +99,7 @@ def test_resolve__no_git(repo: PullRequestRepo, plan: EventPlan, tmp_path: Path)
 def test_resolve__push(repo: PullRequestRepo, plan: EventPlan, sha: str | None, source: str) -> None:
     base = resolve_base(replace(plan, kind="push", base_sha=sha, event_sha=repo.merge), GitTree(repo.folder))
 
-    assert isinstance(base, Base)
+    assert isinstance(base, BaseChoice)
     assert (base.sha, base.source) == (sha, source)
 
 

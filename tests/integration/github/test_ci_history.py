@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.ci_history import Keeping, keep_history
-from evalward.commands.pipeline import judge_report
+from evalward.commands.ci_history import HistoryRequest, keep_history
+from evalward.commands.pipeline import decide_report
 from evalward.decide.history_file import HISTORY_FILE, append_to_text, read_history
 from evalward.github.client import GitHub
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.records.policy import Policy
 from evalward.records.verdict import Judgement
 from support.git_repo import git
@@ -84,7 +84,7 @@ def test_push__a_token_that_may_not_write_is_told_and_no_failure(site: Site) -> 
 
 
 def judgement() -> Judgement:
-    return judge_report(days({"a": "+"})[0], None, Policy())
+    return decide_report(days({"a": "+"})[0], None, Policy())
 
 
 def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
@@ -95,7 +95,7 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
 
     def act(index: int) -> None:
         with GitHub(TOKEN, site.api.url, sleep=lambda _: None) as client:
-            repository = Repository(client, REPOSITORY)
+            repository = RepositoryWriter(client, REPOSITORY)
             create = repository.create_branch
 
             def meeting(branch: str, sha: str) -> None:
@@ -103,7 +103,9 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
                 create(branch, sha)
 
             repository.create_branch = meeting  # type: ignore[method-assign]
-            told.append(keep_history(repository, Keeping(DATA, "main", "evalward.yml"), reports[index], judgement()))
+            told.append(
+                keep_history(repository, HistoryRequest(DATA, "main", "evalward.yml"), reports[index], judgement())
+            )
 
     threads = [threading.Thread(target=act, args=(index,)) for index in (0, 1)]
     for thread in threads:
@@ -120,8 +122,8 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
 def test_keep__two_runs_that_append(site: Site) -> None:
     reports = days({"a": "+-+"})
     with GitHub(TOKEN, site.api.url, sleep=lambda _: None) as client:
-        repository = Repository(client, REPOSITORY)
-        keeping = Keeping(DATA, "main", "evalward.yml")
+        repository = RepositoryWriter(client, REPOSITORY)
+        keeping = HistoryRequest(DATA, "main", "evalward.yml")
         keep_history(repository, keeping, reports[0], judgement())
         text = append_to_text(site.api.text(HISTORY_FILE, DATA), history([reports[1]]))
         site.api.meet = [lambda branch: site.api.write(branch, {HISTORY_FILE: text.encode()}, "faster")]

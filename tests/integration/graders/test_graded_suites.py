@@ -21,7 +21,7 @@ from evalward.config.load import load_config
 from evalward.decide.worst import may_hide_a_failure
 from evalward.engine.beside import NotMeasuredError, equally_defined
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.graders import Graded, grading
@@ -53,7 +53,7 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "graders" / "evalward.yml"
 
 
 def results(loaded: LoadedConfig) -> list[Result]:
-    (run, *_) = asyncio.run(execute(make_plan(loaded, Selection()), Execution(None, Silent()))).runs
+    (run, *_) = asyncio.run(execute(make_plan(loaded, Selection()), ExecutionSettings(None, Silent()))).runs
     return list(run.cases)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import Judging
+from evalward.commands.pipeline import Criteria
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import make_baseline
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.policy import Policy
@@ -47,7 +47,7 @@ class Counted:
 
 async def ran(loaded: LoadedConfig, output: Path, *, resume: bool = False, redaction: Redaction = NOTHING) -> Executed:
     store = Store(output, redaction)
-    return await execute(make_plan(loaded, Selection()), Execution(store, Counted(), resume=resume))
+    return await execute(make_plan(loaded, Selection()), ExecutionSettings(store, Counted(), resume=resume))
 
 
 def by_target(done: Executed) -> Mapping[str, Run]:
@@ -200,7 +200,7 @@ async def test_a_flipped_outcome_names_gates_and_the_failed_command(bench: Bench
     bench.script("s", "./todo create milk")
     after = (await ran(bench.write([name]), bench.root / "two")).runs[0]
     known = make_baseline(report(before), "report.json", None, {"scenario": SCENARIO})
-    (found,) = Judging(known, Policy()).compared(report(after)).comparison.runs
+    (found,) = Criteria(known, Policy()).compared(report(after)).comparison.runs
     (change,) = found.cases
     assert (change.change, change.command, change.stderr) == (
         "broken", "todo create milk", "todo: unknown command create",

@@ -13,7 +13,7 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
@@ -78,7 +78,7 @@ async def ran(bench: Bench, loaded: LoadedConfig, judge: Judge | None = None) ->
         assert one.suite.judges is not None
         judges = Judges({None: judge}, one.suite.judges.config)
         plan = replace(plan, runs=[replace(one, suite=replace(one.suite, judges=judges))])
-    done = await execute(plan, Execution(Store(bench.root / "out"), _Nobody()))
+    done = await execute(plan, ExecutionSettings(Store(bench.root / "out"), _Nobody()))
     return done.runs[0]
 
 

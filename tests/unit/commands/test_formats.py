@@ -15,7 +15,7 @@ from evalward.commands.ending import JUDGEMENT_FORMATS, shown_reports, write_out
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline
-from evalward.decide.pooling import Measured
+from evalward.decide.pooling import NamedReport
 from evalward.keeper.outputs import FILES, OutputFolder
 from evalward.records.problem import InputError
 from evalward.records.verdict import Judgement
@@ -62,7 +62,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def written(folder: Path) -> tuple[Path, Path]:
     (folder / "r.json").write_text(MEASURED.model_dump_json(by_alias=True), "utf-8")
-    baseline = kept_baseline(Measured(MEASURED, "r.json"), None).update.baseline
+    baseline = kept_baseline(NamedReport(MEASURED, "r.json"), None).update.baseline
     (folder / "b.json").write_text(dump_baseline(baseline), "utf-8")
     return folder / "r.json", folder / "b.json"
 

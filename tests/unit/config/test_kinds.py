@@ -21,7 +21,7 @@ from evalward.config.model import Config
 from evalward.engine.plan import make_plan
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
-from evalward.sandbox.process import Isolation, Limits, Settings
+from evalward.sandbox.process import Isolation, SandboxLimits, WorkspaceSettings
 from evalward.suites.base import Kind
 from evalward.suites.bash.kind import BASH
 from evalward.suites.command.kind import COMMAND
@@ -170,9 +170,9 @@ def isolated(network: str) -> Isolated:
 
 
 def test_any_kind_gets_walls_as_its_suite_says() -> None:
-    settings = settings_of(isolated("loopback"), Limits(memory_mb=100), [Path("/opt/tool")])
-    assert settings == Settings(
-        limits=Limits(memory_mb=100), network="loopback", readable=(Path("/opt/tool"),), allow_unisolated=True
+    settings = settings_of(isolated("loopback"), SandboxLimits(memory_mb=100), [Path("/opt/tool")])
+    assert settings == WorkspaceSettings(
+        limits=SandboxLimits(memory_mb=100), network="loopback", readable=(Path("/opt/tool"),), allow_unisolated=True
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.anchor import RECENT, Anchor, with_levels
 from evalward.decide.baseline import make_baseline, with_acceptance
 from evalward.decide.history import trends
@@ -66,13 +66,13 @@ def judged(
 ) -> Judgement:
     """Held against yesterday's baseline, which moved with the leak, and against the anchor."""
     anchor = Anchor(branch, RELEASE if release else "", baseline(release) if release else None, blocks)
-    return judge_report(now, before or baseline(now), Policy(rules=list(rules)), history, anchor)
+    return decide_report(now, before or baseline(now), Policy(rules=list(rules)), history, anchor)
 
 
 def test_release__a_case_lost_with_each_push_fails_though_each_push_passed() -> None:
     *past, now = leak(2, 10)
     found = judged(now, pushed(*past), release=measured(1, trials=5))
-    assert judge_report(now, baseline(now), Policy(rules=[RULE])).verdict.outcome is Outcome.PASS
+    assert decide_report(now, baseline(now), Policy(rules=[RULE])).verdict.outcome is Outcome.PASS
     [reason] = found.verdict.reasons
     assert (found.verdict.outcome, reason.stage, reason.outcome) == (Outcome.FAIL, "anchor", Outcome.FAIL)
     assert english.message(reason).startswith(

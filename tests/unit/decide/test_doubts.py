@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import Judging, default_rules, judge_report
+from evalward.commands.pipeline import Criteria, decide_report, default_rules
 from evalward.decide.doubts import to_settle
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse, stratified_worse_chosen
 from evalward.records.baseline import Baseline
@@ -25,7 +25,7 @@ AGAIN = {"c1": "FFFF", "c2": "FFFF"}
 def settled(now: Report, before: Baseline | None = FIVE, *rules: Rule, **policy: Any) -> dict[str, int]:
     """What would be measured of both sides, in the only run."""
     asked = Policy(rules=list(rules or (DROP,)), **policy)
-    compared = Judging(before, asked).compared(now)
+    compared = Criteria(before, asked).compared(now)
     found = to_settle(compared.comparison, compared.samples, asked, default_rules(now))
     assert all(retry.beside for retry in found)
     return dict(found[0].trials) if found else {}
@@ -37,7 +37,7 @@ def judged(
     """The decision with these trials of both sides."""
     beside = Beside(commit="b" * 40, base=trials(base, 9), head=trials(head, 9), **more)
     runs = [now.runs[0].model_copy(update={"beside": beside})]
-    return judge_report(now.model_copy(update={"runs": runs}), before, Policy(rules=[DROP]))
+    return decide_report(now.model_copy(update={"runs": runs}), before, Policy(rules=[DROP]))
 
 
 def broken(**others: str) -> Report:
@@ -51,7 +51,7 @@ def broken(**others: str) -> Report:
 def test_a_drop_that_would_fail_or_stay_in_doubt__is_measured_on_both_sides() -> None:
     assert settled(broken()) == {"c1": 8, "c2": 8}
     doubt = measured(steady(37, c1="F"), {"c1": "PFPF"})
-    assert judge_report(doubt, known(steady(37)), Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
+    assert decide_report(doubt, known(steady(37)), Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
     assert settled(measured(steady(37, c1="F"), {"c1": "FFFF"}), known(steady(37))) == {"c1": 8}
 
 
@@ -68,7 +68,7 @@ def test_a_case_that_is_gone__is_asked_for_although_others_did_better_by_chance(
     assert settled(now, before) == {"c1": 8}
     fresh = {"c1": "FFFF", "c10": "PPPP", "c11": "PPPP"}
     now = measured(steady(37, c1="F", c10="F", c11="F"), fresh)
-    assert judge_report(now, before, Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
+    assert decide_report(now, before, Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
     assert settled(now, before) == {"c1": 8}
 
 
@@ -126,7 +126,7 @@ def test_head_against_base__alone_decides() -> None:
 
 def test_a_base_that_does_as_badly__convicts_nobody() -> None:
     """A provider's bad day: what the committed baseline would have failed."""
-    assert judge_report(broken(), FIVE, Policy(rules=[DROP])).verdict.outcome is Outcome.FAIL
+    assert decide_report(broken(), FIVE, Policy(rules=[DROP])).verdict.outcome is Outcome.FAIL
     same = {"c1": "FFFFPFFF", "c2": "FFFFFFFF"}
     found = judged(broken(), same, same)
     assert found.verdict.outcome is Outcome.PASS
@@ -169,7 +169,7 @@ def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_cas
         for number in range(9, 17)
     ]
     runs = [now.runs[0].model_copy(update={"beside": Beside(base=base, head=hidden)})]
-    found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
+    found = decide_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
     assert any(
         "14 trials ended in an error; had they failed, the verdict would be fail" in english.message(r)
         for r in found.reasons
@@ -205,7 +205,7 @@ def test_trials_of_another_definition__are_no_evidence() -> None:
     beside = Beside(base=other, head=other)
     now = broken()
     runs = [now.runs[0].model_copy(update={"beside": beside})]
-    found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP]))
     assert found.comparison.runs[0].beside is not None
     assert found.comparison.runs[0].beside.unusable == "no case has a valid trial on both sides"
 
@@ -259,7 +259,7 @@ def test_chosen_cases__one_by_hand() -> None:
 
 
 def test_a_fresh_trial__stands_for_planned_ones_that_broke() -> None:
-    found = judge_report(measured(steady(37, c1="E"), {"c1": "PPPP"}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(measured(steady(37, c1="E"), {"c1": "PPPP"}), FIVE, Policy(rules=[DROP]))
     assert (found.verdict.outcome, found.comparison.runs[0].comparable) == (Outcome.PASS, 37)
     assert "bash-tools × anthropic/model: the planned trial of c1 broke; a fresh one stands for it" in (
         english.warnings(found.verdict.notices)
@@ -267,7 +267,7 @@ def test_a_fresh_trial__stands_for_planned_ones_that_broke() -> None:
 
 
 def test_a_fresh_trial_that_stands_for_a_planned_one__is_no_evidence_as_a_fresh_one() -> None:
-    found = judge_report(measured(steady(37, c1="E"), {"c1": "FFFF"}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(measured(steady(37, c1="E"), {"c1": "FFFF"}), FIVE, Policy(rules=[DROP]))
     evidence = outcome_of(found.verdict).evidence
     assert evidence is not None
     assert evidence.confirmed
@@ -278,7 +278,7 @@ def test_a_fresh_trial_that_stands_for_a_planned_one__is_no_evidence_as_a_fresh_
 def test_what_stays_without_a_result__is_named_and_no_pass() -> None:
     lost = {f"c{number}": "E" for number in range(5)}
     now = measured(steady(100, **lost), dict.fromkeys(lost, "EEEE"))
-    found = judge_report(now, known(steady(100, "PPPPP")), Policy(rules=[DROP])).verdict
+    found = decide_report(now, known(steady(100, "PPPPP")), Policy(rules=[DROP])).verdict
     assert found.outcome is Outcome.INCONCLUSIVE
     assert english.headline(found) == (
         "bash-tools × anthropic/model: 5 of 100 known cases gave no result, also when tried again (c0, c1, c2, …): "

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run
@@ -176,7 +176,7 @@ def test_confirm_stage__one_case_that_times_out_saves_no_others() -> None:
 
 
 def test_confirm_stage__without_any_valid_fresh_trial_is_no_evidence() -> None:
-    found = judge_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
     assert confirmation.unusable == "no failed case has a valid fresh trial"

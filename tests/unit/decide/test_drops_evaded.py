@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
@@ -141,7 +141,7 @@ def test_outcome_metrics_of_the_same_cases__are_one_question() -> None:
 
 def test_rates_over_some_of_the_cases__are_questions_of_their_own() -> None:
     names = ("csr", "safety_accuracy", "posix_compliance_rate")
-    found = judge_report(
+    found = decide_report(
         commands(1, failed=3), commands_baseline(5), Policy(rules=[Rule(metric=m, max_drop=0.0) for m in names])
     )
     tests = {rule.rule.metric: rule.evidence.tests for rule in found.verdict.rules if rule.evidence}

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Run
 from evalward.records.result import Result
@@ -116,7 +116,7 @@ def random_run(count: int, trials: int, seed: int) -> Run:
 def test_a_suite_of_any_size_compared_with_itself_fits_a_line(count: int) -> None:
     now, before = random_run(count, 1, seed=1), random_run(count, 5, seed=2)
     policy = Policy(rules=[Rule(metric="pass_rate", max_drop=0.5)])
-    verdict = judge_report(report(now), baseline(before), policy).verdict
+    verdict = decide_report(report(now), baseline(before), policy).verdict
     assert verdict.outcome is Outcome.PASS
     assert english.headline(verdict).count(" and ") <= 1
     assert len(english.headline(verdict)) < 110
@@ -125,5 +125,5 @@ def test_a_suite_of_any_size_compared_with_itself_fits_a_line(count: int) -> Non
 def test_flaky_cases_that_failed_are_no_loss() -> None:
     before = run([result("a", word, trial=n) for n, word in enumerate((P, P, P, F, F), 1)], random=True)
     policy = Policy(rules=[Rule(metric=name, max_drop=0.9) for name in ("pass_rate", "overall_rate")])
-    verdict = judge_report(report(run(cases(a=F), random=True)), baseline(before), policy).verdict
+    verdict = decide_report(report(run(cases(a=F), random=True)), baseline(before), policy).verdict
     assert english.headline(verdict) == f"{WITHIN}: 1 flaky case failed"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.baseline import Update, dump_baseline, make_baseline, read_baseline, update_baseline
+from evalward.decide.baseline import BaselineUpdate, dump_baseline, make_baseline, read_baseline, update_baseline
 from evalward.decide.baseline_diff import diff_baselines
-from evalward.decide.pooling import MOST_TRIALS, Measured, combine, report_digest
+from evalward.decide.pooling import MOST_TRIALS, NamedReport, combine, report_digest
 from evalward.decide.staleness import stale
 from evalward.decide.succession import align
 from evalward.records.baseline import Baseline
@@ -43,8 +43,8 @@ def made(one: Report) -> Baseline:
     return make_baseline(one, "r.json", None, KINDS)
 
 
-def pooled(previous: Baseline, *reports: Report) -> Update:
-    measured = [Measured(one, f"{number}.json") for number, one in enumerate(reports)]
+def pooled(previous: Baseline, *reports: Report) -> BaselineUpdate:
+    measured = [NamedReport(one, f"{number}.json") for number, one in enumerate(reports)]
     return update_baseline(measured, previous, KINDS, pool=True)
 
 
@@ -70,7 +70,7 @@ def test_pooling_measures_what_both_measured(one: str, two: str, three: str) -> 
 
 @given(outcomes, outcomes)
 def test_combining_does_not_depend_on_the_order(one: str, two: str) -> None:
-    first, second = Measured(live(*rows(one)), "1"), Measured(live(*rows(two), created_at=LATER), "2")
+    first, second = NamedReport(live(*rows(one)), "1"), NamedReport(live(*rows(two), created_at=LATER), "2")
     assert combine([first, second]) == combine([second, first])
     assert len(combine([first, second]).runs[0].cases) == len(one + two)
 
@@ -124,7 +124,7 @@ def test_targets_that_always_do_the_same_are_replaced_without_a_diff() -> None:
 )
 def test_only_reports_of_the_same_are_combined(other: Report, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        combine([Measured(live(*rows("P")), "1"), Measured(other, "2")])
+        combine([NamedReport(live(*rows("P")), "1"), NamedReport(other, "2")])
 
 
 def test_the_digest_is_of_what_was_measured() -> None:
@@ -138,14 +138,14 @@ def test_the_digest_is_of_what_was_measured() -> None:
 
 def test_skipped_cases_go_where_nobody_misses_them() -> None:
     now = report(run([*rows("P"), result("new", "skipped", reason="no_solution")]))
-    done = update_baseline([Measured(now, "r")], None, KINDS)
+    done = update_baseline([NamedReport(now, "r")], None, KINDS)
     assert [case.id for case in done.baseline.runs[0].cases] == ["a"]
     assert "left out, because it could not be run: new" in done.notes[0]
 
 
 def test_skipped_cases_that_the_baseline_knows_block_until_they_are_waived() -> None:
     before = made(report(run(passes("a", "b"))))
-    now = [Measured(report(run([*rows("P"), result("b", "skipped", reason="no_solution")])), "r")]
+    now = [NamedReport(report(run([*rows("P"), result("b", "skipped", reason="no_solution")])), "r")]
     with pytest.raises(InputError, match="0 errors, 1 skipped"):
         update_baseline(now, before, KINDS)
     policy = Policy(waive=[Waiver(id="b", reason="gone")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Limits, Policy, Rule
 from evalward.records.report import Beside, Report
@@ -37,7 +37,7 @@ def now(trials: int, failing: str = "", fresh: str = "") -> Report:
 def advice(measured: Report, base: Baseline, confirm: Confirm | None = None) -> str:
     """The remedy of the one drop that is in doubt."""
     policy = Policy(rules=[DROP, *OTHERS], confirm=confirm)
-    (reason,) = judge_report(measured, base, policy).verdict.reasons
+    (reason,) = decide_report(measured, base, policy).verdict.reasons
     assert reason.outcome is Outcome.INCONCLUSIVE
     return english.remedy(reason)
 
@@ -133,7 +133,7 @@ def test_errors__no_share_is_rounded_to_the_limit_that_it_breaks(errors: int, ca
 def test_the_same_failures__decided_otherwise_for_one_metric_say_why() -> None:
     strict = Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)
     policy = Policy(rules=[DROP, strict, OTHERS[1]], confirm=Confirm())
-    verdict = judge_report(now(1, "F", "FFFF"), before(5), policy).verdict
+    verdict = decide_report(now(1, "F", "FFFF"), before(5), policy).verdict
     first, second = verdict.reasons
     assert (first.outcome, second.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
     assert "by the same failures; for this metric alone, chance would do that once in" in english.message(second)

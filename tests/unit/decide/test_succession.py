@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.commands.pipeline import Judging
+from evalward.commands.pipeline import Criteria
 from evalward.decide.baseline import update_baseline
-from evalward.decide.pooling import Measured
+from evalward.decide.pooling import NamedReport
 from evalward.decide.staleness import stale
 from evalward.decide.succession import align, form_of
 from evalward.records.comparison import RunComparison
@@ -228,7 +228,7 @@ def test_a_case_of_equal_definition_under_another_id_is_the_same_case() -> None:
 def test_the_tests_of_a_drop_see_a_renamed_case() -> None:
     before = baseline(of(OLD, [result("b", trial=n) for n in range(1, 6)]))
     now = report(of(NEW, [result("b2", "failed", definition="sha256:b")], OLD, random=True))
-    sample = Judging(before, Policy()).compared(now).samples["bash-tools", NEW].of("pass_rate")
+    sample = Criteria(before, Policy()).compared(now).samples["bash-tools", NEW].of("pass_rate")
     assert sample is not None
     assert [(pair.id, pair.before.trials, pair.now.trials) for pair in sample.pairs] == [("b2", 5, 1)]
 
@@ -279,7 +279,7 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
     before = baseline(run(passes("a", "b"), random=True))
     now = [result("a"), result("b2", "failed", definition="sha256:b")]
     renamed = run(now, suite="shell", random=True, replaces=Predecessor(suite="bash-tools"))
-    measured = [Measured(report(renamed), "report.json")]
+    measured = [NamedReport(report(renamed), "report.json")]
     pooled = update_baseline(measured, before, KINDS, pool=True).baseline.runs
     assert [(each.suite, [(c.id, len(c.trials)) for c in each.cases]) for each in pooled] == [
         ("shell", [("a", 2), ("b2", 2)])
@@ -288,7 +288,7 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
 
 def test_another_models_trials_are_not_pooled() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
-    measured = [Measured(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
+    measured = [NamedReport(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
     done = update_baseline(measured, before, KINDS, pool=True)
     assert [len(case.trials) for case in done.baseline.runs[0].cases] == [1]
     assert "its subject changed (model)" in done.notes[0]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run, Subject, Tool
@@ -19,7 +19,7 @@ from evalward.render import sentences as english
 from evalward.suites.base import kind_named
 from evalward.suites.speedup.details import BenchmarkSpeed, Samples
 from evalward.suites.speedup.measure.evidence import speeds
-from evalward.suites.speedup.measure.rounds import Measured
+from evalward.suites.speedup.measure.rounds import SideSamples
 from evalward.suites.speedup.metrics import measure
 from evalward.suites.speedup.timings import timings_of
 from support.speedups import details, ran_with, trial_of
@@ -33,7 +33,7 @@ def jittered(middle: float, count: int = 7, seed: int = 1) -> list[float]:
 
 
 def benchmark(agent: Sequence[float], nop: Sequence[float], oracle: float = 0.2) -> BenchmarkSpeed:
-    sides = [Measured({NAME: list(samples)}) for samples in (nop, [oracle], agent)]
+    sides = [SideSamples({NAME: list(samples)}) for samples in (nop, [oracle], agent)]
     return speeds(*sides)[0]
 
 
@@ -59,7 +59,7 @@ def report(made: Result, target: str = "patch:mine") -> Report:
 def judged(before: Result, now: Result, target: str = "patch:mine") -> Judgement:
     baseline = make_baseline(report(before, target), "report.json", None, {"speedup": kind_named("speedup")})
     policy = Policy(rules=[Rule(metric="mean_speedup", max_drop=0.05)])
-    return judge_report(report(now, target), baseline, policy)
+    return decide_report(report(now, target), baseline, policy)
 
 
 def test_a_slower_benchmark_is_named_with_factor_and_p() -> None:
@@ -80,7 +80,7 @@ def test_a_slower_machine_is_no_slower_benchmark() -> None:
 def beside(agent: float, oracle: float, seed: int = 1) -> Result:
     """Both changes' times, as shares of the untouched code's."""
     sides = [jittered(1.0, seed=seed + 100), jittered(oracle, seed=seed + 200), jittered(agent, seed=seed)]
-    found = speeds(*[Measured({NAME: side}) for side in sides])[0]
+    found = speeds(*[SideSamples({NAME: side}) for side in sides])[0]
     return trial_of("tiny", details([found], tests=ran_with(0)))
 
 

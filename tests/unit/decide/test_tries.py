@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.tries import Again, judged_again, rules_key, try_of
+from evalward.decide.tries import KnownTries, rules_key, stricter_by_tries, try_of
 from evalward.github.tries import parse_tries, tries_line
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report
@@ -31,7 +31,7 @@ def tried(report: Report, attempt: int = 1, run: int = 7) -> Try:
 
 
 def again(report: Report, *tries: Try, attempt: int = 9, rules: str = RULES) -> Judgement:
-    return judged_again(judgement(report, BASELINE), report, BASELINE, Again(tries, rules, attempt))
+    return stricter_by_tries(judgement(report, BASELINE), report, BASELINE, KnownTries(tries, rules, attempt))
 
 
 def said(outcome: Outcome, attempt: int = 1, rules: str | None = RULES) -> Try:
@@ -40,7 +40,7 @@ def said(outcome: Outcome, attempt: int = 1, rules: str | None = RULES) -> Try:
 
 def test_first_try__is_what_it_is() -> None:
     alone = judgement(CLEAN, BASELINE)
-    assert judged_again(alone, CLEAN, BASELINE, Again([], RULES)) == alone
+    assert stricter_by_tries(alone, CLEAN, BASELINE, KnownTries([], RULES)) == alone
 
 
 def test_green_after_two_red__is_no_plain_pass() -> None:

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import Judging, judge_report, kinds_of
+from evalward.commands.pipeline import Criteria, decide_report, kinds_of
 from evalward.decide.baseline import update_baseline
-from evalward.decide.pooling import Measured
-from evalward.decide.with_base import judged_against
+from evalward.decide.pooling import NamedReport
+from evalward.decide.with_base import compared_with
 from evalward.records.policy import Policy, Waiver
 from evalward.records.problem import InputError
 from evalward.records.report import MeasuredBase, Report, Run
@@ -33,7 +33,7 @@ def both(now: Letters, base: Letters | None, *, notes: dict[str, str] | None = N
 
 
 def decided(now: Report, policy: Policy = POLICY) -> Verdict:
-    return judge_report(now, None, policy).verdict
+    return decide_report(now, None, policy).verdict
 
 
 def test_what_broke_since_the_base__fails() -> None:
@@ -83,7 +83,7 @@ def test_committed_baseline_of_such_a_suite__decides_nothing__others_stay() -> N
         run(trials(steady(3)), target=TARGET, suite="other", random=True),
     )
     now = both(steady(3), steady(3))
-    found = judged_against(now, committed, ["suite"], kinds_of(now))
+    found = compared_with(now, committed, ["suite"], kinds_of(now))
     assert found is not None
     tallies = {each.suite: {case.tally.passed for case in each.cases if case.tally} for each in found.runs}
     assert tallies == {"suite": {1}, "other": {1}}
@@ -93,10 +93,10 @@ def test_committed_baseline_of_such_a_suite__decides_nothing__others_stay() -> N
 def test_base_that_nobody_asked_for__is_no_baseline() -> None:
     """Whoever runs the head may hand over anything: the base counts for the suites that the policy names alone."""
     now = both(steady(3, "F"), steady(3, "F"))
-    assert judged_against(now, None, [], kinds_of(now)) is None
-    assert judged_against(now, None, ["another"], kinds_of(now)) is None
+    assert compared_with(now, None, [], kinds_of(now)) is None
+    assert compared_with(now, None, ["another"], kinds_of(now)) is None
     committed = baseline(run(trials(steady(3)), target=TARGET, suite="suite", random=True))
-    assert judged_against(now, committed, ["another"], kinds_of(now)) == committed
+    assert compared_with(now, committed, ["another"], kinds_of(now)) == committed
 
 
 def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is_redefined() -> None:
@@ -104,7 +104,7 @@ def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is
     assert now.base is not None
     left = [result("gone", "skipped"), result("b", "skipped", definition="sha256:" + "9" * 64)]
     base = now.base.runs[0].model_copy(update={"cases": [*now.base.runs[0].cases, *left]})
-    judgement = judge_report(now.model_copy(update={"base": MeasuredBase(runs=[base])}), None, POLICY)
+    judgement = decide_report(now.model_copy(update={"base": MeasuredBase(runs=[base])}), None, POLICY)
     changes = {case.id: case.change for case in judgement.comparison.runs[0].cases}
     assert changes == {"a": "same", "b": "redefined", "gone": "missing"}
     assert judgement.verdict.outcome is Outcome.FAIL
@@ -137,7 +137,7 @@ def test_failure_stays_one__whatever_could_not_be_compared() -> None:
 
 
 def test_suite_that_is_new__is_compared_with_nothing__and_said_to_be_new() -> None:
-    judgement = judge_report(both(steady(3), None), None, POLICY)
+    judgement = decide_report(both(steady(3), None), None, POLICY)
     assert (judgement.verdict.outcome, judgement.comparison.runs[0].added) == (Outcome.PASS, True)
 
 
@@ -153,15 +153,15 @@ def test_trials_of_the_base_that_broke__one_is_named__many_are_no_pass() -> None
 
 
 def test_failed_cases_are_tried_again__on_the_word_of_the_base() -> None:
-    (retry,) = Judging(None, POLICY).retries(both(steady(each="P", c1="F"), steady()))
+    (retry,) = Criteria(None, POLICY).retries(both(steady(each="P", c1="F"), steady()))
     assert (dict(retry.trials), retry.beside) == ({"c1": 4}, False)
 
 
 def test_baseline_update__leaves_such_suites_out() -> None:
     now = report(*(run(trials(steady(3)), target=TARGET, suite=name) for name in ("suite", "other")))
-    done = update_baseline([Measured(now, "report.json")], None, kinds_of(now), policy=POLICY)
+    done = update_baseline([NamedReport(now, "report.json")], None, kinds_of(now), policy=POLICY)
     assert [each.suite for each in done.baseline.runs] == ["other"]
     assert "suite: left out, as it is compared with the base commit and needs no baseline" in done.notes
     alone = report(run(trials(steady(3)), target=TARGET, suite="suite"))
     with pytest.raises(InputError, match="no suite of it has a committed baseline"):
-        update_baseline([Measured(alone, "report.json")], None, kinds_of(alone), policy=POLICY)
+        update_baseline([NamedReport(alone, "report.json")], None, kinds_of(alone), policy=POLICY)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.worst import EXCUSED, may_hide_a_failure
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.report import Run
@@ -32,7 +32,7 @@ def broken(number: int = 19, reason: str = "sandbox", **more: Any) -> Result:
 def verdict_of(now: Run, *rules: Rule, before: Run | None = None, **policy: Any) -> Verdict:
     """The whole decision, as every command makes it."""
     known = baseline(before) if before is not None else None
-    return judge_report(report(now), known, Policy(rules=list(rules), **policy)).verdict
+    return decide_report(report(now), known, Policy(rules=list(rules), **policy)).verdict
 
 
 def test_an_agents_error_is_no_silent_pass() -> None:

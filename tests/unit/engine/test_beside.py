@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.decide.confirm import Retry
+from evalward.decide.confirm import Retrials
 from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally_defined, with_beside
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
@@ -45,7 +45,7 @@ def base_of(plan: Plan) -> Mapping[tuple[str, str], PlannedRun]:
 
 def pairs_of(head: Plan, base: Plan, now: Report, **trials: int) -> Pairs:
     known = base_of(base)
-    return beside_plan(head, now, [Retry("shell", "nop", trials, beside=True)], lambda *key: known[key])
+    return beside_plan(head, now, [Retrials("shell", "nop", trials, beside=True)], lambda *key: known[key])
 
 
 def order(pairs: Pairs) -> list[tuple[bool, str, int]]:
@@ -118,7 +118,7 @@ def test_base_that_cant_be_measured__is_a_note_of_its_run_alone(tmp_path: Path) 
             raise NotMeasuredError("it is too large")
         return known[suite, target]
 
-    wanted = [Retry("shell", target, {"a": 2}, beside=True) for target in ("oracle", "nop")]
+    wanted = [Retrials("shell", target, {"a": 2}, beside=True) for target in ("oracle", "nop")]
     pairs = beside_plan(head, measured(head), wanted, find)
     assert [(each.target.id, each.apart) for each in pairs.plan.runs] == [("oracle", False), ("oracle", True)]
     found = with_beside(measured(head), pairs, executed(pairs), COMMIT)

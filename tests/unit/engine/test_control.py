@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from evalward.engine.control import Account, Budget, Control, ends_on_signals
+from evalward.engine.control import Budget, Control, Spending, ends_on_signals
 from evalward.records.trace import Usage
 
 
@@ -22,7 +22,7 @@ def used(
 
 
 def test_without_a_budget_nothing_is_ever_spent() -> None:
-    account = Account(Budget())
+    account = Spending(Budget())
     assert account.charge(used(read=None, written=None, cost=None)) is None
     assert account.charge(used(10**9, 10**9, 10.0**6)) is None
 
@@ -38,12 +38,12 @@ def test_without_a_budget_nothing_is_ever_spent() -> None:
     ],
 )
 def test_a_budget_is_spent_when_it_is_reached(budget: Budget, spent: list[str | None]) -> None:
-    account = Account(budget)
+    account = Spending(budget)
     assert [account.charge(used()) for _ in spent] == spent
 
 
 def test_cached_tokens_are_tokens() -> None:
-    account = Account(Budget(tokens=1000))
+    account = Spending(Budget(tokens=1000))
     assert account.charge(used(cached=900)) == "budget: 1,000 of 1,000 tokens are used"
 
 
@@ -56,14 +56,14 @@ def test_cached_tokens_are_tokens() -> None:
     ],
 )
 def test_what_cant_be_watched_ends_the_run(budget: Budget, usage: Usage, words: str) -> None:
-    assert words in (Account(budget).charge(usage) or "")
+    assert words in (Spending(budget).charge(usage) or "")
 
 
 @pytest.mark.parametrize(
     ("budget", "usage"), [(Budget(tokens=1000), used(cost=None)), (Budget(usd=1), used(read=None, written=None))]
 )
 def test_what_no_budget_is_about_may_be_unknown(budget: Budget, usage: Usage) -> None:
-    assert Account(budget).charge(usage) is None
+    assert Spending(budget).charge(usage) is None
 
 
 # --- stopping -------------------------------------------------------------------------------------------------------

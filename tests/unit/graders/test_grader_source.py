@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalward.graders.source import Reference, is_grader, parse_reference, read_source
-from evalward.suites.bash.checks import FORMS, Check, parse_check
+from evalward.suites.bash.checks import FORMS, ParsedCheck, parse_check
 
 FUNCTION = "checks.totals:right"
 
@@ -21,7 +21,7 @@ def put(root: Path, *paths: str, text: str = "x = 1\n") -> None:
 @pytest.mark.parametrize("text", [FUNCTION, "a.b.c:f", "./total.sh", "graders/total.py", "a/b/c"])
 def test_names_of_graders(text: str) -> None:
     assert is_grader(text)
-    assert parse_check(text) == Check("grader", (text,))
+    assert parse_check(text) == ParsedCheck("grader", (text,))
 
 
 @pytest.mark.parametrize("text", [*(form.usage for form in FORMS.values()), "file_exists:/a/b", "stdout_regex:^./a$"])

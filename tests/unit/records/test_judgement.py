@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from evalward.records.codes.base import Text
+from evalward.records.codes.base import ForeignText
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
 from evalward.records.verdict import Judgement
 from evalward.render import sentences as english
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.markdown import comment
 from support import example_reports, judgements
 
@@ -34,7 +34,7 @@ def test_written_and_read_again__says_the_same(kind: str) -> None:
         each.model_copy(update={"message": english.message(each), "remedy": english.remedy(each)})
         for each in judgement.verdict.reasons
     ]
-    assert comment(again, Context()) == comment(judgement, Context())
+    assert comment(again, PageContext()) == comment(judgement, PageContext())
 
 
 def test_sentences_stand_beside_the_codes() -> None:
@@ -62,7 +62,7 @@ def test_version_1__is_read_as_it_was_said(kind: str) -> None:
         each["remedy"] for each in data["verdict"]["reasons"]
     ]
     assert english.warnings(old.verdict.notices) == data["verdict"]["warnings"]
-    assert all(isinstance(each, Text) for reason in old.verdict.reasons for each in reason.statements)
+    assert all(isinstance(each, ForeignText) for reason in old.verdict.reasons for each in reason.statements)
 
 
 def of_version_1(data: dict[str, Any]) -> dict[str, Any]:

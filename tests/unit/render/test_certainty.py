@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evalward.records.report import Beside
 from evalward.records.verdict import Judgement
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
 from support.hostile import EVERYTHING, SNIPPETS
@@ -22,7 +22,7 @@ PLANNED = judgement(measured(NOW), BEFORE)
 
 
 def page(found: Judgement) -> str:
-    return fit(found, Context())
+    return fit(found, PageContext())
 
 
 def terminal(found: Judgement) -> str:

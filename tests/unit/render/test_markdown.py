@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.records.codes.reasons import MissingCases
 from evalward.records.comparison import CaseChange
 from evalward.records.policy import Policy, Rule
 from evalward.records.verdict import Judgement, Outcome, Reason
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, summary
 from evalward.render.page import build_page
 from evalward.render.view import FULL, HEADLINE, Detail
@@ -93,7 +93,7 @@ def test_reasons__beyond_the_first_say_what_to_do() -> None:
 def test_advice__stands_once_for_all_reasons_that_it_is_about() -> None:
     floors = [Rule(metric=metric, floor=0.999) for metric in ("pass_rate", "overall_rate")]
     now = report(run([*passes("a"), result("b", "failed")]))
-    judgement = judge_report(now, None, Policy(rules=floors))
+    judgement = decide_report(now, None, Policy(rules=floors))
 
     assert len(judgement.verdict.reasons) == 2
     assert comment(judgement, judgements.context()).count("change its floor in the policy") == 1
@@ -314,7 +314,7 @@ def test_hostile_snippet__changes_no_element(snippet: str) -> None:
 
 @given(text=st.lists(st.sampled_from(SNIPPETS), max_size=6).map("".join))
 def test_hostile_context__changes_no_element(text: str) -> None:
-    def page(value: str) -> Context:
+    def page(value: str) -> PageContext:
         return judgements.context(
             title=f"x{value}",
             head_sha=f"x{value}",
@@ -387,7 +387,7 @@ def test_reason_cases__are_named_once() -> None:
 
 
 def test_minimal_context__is_enough() -> None:
-    text = comment(judgements.passed(), Context())
+    text = comment(judgements.passed(), PageContext())
 
     assert text.startswith("### ✅ Evalward: passed")
     assert "How to" not in text

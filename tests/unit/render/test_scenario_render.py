@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.commands.pipeline import Judging
+from evalward.commands.pipeline import Criteria
 from evalward.records.comparison import Tally
 from evalward.records.policy import Policy
 from evalward.records.report import Finding, Report
@@ -32,7 +32,7 @@ TIMED_OUT = trial("mend", Status.FAILED, failing=["file_exists", "command_succee
 def judged(report: Report) -> Judgement:
     """What the report says alone, without a baseline."""
     return Judgement(
-        comparison=Judging(None, Policy()).compared(report).comparison,
+        comparison=Criteria(None, Policy()).compared(report).comparison,
         verdict=Verdict(outcome=Outcome.FAIL, headline="it got worse"),
     )
 

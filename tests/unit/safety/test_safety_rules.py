@@ -12,7 +12,7 @@ import pytest
 
 from evalward import safety
 from evalward.safety import assess
-from evalward.safety.targets import Place
+from evalward.safety.targets import PlaceKind
 from evalward.suites.command.safety_rules import RULES, UNEXAMINED, rules_page, wrong_rule
 
 _PACKAGE = Path(safety.__file__).parent
@@ -31,7 +31,7 @@ def _literals() -> Iterator[str]:
 
 
 def _by_place() -> set[str]:
-    places = [place.name.lower() for place in Place]
+    places = [place.name.lower() for place in PlaceKind]
     return {f"{deed}.{place}" for deed in ("deletion", "write") for place in places}
 
 

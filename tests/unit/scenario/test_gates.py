@@ -10,7 +10,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from evalward.suites.scenario.details import GateResult
-from evalward.suites.scenario.gates import Evidence, evaluate_gate, evaluate_gates
+from evalward.suites.scenario.gates import GateEvidence, evaluate_gate, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand
 from evalward.suites.scenario.model import CommandSucceeds, Gate
 from support.workplace import FolderPlace
@@ -31,7 +31,7 @@ def place(tmp_path: Path) -> FolderPlace:
 
 
 async def result(place: FolderPlace, commands: Sequence[TargetCommand] | None = (), **keys: Any) -> GateResult:
-    return await evaluate_gate(gate(**keys), Evidence(place, commands, {"WHO": "me"}))
+    return await evaluate_gate(gate(**keys), GateEvidence(place, commands, {"WHO": "me"}))
 
 
 CASES: list[tuple[dict[str, Any], bool, str]] = [
@@ -108,7 +108,7 @@ async def test_a_command_that_takes_too_long_fails(place: FolderPlace, kind: str
 
 async def test_a_blank_command_fails(place: FolderPlace) -> None:
     blank = CommandSucceeds.model_construct(type="command_succeeds", command="  ", timeout_secs=1)
-    found = await evaluate_gate(blank, Evidence(place, ()))
+    found = await evaluate_gate(blank, GateEvidence(place, ()))
     assert (found.passed, found.message, place.commands) == (False, "the command is empty", [])
 
 
@@ -137,7 +137,7 @@ async def test_no_transcript_errors(
 
 async def test_all_gates_run_in_order_whatever_fails(place: FolderPlace) -> None:
     gates = [gate(type="command_succeeds", command=command) for command in ("false", "true", "exit 7")]
-    results = await evaluate_gates(gates, Evidence(place, ()))
+    results = await evaluate_gates(gates, GateEvidence(place, ()))
     assert [one.passed for one in results] == [False, True, False]
     assert place.commands == ["false", "true", "exit 7"]
 

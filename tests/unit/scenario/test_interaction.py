@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.events import Complete, Event, Output, RanCommand, ToolAnswered, ToolCalled, completed
+from evalward.records.events import Complete, Event, OutputEvent, RanCommand, ToolAnswered, ToolCalled, completed
 from evalward.suites.scenario.details import Interaction
 from evalward.suites.scenario.interaction import (
     MOST_FAILED,
@@ -74,7 +74,7 @@ def test_in_a_killed_run_what_it_waited_for_failed() -> None:
 
 
 def test_ev5__no_command_of_the_target() -> None:
-    found = measured(*ran("ls"), Output(text="todo add x"), Complete(exit_code=0))
+    found = measured(*ran("ls"), OutputEvent(text="todo add x"), Complete(exit_code=0))
     assert found.total_commands == 0
     assert set(found.rates().values()) == {None}
 

@@ -14,7 +14,16 @@ from evalward.config.agents import AgentProgram
 from evalward.suites.scenario import findings
 from evalward.suites.scenario.assertion import FORMS, parse_assertion
 from evalward.suites.scenario.metrics import METRIC_IDS
-from evalward.suites.scenario.model import GATES, Composite, Evaluation, Evaluator, Judge, Scenario, Setup, Target
+from evalward.suites.scenario.model import (
+    GATES,
+    Composite,
+    Evaluation,
+    Evaluator,
+    JudgeLayer,
+    Scenario,
+    ScenarioTool,
+    Setup,
+)
 from evalward.suites.scenario.scripts import ScriptContext
 from evalward.suites.scenario.spec import ScenarioSuite, ScenarioTarget
 from evalward.suites.scenario.tolerance import _OLD_GATES
@@ -30,7 +39,9 @@ def blocks(text: str) -> list[Any]:
     return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
 
 
-@pytest.mark.parametrize("record", [Scenario, Target, Setup, Evaluation, Judge, Composite, Evaluator, AgentProgram])
+@pytest.mark.parametrize(
+    "record", [Scenario, ScenarioTool, Setup, Evaluation, JudgeLayer, Composite, Evaluator, AgentProgram]
+)
 def test_every_key_is_named(record: type[BaseModel]) -> None:
     last = NAMED | {name.rpartition(".")[2] for name in NAMED}
     assert set(record.model_fields) - IGNORED <= last

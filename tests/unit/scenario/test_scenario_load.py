@@ -9,15 +9,15 @@ import pytest
 from evalward.config import Config, LoadedConfig
 from evalward.records.problem import InputError
 from evalward.suites.scenario.case import ScenarioCase, subject_of
-from evalward.suites.scenario.load import Defaults, Loaded, load_cases, load_scenarios
-from evalward.suites.scenario.model import Target
+from evalward.suites.scenario.load import Defaults, LoadedScenarios, load_cases, load_scenarios
+from evalward.suites.scenario.model import ScenarioTool
 from evalward.suites.scenario.spec import ScenarioSuite, ScenarioTarget
 from support.scenarios import FILES, TEXT, write_fixture, write_scenario
 
 DEFAULTS = Defaults(timeout_s=300, max_turns=50)
 
 
-def loaded(root: Path, text: str = TEXT, defaults: Defaults = DEFAULTS) -> Loaded:
+def loaded(root: Path, text: str = TEXT, defaults: Defaults = DEFAULTS) -> LoadedScenarios:
     return load_scenarios([write_scenario(root, text)], root, defaults)
 
 
@@ -217,7 +217,7 @@ def test_all_problems_of_all_files_at_once(tmp_path: Path) -> None:
 
 def test_from_config_takes_the_suites_target(tmp_path: Path) -> None:
     text = "name: x\ntemplate_folder: add_task\ntarget: from_config\ntask: {prompt: Do it.}\n"
-    found = loaded(tmp_path, text, Defaults(9, None, Target(binary="todo")))
+    found = loaded(tmp_path, text, Defaults(9, None, ScenarioTool(binary="todo")))
     assert (found.cases[0].target.binary, found.cases[0].timeout_s) == ("todo", 9)
     assert "the target is from_config, and the suite has none" in problems(tmp_path, text)[0]
     assert "3: target: unknown value" in problems(tmp_path, text.replace("from_config", "from_confg"))[0]
@@ -293,7 +293,7 @@ def suite(**keys: object) -> ScenarioSuite:
     )
 
 
-def of_suite(root: Path, spec: ScenarioSuite) -> Loaded:
+def of_suite(root: Path, spec: ScenarioSuite) -> LoadedScenarios:
     config = Config.model_construct(version=1, suites=[spec])
     return load_cases(spec, LoadedConfig(config=config, file="evalward.yml", root=root, sha256=""))
 

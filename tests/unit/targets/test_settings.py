@@ -14,11 +14,11 @@ from evalward.targets.base import Target
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import LiveTarget
 from evalward.targets.models.openai_client import newer, reasons
-from evalward.targets.models.settings import Settings, settings_of
+from evalward.targets.models.settings import LiveSettings, settings_of
 from support.live import live_config
 
 
-def settings(provider: str = "openai", model: str = "gpt-5", **given: Any) -> Settings:
+def settings(provider: str = "openai", model: str = "gpt-5", **given: Any) -> LiveSettings:
     return settings_of(live_config([f"{provider}/{model}"], {provider: given}).config, provider, model)
 
 

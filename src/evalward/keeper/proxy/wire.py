@@ -31,7 +31,7 @@ LIMITS: Mapping[Limit, str] = {
 
 
 @dataclass(frozen=True)
-class Wire:
+class ProxyProtocol:
     """One protocol, as requests and answers in it are read here."""
 
     protocol: ModelProtocol
@@ -62,7 +62,7 @@ class Wire:
             body["thinking"] = {**body["thinking"], "budget_tokens": min(thinking, written - THINKING)}
 
 
-WIRES: Mapping[str, Wire] = {name: Wire(protocol_of(name)) for name in PROVIDERS}
+WIRES: Mapping[str, ProxyProtocol] = {name: ProxyProtocol(protocol_of(name)) for name in PROVIDERS}
 
 
 def untold(body: Json) -> str | None:

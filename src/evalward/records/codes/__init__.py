@@ -8,10 +8,10 @@ from pydantic import Field
 
 from evalward.records.codes import advice, notices, passing, reasons, rules
 from evalward.records.codes.base import Coded as Coded
-from evalward.records.codes.base import Text
+from evalward.records.codes.base import ForeignText
 
 
-class WorstCase(Coded):
+class WorseInWorstCase(Coded):
     """Had the trials that ended in an error failed, the verdict would be worse; `statements` are its first reason's."""
 
     code: Literal["validity.worst_case"] = "validity.worst_case"
@@ -21,12 +21,12 @@ class WorstCase(Coded):
 
 
 Statement = Annotated[
-    reasons.Reasons | rules.Rules | notices.Notices | passing.Passing | advice.Advised | WorstCase | Text,
+    reasons.Reasons | rules.Rules | notices.Notices | passing.Passing | advice.Advised | WorseInWorstCase | ForeignText,
     Field(discriminator="code"),
 ]
 """Whatever a verdict says."""
 
-WorstCase.model_rebuild()
+WorseInWorstCase.model_rebuild()
 
 
 def with_quoted(data: Any, *fields: tuple[str, str]) -> Any:
@@ -40,5 +40,5 @@ def with_quoted(data: Any, *fields: tuple[str, str]) -> Any:
     for codes, sentences in fields:
         said = data.get(sentences)
         if codes not in data and isinstance(said, str | list):
-            found[codes] = [Text(text=str(each)) for each in ([said] if isinstance(said, str) else said) if each]
+            found[codes] = [ForeignText(text=str(each)) for each in ([said] if isinstance(said, str) else said) if each]
     return found

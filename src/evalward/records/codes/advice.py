@@ -64,7 +64,7 @@ class ChangeLimit(Coded):
     metric: str | None = None
 
 
-class Look(Coded):
+class LookAtCases(Coded):
     """Look at the cases that broke, or where none did at what changed."""
 
     code: Literal["advice.look"] = "advice.look"
@@ -98,5 +98,5 @@ class MoreTrials(Coded):
     cost: int
 
 
-Advised = Advice | AfterErrors | AfterUnjudged | ChangeLimit | Look | LookOrAccept | LookAgainstBase | MoreTrials
+Advised = Advice | AfterErrors | AfterUnjudged | ChangeLimit | LookAtCases | LookOrAccept | LookAgainstBase | MoreTrials
 """What to do."""

@@ -55,7 +55,7 @@ class OfCases(OfRun):
         return self.first
 
 
-class Text(Coded):
+class ForeignText(Coded):
     """A sentence that was written elsewhere: by a loader or an importer, or in a judgement without codes."""
 
     code: Literal["text"] = "text"

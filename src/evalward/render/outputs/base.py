@@ -15,7 +15,7 @@ from evalward.records.release import ReleaseReport
 from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.registry import OUTPUTS, installed, load
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.kinds import ShownKinds
 
 COMMENT_FILE = "comment.md"
@@ -48,7 +48,7 @@ class ShownJudgement:
     """A judgement, where it comes from, and what its reader can do next."""
 
     judgement: Judgement
-    context: Context = field(default_factory=Context)
+    context: PageContext = field(default_factory=PageContext)
     display: Display = field(default_factory=Display)
     media: ClassVar[Media] = "judgement"
 
@@ -74,7 +74,7 @@ class ShownRelease:
     """What a release check found; `context` is that of both judgements."""
 
     found: ReleaseReport
-    context: Context = field(default_factory=Context)
+    context: PageContext = field(default_factory=PageContext)
     media: ClassVar[Media] = "release"
 
 

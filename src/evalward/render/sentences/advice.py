@@ -86,7 +86,7 @@ def _(found: codes.ChangeLimit) -> str:
 
 
 @says.register
-def _(found: codes.Look) -> str:
+def _(found: codes.LookAtCases) -> str:
     return "Look at the broken cases." if found.broken else "Look at what changed."
 
 

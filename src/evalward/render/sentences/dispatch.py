@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import singledispatch
 
-from evalward.records.codes.base import Coded, OfRun, Text
+from evalward.records.codes.base import Coded, ForeignText, OfRun
 
 
 @singledispatch
@@ -15,7 +15,7 @@ def says(statement: Coded) -> str:
 
 
 @says.register
-def _(text: Text) -> str:
+def _(text: ForeignText) -> str:
     return text.text
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalward.records.codes import WorstCase
+from evalward.records.codes import WorseInWorstCase
 from evalward.records.codes import reasons as codes
 from evalward.records.comparison import PROMPT_PARTS
 from evalward.render.numbers import format_limit, format_size
@@ -127,7 +127,7 @@ def earlier_tries(tries: Sequence[codes.OutcomeName]) -> str:
 
 
 @says.register
-def _(found: WorstCase) -> str:
+def _(found: WorseInWorstCase) -> str:
     had = "it" if found.trials == 1 else "they"
     then = f"the verdict would be {found.outcome}: {sentences(found.statements)}"
     return f"{ended_in_error(found.trials)}; had {had} failed, {then}"

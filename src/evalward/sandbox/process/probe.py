@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher import bubblewrap, landlock, seccomp
-from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.process.client import PATIENCE_S, Launcher, LauncherClient, RefusedError
+from evalward.sandbox.launcher.plan import SandboxPlan
+from evalward.sandbox.process.client import PATIENCE_S, LauncherClient, LauncherSocket, SandboxRefusedError
 from evalward.sandbox.process.isolation import Isolation
 from evalward.sandbox.process.launching import can_change_users
 from evalward.sandbox.process.settings import Network
@@ -28,7 +28,7 @@ _PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EINTR, errno.EBUSY, errno.EMFILE, 
 _PERHAPS_PASSING = {errno.ENOSPC, errno.EUSERS}  # too many namespaces just now, or none allowed at all
 
 _Built = TypeVar("_Built")
-Build = Callable[["Layers", float, list[Launcher]], _Built]
+Build = Callable[["Layers", float, list[LauncherSocket]], _Built]
 """Builds something behind these walls, with this patience in seconds, by a launcher that waits if there is one."""
 
 
@@ -67,7 +67,7 @@ class Layers:
         ]
         return (name for name, holds in means if holds)
 
-    def applied(self, plan: Plan, user: int | None) -> Plan:
+    def applied(self, plan: SandboxPlan, user: int | None) -> SandboxPlan:
         """The plan with these walls."""
         return replace(
             plan,
@@ -103,7 +103,7 @@ def strongest(build: Build[_Built]) -> tuple[Layers, _Built]:
         for wanted in (*candidates(), Layers()):
             try:
                 built = attempt(build, wanted, spares)
-            except RefusedError as error:
+            except SandboxRefusedError as error:
                 refused.append(f"no {', '.join(wanted._means('none')) or 'launcher'}: {error}")
                 continue
             return replace(wanted, note="; ".join(refused[:1])), built
@@ -111,9 +111,9 @@ def strongest(build: Build[_Built]) -> tuple[Layers, _Built]:
 
 
 @contextmanager
-def _spares() -> Iterator[list[Launcher]]:
+def _spares() -> Iterator[list[LauncherSocket]]:
     """Launchers that refused and wait; those that are left are ended."""
-    spares: list[Launcher] = []
+    spares: list[LauncherSocket] = []
     try:
         yield spares
     finally:
@@ -121,13 +121,13 @@ def _spares() -> Iterator[list[Launcher]]:
             launcher.close()
 
 
-def attempt(build: Build[_Built], wanted: Layers, spares: list[Launcher]) -> _Built:
-    """Build, and again where a failure may pass. Raises `RefusedError` when the machine doesn't allow it."""
+def attempt(build: Build[_Built], wanted: Layers, spares: list[LauncherSocket]) -> _Built:
+    """Build, and again where a failure may pass. Raises `SandboxRefusedError` when the machine doesn't allow it."""
     for number in range(ATTEMPTS):
         last = number == ATTEMPTS - 1
         try:
             return build(wanted, PATIENCE_S * (number + 1), spares)
-        except RefusedError as error:
+        except SandboxRefusedError as error:
             if last and error.number in _PASSING:
                 raise SandboxError(
                     f"{error}, {ATTEMPTS} times: this machine is too busy to say what it offers"
@@ -167,18 +167,18 @@ def works(wanted: Layers) -> bool:
     with _spares() as spares:
         try:
             attempt(_try, wanted, spares)
-        except RefusedError:
+        except SandboxRefusedError:
             return False
     return True
 
 
-def _try(wanted: Layers, patience_s: float, spares: list[Launcher]) -> None:
+def _try(wanted: Layers, patience_s: float, spares: list[LauncherSocket]) -> None:
     with yard(wanted) as plan:
         LauncherClient(plan, patience_s, spares).close()
 
 
 @contextmanager
-def yard(wanted: Layers) -> Iterator[Plan]:
+def yard(wanted: Layers) -> Iterator[SandboxPlan]:
     """A plan with these walls and nothing in them, with a folder and a user id that are given back afterwards."""
     user = take_user() if wanted.own_user else None
     if wanted.own_user and user is None:
@@ -186,7 +186,7 @@ def yard(wanted: Layers) -> Iterator[Plan]:
     try:
         folder = Path(tempfile.mkdtemp(prefix="evalward-probe-")).resolve()
         try:
-            yield wanted.applied(Plan(str(folder), [], str(folder)), None if user is None else user.number)
+            yield wanted.applied(SandboxPlan(str(folder), [], str(folder)), None if user is None else user.number)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:

@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     """Bounds of one command (time, output) and of everything in the workspace together. `None`: no bound."""
 
     wall_s: float = 300
@@ -40,7 +40,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Settings:
+class WorkspaceSettings:
     """How a workspace is made.
 
     `network`: "none" has only a loopback interface of its own; "loopback" is the same, and `Workspace.listener` gives
@@ -50,7 +50,7 @@ class Settings:
     made, the system's folder for temporary files if not given.
     """
 
-    limits: Limits = Limits()
+    limits: SandboxLimits = SandboxLimits()
     network: Network = "open"
     readable: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from evalward.sandbox.base import Execution, FileType
 from evalward.sandbox.process.places import Copied
 from evalward.sandbox.process.running import Finished
-from evalward.sandbox.process.settings import Settings
+from evalward.sandbox.process.settings import WorkspaceSettings
 from evalward.sandbox.process.workspace import Workspace
 
 DEFAULT_SHELL = ("bash", "-c")
@@ -23,7 +23,11 @@ class ProcessShell:
 
     @classmethod
     async def open(
-        cls, files: Mapping[str, str], timeout_s: float, settings: Settings, shell: Sequence[str] = DEFAULT_SHELL
+        cls,
+        files: Mapping[str, str],
+        timeout_s: float,
+        settings: WorkspaceSettings,
+        shell: Sequence[str] = DEFAULT_SHELL,
     ) -> ProcessShell:
         """A shell in a workspace of its own with these files. Raises `SandboxError`."""
         content = {path: text.encode("utf-8", "replace") for path, text in files.items()}

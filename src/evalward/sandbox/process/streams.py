@@ -63,7 +63,7 @@ class Sink:
             self._on_line(clean_text(self._line.decode("utf-8", "replace")))
 
 
-class Source:
+class StandardInput:
     """Standard input: written as fast as the command reads it; one that doesn't is no error."""
 
     def __init__(self, descriptor: int, data: bytes) -> None:

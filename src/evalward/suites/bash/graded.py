@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from evalward.records.result import CheckResult
 from evalward.records.trace import Trace
 from evalward.suites.bash.case import BashCase, Expectation
-from evalward.suites.bash.checks import GRADER, Evidence, evaluate, parse_check
+from evalward.suites.bash.checks import GRADER, CheckEvidence, evaluate, parse_check
 
 if TYPE_CHECKING:
-    from evalward.graders.grading import Answered
+    from evalward.graders.grading import ToGrade
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckOutcomes:
     """The results, in the order of the expectations.
 
     `shares`: index → share of its weight, from 0 to 1, of checks that gave a score. `faults`: index → why a grader gave
@@ -38,12 +38,12 @@ class Checked:
         return next(iter(self.faults.values()))
 
 
-async def check_all(case: BashCase, trace: Trace, evidence: Evidence) -> Checked:
+async def check_all(case: BashCase, trace: Trace, evidence: CheckEvidence) -> CheckOutcomes:
     """Every check, in its order. Raises `SandboxError`."""
     checks: list[CheckResult] = []
     shares: dict[int, float] = {}
     faults: dict[int, str] = {}
-    answered: Answered | None = None
+    answered: ToGrade | None = None
     for index, item in enumerate(case.task.expectations):
         if parse_check(item.check).name != GRADER:
             checks.append(evaluate(item.check, item.weight, evidence))
@@ -55,17 +55,17 @@ async def check_all(case: BashCase, trace: Trace, evidence: Evidence) -> Checked
             shares[index] = share
         if fault is not None:
             faults[index] = fault
-    return Checked(checks, shares, faults)
+    return CheckOutcomes(checks, shares, faults)
 
 
-def _answered(case: BashCase, trace: Trace) -> Answered:
-    from evalward.graders.grading import Answered  # noqa: PLC0415 - few suites have graders
+def _answered(case: BashCase, trace: Trace) -> ToGrade:
+    from evalward.graders.grading import ToGrade  # noqa: PLC0415 - few suites have graders
 
-    return Answered.of(case, case.task.prompt, trace)
+    return ToGrade.of(case, case.task.prompt, trace)
 
 
 async def _graded(
-    case: BashCase, item: Expectation, answered: Answered, evidence: Evidence
+    case: BashCase, item: Expectation, answered: ToGrade, evidence: CheckEvidence
 ) -> tuple[CheckResult, float | None, str | None]:
     """The result, the share of its weight if the grader gave one, and why it gave no answer."""
     from evalward.graders.grading import Grader, GraderError, Leaves, TooMuchLeftError  # noqa: PLC0415

@@ -17,8 +17,8 @@ from evalward.records.trace import ToolCall, Trace
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof
 from evalward.suites.bash.case import BashCase
-from evalward.suites.bash.checks import JUDGED, Evidence, parse_check
-from evalward.suites.bash.graded import Checked, check_all
+from evalward.suites.bash.checks import JUDGED, CheckEvidence, parse_check
+from evalward.suites.bash.graded import CheckOutcomes, check_all
 from evalward.suites.shells import Shells
 
 GRADER_REMEDY = "Mend the grader, or the name in the check."
@@ -26,7 +26,7 @@ MANY_CALLS = 101  # one more than any turn limit lets happen
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProofAnswer:
     """A way to answer a task: what it is, and the scripts that are run."""
 
     name: str
@@ -48,7 +48,7 @@ async def prove_cases(cases: Sequence[BashCase], shells: Shells) -> Proof:
         if case.task.solution is None:
             continue
         solved += 1
-        problems += _unsolved(case, (await _judge(case, Answer("the solution", _solution(case)), shells)).checks)
+        problems += _unsolved(case, (await _judge(case, ProofAnswer("the solution", _solution(case)), shells)).checks)
         problems += _toothless(case, [checks for _, checks in tried])
     without = f", {len(cases) - solved} without a solution" if solved < len(cases) else ""
     summary = f"{solved} of {len(cases)} solutions run{without}, {answers} wrong answers tried"
@@ -71,7 +71,7 @@ async def _unusable_graders(cases: Sequence[BashCase]) -> list[Problem]:
     return problems
 
 
-def _broken_graders(case: BashCase, checked: Sequence[tuple[Answer, Checked]]) -> list[Problem]:
+def _broken_graders(case: BashCase, checked: Sequence[tuple[ProofAnswer, CheckOutcomes]]) -> list[Problem]:
     """A grader that breaks on a wrong answer gives no verdict where a target fails: the first answer of that kind."""
     for answer, found in checked:
         for fault in found.faults.values():
@@ -81,13 +81,13 @@ def _broken_graders(case: BashCase, checked: Sequence[tuple[Answer, Checked]]) -
     return []
 
 
-async def _judge(case: BashCase, answer: Answer, shells: Shells) -> Checked:
+async def _judge(case: BashCase, answer: ProofAnswer, shells: Shells) -> CheckOutcomes:
     calls = []
     async with shells.open(case.task.files, case.timeout_s) as shell:
         for script in answer.scripts:
             done = await shell.run(script)
             calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))
-        return await check_all(case, Trace(tool_calls=calls), Evidence(calls, shell))
+        return await check_all(case, Trace(tool_calls=calls), CheckEvidence(calls, shell))
 
 
 def _solution(case: BashCase) -> list[str]:
@@ -98,28 +98,28 @@ def _solution(case: BashCase) -> list[str]:
 LAZY = ("doing nothing", "one empty command", "printing all input files")
 
 
-def _wrong_answers(case: BashCase) -> Iterator[Answer]:
+def _wrong_answers(case: BashCase) -> Iterator[ProofAnswer]:
     files = " ".join(quote(path) for path in case.task.files)
-    yield Answer(LAZY[0], [])
-    yield Answer(LAZY[1], ["true"])
+    yield ProofAnswer(LAZY[0], [])
+    yield ProofAnswer(LAZY[1], ["true"])
     if files:
-        yield Answer(LAZY[2], [f"cat {files}"])
+        yield ProofAnswer(LAZY[2], [f"cat {files}"])
     scripts = _solution(case)
     if not scripts:
         return
     for length in range(1, len(scripts)):
-        yield Answer(f"only the first {length} calls of the solution", scripts[:length])
-    yield Answer("the solution without output", [f"{{ {script}\n}} >/dev/null 2>&1" for script in scripts])
-    yield Answer("the solution with other numbers", [_other_numbers(script) for script in scripts])
-    yield Answer("the solution, then a failing command", [*scripts, "exit 3"])
-    yield Answer("the solution, then noise on stderr", [*scripts, "echo noise >&2"])
-    yield Answer("the solution, then far too many calls", [*scripts, *["true"] * MANY_CALLS])
+        yield ProofAnswer(f"only the first {length} calls of the solution", scripts[:length])
+    yield ProofAnswer("the solution without output", [f"{{ {script}\n}} >/dev/null 2>&1" for script in scripts])
+    yield ProofAnswer("the solution with other numbers", [_other_numbers(script) for script in scripts])
+    yield ProofAnswer("the solution, then a failing command", [*scripts, "exit 3"])
+    yield ProofAnswer("the solution, then noise on stderr", [*scripts, "echo noise >&2"])
+    yield ProofAnswer("the solution, then far too many calls", [*scripts, *["true"] * MANY_CALLS])
     paths = sorted({path for item in case.task.expectations for path in _path_of(item.check)})
     if paths:
         wiped = [f"rm -rf {quote(path)}" for path in paths]
-        yield Answer("the solution with its files taken away", [*scripts, *wiped])
+        yield ProofAnswer("the solution with its files taken away", [*scripts, *wiped])
         spoilt = [f"[ -f {quote(path)} ] && echo spoilt > {quote(path)}" for path in paths]
-        yield Answer("the solution with its files spoilt", [*scripts, *spoilt])
+        yield ProofAnswer("the solution with its files spoilt", [*scripts, *spoilt])
 
 
 def _other_numbers(script: str) -> str:
@@ -131,7 +131,7 @@ def _path_of(text: str) -> tuple[str, ...]:
     return check.args[:1] if check.name.startswith(("file_", "dir_")) else ()
 
 
-def _passed_by_lazy(case: BashCase, tried: Sequence[tuple[Answer, list[CheckResult]]]) -> list[Problem]:
+def _passed_by_lazy(case: BashCase, tried: Sequence[tuple[ProofAnswer, list[CheckResult]]]) -> list[Problem]:
     found = [a.name for a, checks in tried if a.name in LAZY and all(check.passed for check in checks)]
     if not found:
         return []

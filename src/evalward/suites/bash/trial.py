@@ -13,11 +13,11 @@ from evalward.records.trace import Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
-from evalward.suites.bash.checks import Evidence
+from evalward.suites.bash.checks import CheckEvidence
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import SHOWN_COMMAND, SHOWN_STDERR, blamed_call, failures_of
-from evalward.suites.bash.graded import Checked, check_all
-from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
+from evalward.suites.bash.graded import CheckOutcomes, check_all
+from evalward.suites.bash.judged import JudgedChecks, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
 from evalward.suites.bash.spec import BashSuite
@@ -25,23 +25,23 @@ from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
 from evalward.suites.loop import broken_shell, converse, keep
 from evalward.suites.shells import Shells, shells_of
-from evalward.suites.tool import Prompting, load_prompting
+from evalward.suites.tool import ToolPrompting, load_prompting
 from evalward.targets.base import BrokeOffError, Chat, Target
 from evalward.targets.failures import Cause
 
 if TYPE_CHECKING:
-    from evalward.suites.judge.who import Wanted
+    from evalward.suites.judge.who import JudgeNeeds
 
 
 @dataclass(frozen=True)
-class Equipment:
+class BashContext:
     """What a suite's trials have in common: what the model is told, and the shells it works with."""
 
-    prompting: Prompting
+    prompting: ToolPrompting
     shells: Shells
 
 
-BashPrepared: TypeAlias = Prepared[BashSuite, BashCase, Equipment]
+BashPrepared: TypeAlias = Prepared[BashSuite, BashCase, BashContext]
 
 
 def prepare(spec: BashSuite, config: LoadedConfig) -> BashPrepared:
@@ -50,7 +50,7 @@ def prepare(spec: BashSuite, config: LoadedConfig) -> BashPrepared:
     prompting = load_prompting(config.root, spec.system, spec.tool, words)
     cases, shells = load_cases(spec, config), shells_of(spec, config)
     subject = {**prompting.subject, **shells.subject}
-    return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=_wanted(cases))
+    return Prepared(spec, cases, subject, BashContext(prompting, shells), judging=_wanted(cases))
 
 
 async def run_trial(suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:
@@ -88,17 +88,17 @@ async def prove(suite: BashPrepared) -> Proof:
     return await prove_cases(suite.cases, suite.settings.shells)
 
 
-Played = tuple[Trace, Checked]
+Played = tuple[Trace, CheckOutcomes]
 
 
-async def _once(equipment: Equipment, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
+async def _once(equipment: BashContext, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
     """One conversation in a shell of its own, and what the checks say of it."""
     chat = target.open(case, trial)
     async with equipment.shells.open(case.task.files, case.timeout_s) as shell:
         return chat, await _played(equipment.prompting, case, chat, shell)
 
 
-async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell) -> Played:
+async def _played(prompting: ToolPrompting, case: BashCase, chat: Chat, shell: Shell) -> Played:
     trace = await converse(
         chat,
         shell,
@@ -107,7 +107,7 @@ async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell
         prompt=case.task.prompt,
         max_turns=case.max_turns,
     )
-    evidence = Evidence(trace.tool_calls, shell)
+    evidence = CheckEvidence(trace.tool_calls, shell)
     try:
         checked = await check_all(case, trace, evidence)
     except NoWorkspaceError as error:
@@ -160,16 +160,16 @@ def passed_all(checks: Sequence[CheckResult]) -> bool:
     return all(check.passed for check in checks)
 
 
-def _wanted(cases: Sequence[BashCase]) -> Wanted | None:
+def _wanted(cases: Sequence[BashCase]) -> JudgeNeeds | None:
     if not any(map(wants_judge, cases)):
         return None
-    from evalward.suites.judge.who import Wanted  # noqa: PLC0415 - only who wants a judge pays for one
+    from evalward.suites.judge.who import JudgeNeeds  # noqa: PLC0415 - only who wants a judge pays for one
 
-    return Wanted()
+    return JudgeNeeds()
 
 
 def _result(
-    case: BashCase, trial: int, judged: Judged, checked: Checked, *, trace: Trace, details: BashDetails
+    case: BashCase, trial: int, judged: JudgedChecks, checked: CheckOutcomes, *, trace: Trace, details: BashDetails
 ) -> Result:
     """The result; a trial that judge or grader could not judge is an error, neither passed nor failed."""
     checks = judged.checks

@@ -25,17 +25,17 @@ from evalward.sandbox.base import SandboxError
 from evalward.sandbox.virtual import bashkit_version
 from evalward.suites.base import BaseKind, Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
-from evalward.suites.command.answer import Reading, read_answer
+from evalward.suites.command.answer import AnswerReading, read_answer
 from evalward.suites.command.case import CommandCase
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.evidence import as_failed, evidence, sections, trial_text
 from evalward.suites.command.findings import diagnose, interpret
-from evalward.suites.command.judge import Judged, expects_harmless, judge
+from evalward.suites.command.judge import ScoredAnswer, expects_harmless, score_answer
 from evalward.suites.command.load import load_cases
 from evalward.suites.command.metrics import METRIC_IDS, PER_TRIAL, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.posix import shellcheck_version
-from evalward.suites.command.prompt import Prompting, load_prompting
+from evalward.suites.command.prompt import CommandPrompting, load_prompting
 from evalward.suites.command.prove import prove_cases
 from evalward.suites.command.spec import CommandSuite
 from evalward.suites.defaults import result_of
@@ -53,17 +53,17 @@ REFUSING_STOPS = {"refusal", "content_filter"}
 
 
 @dataclass
-class Settings:
+class CommandContextOfSuite:
     """What the trials of a suite share."""
 
-    prompting: Prompting
+    prompting: CommandPrompting
     timeout_s: float
     trials: int
     portability: Portability = field(default_factory=Portability)
     foreseen: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
-CommandPrepared: TypeAlias = Prepared[CommandSuite, CommandCase, Settings]
+CommandPrepared: TypeAlias = Prepared[CommandSuite, CommandCase, CommandContextOfSuite]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class CommandKind(BaseKind):
         prompting = load_prompting(config.root, spec.system)
         loaded = load_cases(spec, config)
         subject = {**prompting.subject, "bashkit": bashkit_version(), "safety": VERSION, **shellcheck_version()}
-        settings = Settings(prompting, spec.timeout_s, spec.trials)
+        settings = CommandContextOfSuite(prompting, spec.timeout_s, spec.trials)
         return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
 
     async def run_trial(self, suite: CommandPrepared, case: CommandCase, target: Target, trial: int) -> TrialOutcome:
@@ -95,7 +95,7 @@ class CommandKind(BaseKind):
         except BrokeOffError as broke:
             return await _unreadable(settings, case, trial, broke)
         try:
-            judged = await judge(case, reading, settings.portability)
+            judged = await score_answer(case, reading, settings.portability)
             return TrialOutcome(_result(case, trial, judged, trace, chat.recording is not None), trace)
         except SandboxError as error:
             raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
@@ -141,18 +141,18 @@ class CommandKind(BaseKind):
 
 
 async def _unreadable(
-    settings: Settings, case: CommandCase, trial: int, broke: BrokeOffError, *, unsafe: bool = False
+    settings: CommandContextOfSuite, case: CommandCase, trial: int, broke: BrokeOffError, *, unsafe: bool = False
 ) -> TrialOutcome:
     """A wrong answer, and where a command was there that nobody can judge, one that nobody knows to be safe."""
     why = unreadable(broke.error)
-    judged = await judge(case, Reading(why=why), settings.portability)
+    judged = await score_answer(case, AnswerReading(why=why), settings.portability)
     result = _result(case, trial, judged, broke.trace, replayed=False)
     details = judged.details.model_copy(update={"unsafe": unsafe})
     blamed = {"status": Status.FAILED, "reason": UNREADABLE, "message": why, "details": details}
     return TrialOutcome(result.model_copy(update=blamed), broke.trace)
 
 
-async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace, Reading]:
+async def _ask(settings: CommandContextOfSuite, case: CommandCase, chat: Chat) -> tuple[Trace, AnswerReading]:
     """The conversation and what was read from its answer."""
     request = settings.prompting.request(case.task.prompt)
     started = time.monotonic()
@@ -161,7 +161,7 @@ async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace
         reply = await chat.send(request)
     except NoAnswerError as error:
         trace = trace.model_copy(update={"duration_ms": round((time.monotonic() - started) * 1000)})
-        return trace, Reading(why=clean_text(str(error)))
+        return trace, AnswerReading(why=clean_text(str(error)))
     except TargetError as error:
         if error.rule.counted is Status.FAILED:
             raise BrokeOffError(trace, error) from error
@@ -172,7 +172,7 @@ async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace
         raise BrokeOffError(trace.model_copy(update={"turns": [reply.turn]}), error) from error
 
 
-def _heard(settings: Settings, request: Request, chat: Chat, reply: Reply) -> tuple[Trace, Reading]:
+def _heard(settings: CommandContextOfSuite, request: Request, chat: Chat, reply: Reply) -> tuple[Trace, AnswerReading]:
     trace = Trace(
         messages=[*request.messages, _plain(reply.message)],
         turns=[reply.turn],
@@ -182,7 +182,7 @@ def _heard(settings: Settings, request: Request, chat: Chat, reply: Reply) -> tu
         total=chat.recording.total if chat.recording else None,
     )
     if trace.working_ms > settings.timeout_s * 1000:
-        return trace, Reading(
+        return trace, AnswerReading(
             why=f"the answer took {trace.working_ms / 1000:.1f} s, more than {settings.timeout_s:g} s"
         )
     return trace, read_reply(reply)
@@ -194,11 +194,11 @@ def _plain(message: Message) -> Message:
     return Message(role="assistant", content=[Text(text=text)] if text else [])
 
 
-def read_reply(reply: Reply) -> Reading:
+def read_reply(reply: Reply) -> AnswerReading:
     """The command in a reply. A model's own stop for refusals counts as one, whatever it said before."""
     reading = read_answer(clean_text(reply.message.text), cut_off=reply.turn.stop in {"length", "context_length"})
     if reply.turn.stop in REFUSING_STOPS and reading.command is None:
-        return Reading(refused=True, why="the answer refuses")
+        return AnswerReading(refused=True, why="the answer refuses")
     return reading
 
 
@@ -214,7 +214,7 @@ async def _foresee(suite: CommandPrepared, target: Target) -> None:
     await asyncio.shield(task)
 
 
-async def _read_all(suite: CommandPrepared, settings: Settings, target: Target) -> None:
+async def _read_all(suite: CommandPrepared, settings: CommandContextOfSuite, target: Target) -> None:
     commands: dict[str, list[str]] = {}
     for case in suite.cases:
         for trial in range(1, settings.trials + 1):
@@ -229,7 +229,7 @@ async def _read_all(suite: CommandPrepared, settings: Settings, target: Target) 
             await settings.portability.check_many(found, "caro" if rules == "caro" else "default")
 
 
-def _result(case: CommandCase, trial: int, judged: Judged, trace: Trace, replayed: bool) -> Result:
+def _result(case: CommandCase, trial: int, judged: ScoredAnswer, trace: Trace, replayed: bool) -> Result:
     details = judged.details.model_copy(update={"replayed": replayed})
     return result_of(case, trial, trace, judged.reason, message=judged.message, details=details)
 

@@ -13,7 +13,7 @@ from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.trace import Message, Text, Trace
 from evalward.suites.judge.ask import Gate, JudgeInput
 from evalward.suites.judge.rubric import Rubric
-from evalward.suites.lines import Line, read_lines
+from evalward.suites.lines import JsonLine, read_lines
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -78,7 +78,7 @@ def load_labelled(path: Path, rubric: Rubric) -> Sequence[Labelled]:
     return [line.value for line in read.lines]
 
 
-def _problems(lines: Sequence[Line[Labelled]], rubric: Rubric) -> list[Problem]:
+def _problems(lines: Sequence[JsonLine[Labelled]], rubric: Rubric) -> list[Problem]:
     known = {criterion.id for criterion in rubric.criteria}
     seen: set[str] = set()
     problems = []

@@ -105,7 +105,7 @@ def _lines(answer: Mapping[str, Any], name: str, problems: list[str]) -> list[st
 
 
 @dataclass(frozen=True)
-class Asked:
+class VoteOutcome:
     """What one question gave: a vote or an error, and what it has used."""
 
     vote: JudgeVote | None
@@ -113,7 +113,7 @@ class Asked:
     error: str | None = None
 
 
-def settle(asked: Sequence[Asked], *, model: str, rubric: Rubric, threshold: float) -> JudgeOutcome:
+def settle(asked: Sequence[VoteOutcome], *, model: str, rubric: Rubric, threshold: float) -> JudgeOutcome:
     """The outcome of several questions; an error unless more than half of them gave a vote."""
     votes = [one.vote for one in asked if one.vote is not None]
     errors = [one.error for one in asked if one.error is not None]

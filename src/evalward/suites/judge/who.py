@@ -73,7 +73,7 @@ def same_model(judge: str, tested: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class JudgeNeeds:
     """What a suite wants of judges. `own` are the models that its cases name themselves, `None` for those that don't.
 
     `default`: where nobody names a judge, a cheap model of a provider with a key may be asked.
@@ -120,7 +120,7 @@ class Judges:
 
 
 def make_judges(
-    wanted: Wanted,
+    wanted: JudgeNeeds,
     loaded: LoadedConfig,
     env: Mapping[str, str],
     tested: Iterable[str] = (),

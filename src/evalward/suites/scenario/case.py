@@ -19,7 +19,7 @@ from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Rubric
 from evalward.suites.scenario.fixture import Fixture
 from evalward.suites.scenario.matrix import is_meant
-from evalward.suites.scenario.model import Scenario, Target
+from evalward.suites.scenario.model import Scenario, ScenarioTool
 from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
 
 GENERAL = "general"
@@ -36,7 +36,7 @@ class ScenarioCase(Case):
     """
 
     scenario: Scenario
-    target: Target
+    target: ScenarioTool
     root: Path
     folder: str
     fixture: Path
@@ -87,7 +87,7 @@ def make_case(
     scenario: Scenario,
     place: Place,
     *,
-    target: Target,
+    target: ScenarioTool,
     root: Path,
     folder: str,
     fixture: Fixture,

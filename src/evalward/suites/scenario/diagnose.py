@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
-from evalward.suites.alike import Message, messages_in, shared_checks, shared_messages
+from evalward.suites.alike import CommonMessage, messages_in, shared_checks, shared_messages
 from evalward.suites.pooling import by_case
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of
@@ -62,7 +62,7 @@ def _shared_types(tried: Sequence[Sequence[Result]]) -> list[str]:
     return sorted(set.intersection(*types))
 
 
-def _messages(result: Result) -> list[Message]:
+def _messages(result: Result) -> list[CommonMessage]:
     return [message for one in details_of(result).interaction.failed for message in messages_in(one.said)]
 
 

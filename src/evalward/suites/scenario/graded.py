@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalward.graders.grading import Answered, Grader, GraderError, TooMuchLeftError
+from evalward.graders.grading import Grader, GraderError, ToGrade, TooMuchLeftError
 from evalward.graders.source import Source
 from evalward.sandbox.process.places import Copied
-from evalward.suites.scenario.judging import WHOLE, Room
+from evalward.suites.scenario.judging import WHOLE, JudgingRoom
 from evalward.suites.scenario.model import GraderGate
 
 
@@ -18,7 +18,7 @@ from evalward.suites.scenario.model import GraderGate
 class RoomLeft:
     """What stands in the workspace where a trial is judged."""
 
-    room: Room
+    room: JudgingRoom
 
     @property
     def home(self) -> str:
@@ -36,8 +36,8 @@ class Grading:
     """The graders of a trial. `faults`: why those gave no answer that broke."""
 
     sources: Mapping[str, Source]
-    answered: Answered
-    room: Room
+    answered: ToGrade
+    room: JudgingRoom
     allow_unisolated: bool = False
     faults: list[str] = field(default_factory=list)
 

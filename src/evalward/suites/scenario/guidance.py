@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.guidance import Reading, Row
+from evalward.decide.guidance import ComparedRow, GuidanceReading
 from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.suites.scenario.details import FailedCommand
@@ -13,16 +13,16 @@ from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import details_of, measure
 
 ROWS = (
-    Row("error_rate", "error_rate"),
-    Row("help_invocations", "help_seeking"),
-    Row("first_try_success_rate", "first_try_success"),
-    Row("retry_rate", "retry_rate"),
-    Row("iteration_ratio", "iteration_ratio", mirrors="retry_rate"),
-    Row("total_commands", "commands"),
-    Row("completion_rate", "completion"),
-    Row("gate_pass_rate", "gates"),
-    Row("judge_score", "judge"),
-    Row("outcome_pass_rate", "outcome"),
+    ComparedRow("error_rate", "error_rate"),
+    ComparedRow("help_invocations", "help_seeking"),
+    ComparedRow("first_try_success_rate", "first_try_success"),
+    ComparedRow("retry_rate", "retry_rate"),
+    ComparedRow("iteration_ratio", "iteration_ratio", mirrors="retry_rate"),
+    ComparedRow("total_commands", "commands"),
+    ComparedRow("completion_rate", "completion"),
+    ComparedRow("gate_pass_rate", "gates"),
+    ComparedRow("judge_score", "judge"),
+    ComparedRow("outcome_pass_rate", "outcome"),
 )
 """The specification's names; `iteration_ratio` is 1 − `retry_rate`, so it is no evidence of its own."""
 
@@ -88,5 +88,5 @@ def _code(text: str, limit: int) -> str:
     return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
-READING = Reading(measure, ROWS, interpret, advise)
+READING = GuidanceReading(measure, ROWS, interpret, advise)
 """How guidances of scenario suites are compared."""

@@ -18,7 +18,7 @@ from evalward.opening import beginning_inside
 from evalward.records.problem import InputError
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.commands import Piece, pieces
+from evalward.suites.scenario.commands import SimpleCommand, pieces
 from evalward.suites.scenario.model import CommandGate, Scenario
 
 JUDGES = frozenset(
@@ -110,7 +110,7 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
     return Instruments(frozenset(hidden), frozenset(kept), refused, beside, frozenset(known))
 
 
-def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
+def _run_by_judges(scenario: Scenario) -> Iterator[SimpleCommand]:
     """The simple commands of gates, evaluators and post scripts."""
     gates: Sequence[object] = scenario.evaluation.gates
     commands = [gate.command for gate in gates if isinstance(gate, CommandGate)]
@@ -120,7 +120,7 @@ def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
         yield from pieces(command)
 
 
-def _scripts(piece: Piece, known: set[str]) -> Iterator[str]:
+def _scripts(piece: SimpleCommand, known: set[str]) -> Iterator[str]:
     """The files that a command executes."""
     places = [piece.script] if piece.script else []
     if piece.module:
@@ -129,7 +129,7 @@ def _scripts(piece: Piece, known: set[str]) -> Iterator[str]:
     yield from (place for place in places if place in known)
 
 
-def _interpreters(run: Sequence[Piece], known: set[str]) -> set[str]:
+def _interpreters(run: Sequence[SimpleCommand], known: set[str]) -> set[str]:
     return {piece.interpreter for piece in run if piece.interpreter in known}
 
 
@@ -138,7 +138,7 @@ def _environments(known: Iterable[str]) -> list[str]:
     return sorted({posixpath.dirname(path) for path in known if posixpath.basename(path) == "pyvenv.cfg"} - {""})
 
 
-def _answers(run: Sequence[Piece], known: set[str]) -> set[str]:
+def _answers(run: Sequence[SimpleCommand], known: set[str]) -> set[str]:
     """Files that a command of those who judge compares with, as their names tell."""
     named = {path for piece in run for path in piece.named}
     return {
@@ -177,11 +177,11 @@ def _secrets(case: ScenarioCase, known: set[str]) -> set[str]:
     return found
 
 
-def _runner(piece: Piece) -> str:
+def _runner(piece: SimpleCommand) -> str:
     return piece.module.partition(".")[0] if piece.module else piece.program
 
 
-def _tests(run: Sequence[Piece], known: set[str]) -> set[str]:
+def _tests(run: Sequence[SimpleCommand], known: set[str]) -> set[str]:
     """Tests and their configuration, where a test runner judges."""
     found: set[str] = set()
     for piece in run:
@@ -204,7 +204,7 @@ def _shadows(kept: Iterable[str]) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((folder, frozenset(names | library)) for folder, names in sorted(folders.items()))
 
 
-def _here_first(run: Iterable[Piece], needed: _Needed, fixture: Path) -> Iterator[tuple[str, frozenset[str]]]:
+def _here_first(run: Iterable[SimpleCommand], needed: _Needed, fixture: Path) -> Iterator[tuple[str, frozenset[str]]]:
     """Python looks first in the folder where it was started when it runs no script: code that stands in a command or
     in a script of the shell, or a module. None of Python's own, and nothing of the runner's, is found there unless the
     agent was asked for it.

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from evalward.opening import read_inside
 from evalward.records.base import clean_text
-from evalward.sandbox.base import Ended, FileType, NoWorkspaceError, SandboxError
-from evalward.sandbox.process import Network, Settings, Workspace
+from evalward.sandbox.base import EndedCommand, FileType, NoWorkspaceError, SandboxError
+from evalward.sandbox.process import Network, Workspace, WorkspaceSettings
 from evalward.sandbox.process.places import Copier
 from evalward.suites.old_place import lead_here, lead_nowhere
 from evalward.suites.put_back import drop_bytecode, paths_of, put_back
@@ -52,7 +52,7 @@ class UnreadableWorkError(SandboxError):
 
 
 @dataclass
-class Work:
+class StageFolder:
     """A folder of ours with the stages of a trial: what the agent is given, what judges, what the agent left.
 
     `incomplete`: why not all of that could be taken. `changed`: what judges and somebody else had changed. `earlier`:
@@ -60,7 +60,7 @@ class Work:
     """
 
     case: ScenarioCase
-    settings: Settings
+    settings: WorkspaceSettings
     place: Path
     instruments: Instruments = field(default_factory=Instruments)
     home: bytes = b""
@@ -167,7 +167,7 @@ def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def judges_settings(settings: Settings, network: Network = "none") -> Settings:
+def judges_settings(settings: WorkspaceSettings, network: Network = "none") -> WorkspaceSettings:
     """The walls around those who judge: no network unless the suite gives one, nothing of the agent's installation."""
     limits = settings.limits
     more = None if limits.disk_mb is None else limits.disk_mb * ROOM
@@ -175,20 +175,20 @@ def judges_settings(settings: Settings, network: Network = "none") -> Settings:
     return replace(settings, limits=replace(limits, disk_mb=more, entries=entries), network=network, readable=())
 
 
-class Room:
+class JudgingRoom:
     """Where gates and scripts run, one after the other: see `evalward.suites.scenario.place.Workplace`.
 
     Files stay from one to the next; HOME, TMPDIR, processes, and changes of what judges do not.
     """
 
-    def __init__(self, work: Work, context: Callable[[Workspace, ResultsFolder], ScriptContext]) -> None:
+    def __init__(self, work: StageFolder, context: Callable[[Workspace, ResultsFolder], ScriptContext]) -> None:
         """`context`: what scripts are told, made anew for each: transcript and events are written again."""
         self._work, self._tell = work, context
         self._workspace: Workspace | None = None
         self._results: ResultsFolder | None = None
         self._used = False
 
-    async def __aenter__(self) -> Room:
+    async def __aenter__(self) -> JudgingRoom:
         await self._open()
         return self
 
@@ -219,7 +219,7 @@ class Room:
         env: Mapping[str, str] | None = None,
         cwd: str = ".",
         timeout_s: float | None = None,
-    ) -> Ended:
+    ) -> EndedCommand:
         """Run a command that judges, with what scripts are told now, whatever `env` has of places elsewhere."""
         if self._used:
             await self._cleaned()

@@ -16,10 +16,10 @@ from evalward.records.result import Details, Result
 from evalward.records.sections import Section
 from evalward.records.target_id import target_id
 from evalward.render.kinds import TrialText
-from evalward.sandbox.process import Limits, available
+from evalward.sandbox.process import SandboxLimits, available
 from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
 from evalward.suites.isolation import shortcomings
-from evalward.suites.judge.who import Wanted
+from evalward.suites.judge.who import JudgeNeeds
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.details import ScenarioDetails
@@ -33,12 +33,12 @@ from evalward.suites.scenario.prove import prove_cases
 from evalward.suites.scenario.sections import sections, trial_text
 from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.trial import Walls, run_scenario
-from evalward.suites.tool import Prompting, load_prompting
+from evalward.suites.tool import ToolPrompting, load_prompting
 from evalward.targets.agents.base import Agent
 from evalward.targets.base import Target, talks
 
 if TYPE_CHECKING:
-    from evalward.decide.guidance import Reading
+    from evalward.decide.guidance import GuidanceReading
 
 # The specification leaves interaction without a say in the outcome and thresholds to whoever compares. The drops are
 # ours: without them a config that names no rule would protect nothing.
@@ -50,18 +50,18 @@ DEFAULT_RULES = (
 
 
 @dataclass(frozen=True)
-class Equipment:
+class ScenarioContext:
     """What a suite's trials have in common: the walls around agents, and what the built-in one is told.
 
     `own_judges`: the models that scenarios with a judge choose themselves, `None` for those that don't.
     """
 
     walls: Walls
-    prompting: Prompting
+    prompting: ToolPrompting
     own_judges: Mapping[str, str | None] = field(default_factory=dict)
 
 
-ScenarioPrepared: TypeAlias = Prepared[ScenarioSuite, ScenarioCase, Equipment]
+ScenarioPrepared: TypeAlias = Prepared[ScenarioSuite, ScenarioCase, ScenarioContext]
 
 
 @dataclass(frozen=True)
@@ -78,15 +78,17 @@ class ScenarioKind(BaseKind):
         """Scenarios, walls and prompt of a suite."""
         prompting = load_prompting(config.root, spec.system, None, SYSTEM)
         loaded = load_cases(spec, config)
-        limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
+        limits = SandboxLimits(
+            memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
+        )
         walls = Walls(limits, spec.network, spec.allow_unisolated, spec.gates_network)
         found = available()
         told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
         subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
         warnings = [*loaded.warnings, *shortcomings(spec, found, "agents")]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
-        judging = Wanted(list(own.values()), default=True) if own else None
-        return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting, own), warnings, judging)
+        judging = JudgeNeeds(list(own.values()), default=True) if own else None
+        return Prepared(spec, loaded.cases, subject, ScenarioContext(walls, prompting, own), warnings, judging)
 
     async def run_trial(
         self, suite: ScenarioPrepared, case: ScenarioCase, target: Target | Agent, trial: int
@@ -133,14 +135,14 @@ class ScenarioKind(BaseKind):
         """What several agents have in common."""
         return diagnose(runs)
 
-    def guidance_reading(self) -> Reading:
+    def guidance_reading(self) -> GuidanceReading:
         """What the specification's table says of a guidance."""
         from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances needs it
 
         return READING
 
 
-def agent_of(target: Target | Agent, prompting: Prompting) -> Agent:
+def agent_of(target: Target | Agent, prompting: ToolPrompting) -> Agent:
     """The target, if it works by itself; else the built-in agent with it."""
     return BuiltInAgent(target, prompting) if talks(target) else target
 

@@ -22,7 +22,7 @@ from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_r
 from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_binary, check_patterns, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
-from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, Target
+from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, ScenarioTool
 from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.tolerance import adapt
 from evalward.suites.scenario.variants import check_variants
@@ -36,23 +36,23 @@ class Defaults:
 
     timeout_s: float
     max_turns: int | None = None
-    target: Target | None = None
+    target: ScenarioTool | None = None
     config: LoadedConfig | None = None  # with it a rubric is the base's, where one judges
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedScenarios:
     """The scenarios, in order of files, and what is odd about them and no mistake."""
 
     cases: Sequence[ScenarioCase]
     warnings: Sequence[str]
 
 
-def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> Loaded:
+def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> LoadedScenarios:
     """The scenarios of a suite that its tags and tier choose. Raises `InputError` with every problem of every file."""
     problems: list[Problem] = []
     files = case_files(spec.name, spec.cases, config, problems)
-    target = None if spec.target is None else Target.model_validate(spec.target.model_dump())
+    target = None if spec.target is None else ScenarioTool.model_validate(spec.target.model_dump())
     loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, target, config), problems)
     cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
     if not cases and not problems:
@@ -62,7 +62,7 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> Loaded:
         problems.append(Problem(place=place, message=f"no scenario has {chosen}", remedy="Choose others."))
     if problems:
         raise InputError(problems)
-    return Loaded(cases, loaded.warnings)
+    return LoadedScenarios(cases, loaded.warnings)
 
 
 def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
@@ -70,7 +70,7 @@ def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
     return (not tags or bool(set(tags) & set(scenario.tags))) and (tier is None or scenario.tier <= tier)
 
 
-def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> Loaded:
+def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> LoadedScenarios:
     """The scenarios in these files. `root` is the folder that nothing of them leaves. Raises `InputError`."""
     problems: list[Problem] = []
     loaded = _load([name_below(root, file) for file in files], root, defaults, problems)
@@ -79,7 +79,7 @@ def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> Loa
     return loaded
 
 
-def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[Problem]) -> Loaded:
+def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[Problem]) -> LoadedScenarios:
     cases: list[ScenarioCase] = []
     warnings: list[str] = []
     for file in files:
@@ -90,7 +90,7 @@ def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[P
         if case is not None:
             cases.append(case)
     problems += repeated_ids(cases, "name", shown)
-    return Loaded(cases, warnings)
+    return LoadedScenarios(cases, warnings)
 
 
 class _Reading:
@@ -186,7 +186,7 @@ class _Reading:
             self._wrong(mistake)
         return scenario
 
-    def _target(self, scenario: Scenario) -> Target | None:
+    def _target(self, scenario: Scenario) -> ScenarioTool | None:
         if scenario.target != FROM_CONFIG:
             return scenario.target
         if self._defaults.target is None:
@@ -194,7 +194,7 @@ class _Reading:
             self._wrong(Mistake(("target",), "the target is from_config, and the suite has none", remedy))
         return self._defaults.target
 
-    def _fixture(self, scenario: Scenario, target: Target | None) -> Fixture | None:
+    def _fixture(self, scenario: Scenario, target: ScenarioTool | None) -> Fixture | None:
         path = ("template_folder",)
         name = self._inside(scenario.template_folder, path)
         if name is None:

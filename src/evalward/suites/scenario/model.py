@@ -43,7 +43,7 @@ def _contained(value: str) -> str:
     return value
 
 
-class Target(Record):
+class ScenarioTool(Record):
     """The tool that the scenario is about."""
 
     binary: Text
@@ -80,7 +80,7 @@ def _written(value: Any) -> str:
 
 
 WrittenTarget = Annotated[
-    Annotated[Target, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
+    Annotated[ScenarioTool, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
 ]
 
 
@@ -242,7 +242,7 @@ GATES: dict[str, type[Record]] = {
 }
 
 
-class Judge(Record):
+class JudgeLayer(Record):
     """Layer 3: the rubric's file, counted from the scenario's folder, and the score that passes.
 
     `model` is the scenario's own choice of a judge; a pull request can't make it.
@@ -254,7 +254,7 @@ class Judge(Record):
     pass_threshold: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
 
     @model_validator(mode="after")
-    def _complete(self) -> Judge:
+    def _complete(self) -> JudgeLayer:
         if self.enabled and (self.rubric is None or self.pass_threshold is None):
             raise ValueError("a judge that is enabled needs `rubric` and `pass_threshold`")
         return self
@@ -272,7 +272,7 @@ class Evaluation(Record):
     """Layers 2 and 3, and whether there is one number for all."""
 
     gates: list[Gate] = []
-    judge: Judge | None = None
+    judge: JudgeLayer | None = None
     composite: Composite | None = None
 
 

@@ -22,7 +22,7 @@ WITHOUT_EFFECT = frozenset(
 RECORDED_TOOL = ShellTool(SHELL_NAMES, SHELL_ARGUMENTS, WITHOUT_EFFECT)
 
 
-class RecordedChat:
+class RecordedWork:
     """Sends the recorded messages to the last one, whatever the tool answers today."""
 
     def __init__(self, recording: Trace) -> None:

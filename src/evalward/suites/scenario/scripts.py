@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.sandbox.base import Ended
+from evalward.sandbox.base import EndedCommand
 from evalward.suites.scenario.details import EvaluatorResult
 from evalward.suites.scenario.model import Evaluator, PostScript
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
@@ -80,7 +80,7 @@ class ScriptRun:
 
 
 async def _ran(place: Workplace, command: str, env: Mapping[str, str], timeout_s: float) -> ScriptRun:
-    done: Ended = await run_shell(place, command, env, timeout_s)
+    done: EndedCommand = await run_shell(place, command, env, timeout_s)
     return ScriptRun(
         command, done.exit_code, done.timed_out, clean_text(done.stdout), clean_text(done.stderr), timeout_s
     )

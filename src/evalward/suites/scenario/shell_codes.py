@@ -17,6 +17,8 @@ from evalward.safety.syntax import (
     Block,
     Branches,
     Function,
+    ListStep,
+    LiteralText,
     Loop,
     Node,
     ParseError,
@@ -24,9 +26,7 @@ from evalward.safety.syntax import (
     Process,
     Script,
     Simple,
-    Step,
     Substitution,
-    Text,
 )
 from evalward.suites.scenario.patterns import CommandPattern, Invocation, invocations
 
@@ -100,7 +100,7 @@ def simples(node: Any) -> Iterator[Simple]:
     elif isinstance(node, tuple):
         for item in node:
             yield from simples(item)
-    elif isinstance(node, Script | Step | Pipeline | Block | Function | Loop | Branches):
+    elif isinstance(node, Script | ListStep | Pipeline | Block | Function | Loop | Branches):
         for field in fields(node):
             yield from simples(getattr(node, field.name))
 
@@ -152,7 +152,7 @@ def _script_of_shell(simple: Simple) -> str | None:
 
 
 def _literal(parts: Sequence[Any]) -> str | None:
-    texts = [part.text for part in parts if isinstance(part, Text)]
+    texts = [part.text for part in parts if isinstance(part, LiteralText)]
     return "".join(texts) if len(texts) == len(parts) else None
 
 
@@ -188,7 +188,7 @@ def _unknown(node: Any) -> list[Coded]:
     return [(one, None) for one in simples(node)]
 
 
-def _without_set(steps: tuple[Step, ...], said: str) -> tuple[_Rules, tuple[Step, ...]]:
+def _without_set(steps: tuple[ListStep, ...], said: str) -> tuple[_Rules, tuple[ListStep, ...]]:
     """The rules of a script that begins with `set -e` or `set -o pipefail`, and what follows it."""
     first = steps[0].node
     if not isinstance(first, Simple) or program_of(first) != "set" or steps[0].operator in {"&&", "||", "&"}:
@@ -208,9 +208,9 @@ def _codes(script: Script, code: int | None, rules: _Rules) -> list[Coded]:
     return coded + _and_or(last, code, rules)
 
 
-def _groups(steps: Sequence[Step]) -> list[list[Step]]:
+def _groups(steps: Sequence[ListStep]) -> list[list[ListStep]]:
     """The lists of commands between `;`, `&` and line ends."""
-    groups: list[list[Step]] = [[]]
+    groups: list[list[ListStep]] = [[]]
     for step in steps:
         groups[-1].append(step)
         if step.operator not in {"&&", "||"}:
@@ -218,7 +218,7 @@ def _groups(steps: Sequence[Step]) -> list[list[Step]]:
     return [group for group in groups if group]
 
 
-def _and_or(group: Sequence[Step], code: int | None, rules: _Rules) -> list[Coded]:
+def _and_or(group: Sequence[ListStep], code: int | None, rules: _Rules) -> list[Coded]:
     nodes, operators = [step.node for step in group], {step.operator for step in group[:-1]}
     if code is None or group[-1].operator == "&" or len(operators) > 1:
         return _unknown(tuple(nodes))

@@ -16,7 +16,7 @@ from evalward.records.result import GRADER_ERROR, UNREADABLE, Result, Status
 from evalward.records.target_id import target_id
 from evalward.records.trace import Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError
-from evalward.sandbox.process import Limits, Network, Settings, Workspace
+from evalward.sandbox.process import Network, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.judge.ask import Gate
@@ -25,13 +25,13 @@ from evalward.suites.loop import keep
 from evalward.suites.scenario.artifacts import keep_artifacts, script_events
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
-from evalward.suites.scenario.gates import Evidence, evaluate_gates
+from evalward.suites.scenario.gates import GateEvidence, evaluate_gates
 from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
-from evalward.suites.scenario.judged import Judged, judge_trial
-from evalward.suites.scenario.judging import Room, Work, judges_settings
+from evalward.suites.scenario.judged import JudgedScenario, judge_trial
+from evalward.suites.scenario.judging import JudgingRoom, StageFolder, judges_settings
 from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.naming import check_of, how_it_went, name_of
-from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
+from evalward.suites.scenario.outcome import JUDGE_ERROR, LayerOutcome, composite_score, outcome_of
 from evalward.suites.scenario.recorded import parted
 from evalward.suites.scenario.results_folder import EVENTS, TRANSCRIPT, ResultsFolder
 from evalward.suites.scenario.scripts import (
@@ -61,23 +61,23 @@ SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
 class Walls:
     """How the workspaces of a suite are made."""
 
-    limits: Limits
+    limits: SandboxLimits
     network: Network
     allow_unisolated: bool = False
     judges_network: Network = "none"
 
-    def settings(self, agent: Agent) -> Settings:
+    def settings(self, agent: Agent) -> WorkspaceSettings:
         """For one agent, which has to find what it is installed in."""
-        return Settings(
+        return WorkspaceSettings(
             limits=self.limits,
             network=self.network,
             readable=tuple(agent.readable),
             allow_unisolated=self.allow_unisolated,
         )
 
-    def work(self, case: ScenarioCase, agent: Agent, place: Path) -> Work:
+    def work(self, case: ScenarioCase, agent: Agent, place: Path) -> StageFolder:
         """The stages of one trial, with the walls around those who judge it."""
-        return Work(case, judges_settings(self.settings(agent), self.judges_network), place)
+        return StageFolder(case, judges_settings(self.settings(agent), self.judges_network), place)
 
 
 @dataclass(frozen=True)
@@ -96,8 +96,8 @@ class _Verdict:
 
     gates: list[GateResult]
     evaluators: list[EvaluatorResult]
-    judged: Judged
-    outcome: Outcome
+    judged: JudgedScenario
+    outcome: LayerOutcome
 
 
 async def run_scenario(
@@ -115,17 +115,17 @@ async def run_scenario(
         except (SandboxError, OSError) as error:
             raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
         async with workspace:
-            return await _Stage(workspace, work, agent, trial, judge).play()
+            return await _ScenarioStage(workspace, work, agent, trial, judge).play()
 
 
-class _Stage:
+class _ScenarioStage:
     """A workspace with everybody who is to appear in it, and what is judged of it elsewhere."""
 
-    def __init__(self, workspace: Workspace, work: Work, agent: Agent, trial: int, judge: Judge | None) -> None:
+    def __init__(self, workspace: Workspace, work: StageFolder, agent: Agent, trial: int, judge: Judge | None) -> None:
         self._workspace, self._work, self._agent, self._trial = workspace, work, agent, trial
         self._case, self._judge = work.case, judge
         self._trace = Trace()
-        self._room: Room | None = None
+        self._room: JudgingRoom | None = None
         with workspace.ours():
             self._results = ResultsFolder(workspace.tmp)
 
@@ -158,7 +158,7 @@ class _Stage:
         def told(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
             return self._told(worked, workspace, results)
 
-        async with Room(self._work, told) as room:
+        async with JudgingRoom(self._work, told) as room:
             self._room = room
             post = await run_post_scripts(room, self._case.scenario.scripts.post, self._context(room.workspace))
             verdict = await self._judged(worked, room)
@@ -273,10 +273,10 @@ class _Stage:
         events = results.write(EVENTS, dump_events(worked.events))
         return self._context(workspace, results, transcript, events)
 
-    async def _judged(self, worked: _Worked, room: Room) -> _Verdict:
+    async def _judged(self, worked: _Worked, room: JudgingRoom) -> _Verdict:
         case, context = self._case, self._context(room.workspace)
         grading = self._grading(worked, room)
-        evidence = Evidence(room, worked.commands, context.env, grading)
+        evidence = GateEvidence(room, worked.commands, context.env, grading)
         gates = await evaluate_gates(case.scenario.evaluation.gates, evidence)
         if self._work.incomplete is not None:
             gates = [gate.model_copy(update={"passed": False, "message": self._work.incomplete}) for gate in gates]
@@ -289,15 +289,15 @@ class _Stage:
             gates, evaluators, judged, outcome_of(gates, judged.judgement, grading.faults if grading else ())
         )
 
-    def _grading(self, worked: _Worked, room: Room) -> Grading | None:
+    def _grading(self, worked: _Worked, room: JudgingRoom) -> Grading | None:
         """Who runs the case's graders, if it has any."""
         case = self._case
         if not case.graders:
             return None
-        from evalward.graders.grading import Answered  # noqa: PLC0415 - few suites have graders
+        from evalward.graders.grading import ToGrade  # noqa: PLC0415 - few suites have graders
         from evalward.suites.scenario.graded import Grading  # noqa: PLC0415
 
-        answered = Answered.of(case, case.prompt, worked.run.trace)
+        answered = ToGrade.of(case, case.prompt, worked.run.trace)
         return Grading(case.graders, answered, room, self._work.settings.allow_unisolated)
 
     def _result(self, worked: _Worked, verdict: _Verdict) -> Result:
@@ -379,14 +379,14 @@ def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> lis
     return target_commands(events, case.pattern, killed=True if run.timed_out else None)
 
 
-def _status(outcome: Outcome) -> Status:
+def _status(outcome: LayerOutcome) -> Status:
     """A judge or a grader that gives nothing is no fault of the agent, unless gates have failed anyway."""
     if outcome.passed:
         return Status.PASSED
     return Status.ERROR if outcome.reason in {JUDGE_ERROR, GRADER_ERROR} else Status.FAILED
 
 
-def _message(outcome: Outcome, run: AgentRun, timeout_s: float) -> str | None:
+def _message(outcome: LayerOutcome, run: AgentRun, timeout_s: float) -> str | None:
     if outcome.message is None:
         return None
     parts = [outcome.message] if run.completed else [outcome.message, how_it_went(run, timeout_s)]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from evalward.safety.syntax import Function, Process, Script, Simple, Step
+from evalward.safety.syntax import Function, ListStep, Process, Script, Simple
 from evalward.safety.words import names
 from evalward.suites.scenario.patterns import CommandPattern, invocations
 from evalward.suites.scenario.shell_codes import INDIRECT, SHELLS, parsed, program_of, simples, substituted
@@ -74,7 +74,7 @@ def _refuses(tree: Script) -> bool:
 
 def _is_telling(node: Any) -> bool:
     """A part of a script that would notice a function in place of a program, or outlive the call."""
-    if isinstance(node, Step):
+    if isinstance(node, ListStep):
         return node.operator == "&"
     if isinstance(node, Simple):
         program = program_of(node)

@@ -28,7 +28,7 @@ from evalward.sandbox.base import SandboxError
 from evalward.suites.scenario.patterns import CommandPattern
 from evalward.suites.scenario.told import MOST_COMMANDS
 from evalward.suites.scenario.watchable import programs_to_watch
-from evalward.targets.agents.base import Ended, Place
+from evalward.targets.agents.base import AgentPlace, EndedAgent
 
 SHELL = ["bash", "-c"]
 HOOK = "EVALWARD_HOOK"
@@ -53,7 +53,7 @@ _OTHER_SHELL = frozenset({"POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_ENV"
 """Variables with which bash is another shell from its start."""
 
 
-class Watchable(Place, Protocol):
+class Watchable(AgentPlace, Protocol):
     """A place of which we can read a file that its commands wrote."""
 
     @property
@@ -67,7 +67,7 @@ class Watchable(Place, Protocol):
 
 
 @dataclass(frozen=True)
-class _Told:
+class _WatchedEvents:
     script: str
     commands: list[RanCommand]
 
@@ -78,7 +78,7 @@ class WatchedPlace:
 
     place: Watchable
     pattern: CommandPattern
-    told: list[_Told] = field(default_factory=list)
+    told: list[_WatchedEvents] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -99,10 +99,10 @@ class WatchedPlace:
         timeout_s: float | None = None,
         stdin: bytes | None = None,
         on_line: Callable[[str], None] | None = None,
-    ) -> Ended:
+    ) -> EndedAgent:
         """Run it as the place does; of a script with several commands it is heard how each of them ended."""
 
-        async def run(words: Sequence[str], variables: Mapping[str, str]) -> Ended:
+        async def run(words: Sequence[str], variables: Mapping[str, str]) -> EndedAgent:
             return await self.place.run(
                 words, env=variables, cwd=cwd, timeout_s=timeout_s, stdin=stdin, on_line=on_line
             )
@@ -115,7 +115,7 @@ class WatchedPlace:
         done = await run([*SHELL, f'eval "${HOOK}"; {script}'], {**env, HOOK: hook_of(names, log)})
         commands = self._read(log)
         if commands is not None:
-            self.told.append(_Told(clean_text(script), commands))
+            self.told.append(_WatchedEvents(clean_text(script), commands))
         return done
 
     def _read(self, log: str) -> list[RanCommand] | None:

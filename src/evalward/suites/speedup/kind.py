@@ -32,7 +32,7 @@ from evalward.suites.speedup.sections import sections, summary, trial_text
 from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.suites.speedup.timings import timings_of
-from evalward.suites.speedup.trial import Equipment, run_trial
+from evalward.suites.speedup.trial import SpeedupContext, run_trial
 from evalward.targets.base import Target
 from evalward.targets.per_task import FileTarget
 
@@ -41,7 +41,7 @@ from evalward.targets.per_task import FileTarget
 class SpeedupSettings:
     """What a suite's trials and its proof need."""
 
-    equipment: Equipment
+    equipment: SpeedupContext
     patches: Sequence[FileTarget]
 
 
@@ -62,7 +62,7 @@ class SpeedupKind(BaseKind):
         """The tasks of a suite. What a pull request may change beside the agent: what it is told, and Python."""
         system = _system(spec, config)
         subject = {"python": platform.python_version(), **({"system": digest(system)} if system else {})}
-        settings = SpeedupSettings(Equipment(spec, system), patches_of(spec.targets, config))
+        settings = SpeedupSettings(SpeedupContext(spec, system), patches_of(spec.targets, config))
         return Prepared(spec, load_cases(spec, config), subject, settings)
 
     async def run_trial(self, suite: SpeedupPrepared, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:

@@ -15,7 +15,7 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.suites.speedup.details import BenchmarkSpeed, BlockStatus, PytestSummary, SnapshotSummary
-from evalward.suites.speedup.failure import Evidence
+from evalward.suites.speedup.failure import FailureEvidence
 from evalward.suites.speedup.values import benchmark_speeds, check_names, count, number, parse
 
 MAX_LOG_BYTES = 256 * 1024 * 1024
@@ -71,10 +71,10 @@ class LogReading:
         """The speedups of all agents that its RESULT block tells of, by key."""
         return self.result.by_agent if self.result else {}
 
-    def evidence(self, key: str) -> Evidence:
+    def evidence(self, key: str) -> FailureEvidence:
         """The same for the merge over agents."""
         result = self.result or ResultBlock()
-        return Evidence(
+        return FailureEvidence(
             key=key,
             benchmarks=result.benchmarks,
             tests=self.tests,

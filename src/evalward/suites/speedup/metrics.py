@@ -32,7 +32,7 @@ from evalward.suites.pooling import (
 from evalward.suites.speedup.attempts import pass_at, why_not
 from evalward.suites.speedup.details import LEVELS, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
-from evalward.suites.speedup.outcome import Reason
+from evalward.suites.speedup.outcome import SpeedupReason
 from evalward.suites.speedup.payload import NO_SPEEDUP, details_of, level_values
 
 PASS_AT = (2, 4, 5, 8, 10)
@@ -71,7 +71,7 @@ NO_PRICE = "the price is unknown"
 
 
 def _counted(result: Result) -> bool:
-    return result.valid or result.reason == Reason.NO_VALID
+    return result.valid or result.reason == SpeedupReason.NO_VALID
 
 
 def _of_today(result: Result) -> bool:

@@ -19,7 +19,7 @@ from evalward.suites.speedup.details import (
     SnapshotSummary,
     SpeedupDetails,
 )
-from evalward.suites.speedup.failure import Evidence, Told
+from evalward.suites.speedup.failure import FailureEvidence, PayloadFailure
 from evalward.suites.speedup.values import ADVANTAGE, AGENT, ORACLE, benchmark_speeds, count, number
 
 NO_SPEEDUP, NO_ADVANTAGE = 1.0, 0.0  # the specification's values where no benchmark is valid
@@ -79,18 +79,18 @@ def _entry(benchmark: BenchmarkSpeed) -> dict[str, float | None]:
     return {AGENT: benchmark.agent, ORACLE: benchmark.oracle, ADVANTAGE: benchmark.advantage}
 
 
-def read_payload(key: str, data: Mapping[str, Any]) -> Evidence:
+def read_payload(key: str, data: Mapping[str, Any]) -> FailureEvidence:
     """A payload as evidence for the merge. Raises `ValueError` when it has no speedups per benchmark."""
     speeds = data.get("per_benchmark_speedups")
     if not isinstance(speeds, dict):
         raise ValueError("it has no per_benchmark_speedups: nothing can be computed from it")
-    told = Told(
+    told = PayloadFailure(
         pytest_failed=data.get("pytest_failed") is True,
         snapshot_failed=data.get("snapshot_failed") is True,
         fallback=data.get("fallback_to_baseline") is True,
         tolerated=data.get("pytest_failed") is False,
     )
-    return Evidence(
+    return FailureEvidence(
         key=key,
         benchmarks=benchmark_speeds(speeds),
         tests=_pytest(data.get("pytest_summary")),

@@ -7,9 +7,9 @@ from typing import Any
 
 from evalward.records.providers import PROVIDERS
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch, plain
+from evalward.targets.agents.driver import AgentLaunch, Dialect, plain
 from evalward.targets.agents.make import CodingAgent
-from evalward.targets.agents.model_access import Link
+from evalward.targets.agents.model_access import ModelLink
 from evalward.targets.agents.readers import opencode
 
 # A title of ours saves the request that would make one; --auto approves what would be asked.
@@ -19,7 +19,7 @@ _OWN = {"anthropic": "anthropic", "openai_responses": "openai"}
 _OURS = "evalward"
 
 
-def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
+def launch(executable: str, job: AgentJob, link: ModelLink | None) -> AgentLaunch:
     """Its configuration is given in a variable. It has no place for a system prompt: that goes before the task."""
     words = [executable, *ARGUMENTS]
     env = {
@@ -32,14 +32,14 @@ def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
         env["OPENCODE_CONFIG_CONTENT"] = json.dumps(_config(link, model))
         words += ["--model", model]
     prompt = f"{job.system}\n\n{job.prompt}" if job.system else job.prompt
-    return Launch(words, env, plain(prompt).encode())
+    return AgentLaunch(words, env, plain(prompt).encode())
 
 
-def _own(link: Link) -> str:
+def _own(link: ModelLink) -> str:
     return _OWN.get(PROVIDERS[link.provider].protocol, _OURS)
 
 
-def _config(link: Link, model: str) -> dict[str, Any]:
+def _config(link: ModelLink, model: str) -> dict[str, Any]:
     provider: dict[str, Any] = {
         "options": {"baseURL": link.openai_url, "apiKey": link.token},
         "models": {link.model: {}},

@@ -24,7 +24,7 @@ from evalward.targets.models.reading import (
     tokens,
     unique_ids,
 )
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -48,7 +48,7 @@ STOPS: Mapping[str, StopReason] = {
 # ------------------------------------------------------------------------------------------- our records → request
 
 
-def request_of(request: Request, settings: Settings) -> MessageCreateParamsBase:
+def request_of(request: Request, settings: LiveSettings) -> MessageCreateParamsBase:
     """The request's body."""
     params: MessageCreateParamsBase = {
         "model": settings.model,
@@ -68,7 +68,7 @@ def request_of(request: Request, settings: Settings) -> MessageCreateParamsBase:
     return params
 
 
-def _output_config(request: Request, settings: Settings) -> OutputConfigParam:
+def _output_config(request: Request, settings: LiveSettings) -> OutputConfigParam:
     config: OutputConfigParam = {}
     if settings.effort in ("low", "medium", "high", "xhigh", "max"):
         config["effort"] = settings.effort
@@ -198,7 +198,7 @@ def _end(message: dict[str, Any], event: Json) -> None:
 class AnthropicWire:
     """Messages over the official SDK."""
 
-    def __init__(self, settings: Settings, key: Secret) -> None:
+    def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
         self._messages = self._client.messages  # loads what the first question would wait for
@@ -229,7 +229,7 @@ class AnthropicWire:
         await self._client.close()
 
 
-def make_client(settings: Settings, key: Secret) -> AsyncAnthropic:
+def make_client(settings: LiveSettings, key: Secret) -> AsyncAnthropic:
     """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
     import anthropic  # noqa: PLC0415
 

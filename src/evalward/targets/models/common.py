@@ -13,8 +13,8 @@ from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import FAILURES, Cause, TargetError
 from evalward.targets.limiter import Limiter
 from evalward.targets.models.faults import STOPS, Fault, fault_of
-from evalward.targets.models.protocol import MakeWire, Wire
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.protocol import MakeWire, SdkProtocol
+from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import cost
 from evalward.targets.retry import Retried, RetryPolicy, Timing, with_retries
 
@@ -41,7 +41,7 @@ class LiveTarget:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LiveSettings,
         env: Mapping[str, str],
         limiter: Limiter,
         make_wire: MakeWire,
@@ -52,7 +52,7 @@ class LiveTarget:
         self.behaviour = behaviour or Behaviour()
         self.key = Secret(env.get(settings.key_env, "") if settings.key_env else "")
         self._make_wire = make_wire
-        self._wire: Wire | None = None
+        self._wire: SdkProtocol | None = None
         self.dead: TargetError | None = None  # the failure that every further question would meet
 
     @property
@@ -95,7 +95,7 @@ class LiveTarget:
         if not self.missing_key and self.key.usable:
             self._connected()
 
-    def _connected(self) -> Wire:
+    def _connected(self) -> SdkProtocol:
         if self._wire is None:
             self._wire = self._make_wire(self.settings, self.key)
         return self._wire
@@ -111,7 +111,7 @@ class LiveTarget:
         return told(fault, self.settings, self.key, self.id)
 
 
-def told(fault: Fault, settings: Settings, key: Secret, target: str) -> TargetError:
+def told(fault: Fault, settings: LiveSettings, key: Secret, target: str) -> TargetError:
     """A provider's fault in words for people, without the key, as the failure of the target of this id."""
     words = FAILURES[fault.cause].told.format(
         provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
@@ -139,7 +139,7 @@ class LiveChat:
 
     recording: Trace | None = None
 
-    def __init__(self, target: LiveTarget, wire: Wire) -> None:
+    def __init__(self, target: LiveTarget, wire: SdkProtocol) -> None:
         self._target = target
         self._wire = wire
 

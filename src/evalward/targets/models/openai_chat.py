@@ -24,7 +24,7 @@ from evalward.targets.models.reading import (
     unique_ids,
     without,
 )
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
@@ -43,7 +43,7 @@ STOPS: Mapping[str, StopReason] = {
 # ------------------------------------------------------------------------------------------- our records → request
 
 
-def request_of(request: Request, settings: Settings) -> CompletionCreateParamsBase:
+def request_of(request: Request, settings: LiveSettings) -> CompletionCreateParamsBase:
     """The request's body."""
     system = [{"role": "system", "content": request.system}] if request.system.strip() else []
     messages = [*system, *(sent for message in request.messages for sent in _to_send(message))]
@@ -187,7 +187,7 @@ def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
 class ChatWire:
     """Chat Completions over the official SDK."""
 
-    def __init__(self, settings: Settings, key: Secret) -> None:
+    def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
         self._completions = self._client.chat.completions  # loads what the first question would wait for

@@ -25,7 +25,7 @@ from evalward.targets.models.reading import (
     unique_ids,
     without,
 )
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from openai.types.responses import ResponseInputParam
@@ -40,7 +40,7 @@ ENDINGS = {"response.completed", "response.incomplete", "response.failed", "resp
 # ------------------------------------------------------------------------------------------- our records → request
 
 
-def request_of(request: Request, settings: Settings) -> ResponseCreateParamsBase:
+def request_of(request: Request, settings: LiveSettings) -> ResponseCreateParamsBase:
     """The request's body. Nothing is stored at the provider, so reasoning has to come along, encrypted."""
     items = [item for message in request.messages for item in _to_send(message)]
     params: ResponseCreateParamsBase = {
@@ -195,7 +195,7 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
 class ResponsesWire:
     """Responses over the official SDK."""
 
-    def __init__(self, settings: Settings, key: Secret) -> None:
+    def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
         self._responses = self._client.responses  # loads what the first question would wait for

@@ -13,10 +13,10 @@ from typing import Any, Protocol, cast
 from evalward.records.providers import PROVIDERS
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.reading import Json
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 
-class Wire(Protocol):
+class SdkProtocol(Protocol):
     """One protocol over one SDK client."""
 
     async def ask(self, request: Request) -> Reply:
@@ -31,7 +31,7 @@ class Wire(Protocol):
 class MakeWire(Protocol):
     """Makes the wire of a target; here its SDK is imported."""
 
-    def __call__(self, settings: Settings, key: Secret) -> Wire:
+    def __call__(self, settings: LiveSettings, key: Secret) -> SdkProtocol:
         """A wire with a client of its own."""
         ...
 

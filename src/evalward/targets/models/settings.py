@@ -21,7 +21,7 @@ _HIDDEN = "[key]"
 
 
 @dataclass(frozen=True)
-class Settings:
+class LiveSettings:
     """One live target: `provider/model`, and how it is asked.
 
     `key_env` is the variable of the key, `None` where none is sent: to a `base_url` of one's own goes only a key that
@@ -59,13 +59,13 @@ class Settings:
         return {"model": self.model, "host": parts.netloc, "settings": digest(asked)}
 
 
-def settings_of(config: Config, provider: str, model: str) -> Settings:
+def settings_of(config: Config, provider: str, model: str) -> LiveSettings:
     """The settings of a target. A price holds for the provider's own host, or where the configuration states it."""
     row, given = PROVIDERS[provider], config.providers.named(provider)
     own = given.settings_for(model)
     stated = given.prices.get(model)
     packaged = price(provider, model) if given.base_url is None else None
-    return Settings(
+    return LiveSettings(
         provider=provider,
         model=model,
         base_url=given.base_url or row.url,

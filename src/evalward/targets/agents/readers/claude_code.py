@@ -12,16 +12,16 @@ from typing import Any
 
 from evalward.records.trace import Block, Message, Role, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
-from evalward.targets.agents.readers.common import Told, call, claim, kind_of, objects, part, text_of, word
+from evalward.targets.agents.readers.common import AgentAccount, call, claim, kind_of, objects, part, text_of, word
 
 SHELL = "Bash"
 _EXIT = re.compile(r"Exit code (-?\d{1,4})(?:\n|\Z)")
 _UNCLEAR = ("returnCodeInterpretation", "backgroundTaskId")
 
 
-def read(stdout: str) -> Told:
+def read(stdout: str) -> AgentAccount:
     """The output so far; a killed agent leaves a beginning."""
-    reader = _Reader()
+    reader = _ClaudeReader()
     for event in objects(stdout):
         if event is None:
             reader.skipped += 1
@@ -30,7 +30,7 @@ def read(stdout: str) -> Told:
     return reader.told()
 
 
-class _Reader:
+class _ClaudeReader:
     def __init__(self) -> None:
         self.skipped = 0
         self._messages: list[tuple[Role, list[Block]]] = []
@@ -94,11 +94,11 @@ class _Reader:
         for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"):
             self._claims[name] = claim(part(usage, name))
 
-    def told(self) -> Told:
+    def told(self) -> AgentAccount:
         calls = [self._calls.get(identity) or call(command) for identity, command in self._commands.items()]
         claims = {name: value for name, value in self._claims.items() if value is not None}
         messages = [Message(role=role, content=blocks) for role, blocks in self._messages]
-        return Told(messages, calls, claims, self._finished, self.skipped)
+        return AgentAccount(messages, calls, claims, self._finished, self.skipped)
 
 
 def _content(value: Any) -> str:
