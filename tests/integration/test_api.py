@@ -34,7 +34,7 @@ def script(name: str, *words: str | Path, cwd: Path) -> subprocess.CompletedProc
 def test_notebook__two_runs_side_by_side_and_one_against_the_other(tmp_path: Path) -> None:
     done = script("notebook.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "fail - worked-examples × replay:assistant: csr is 60 % (9 of 15), below its floor of 90 %" in done.stdout
+    assert "fail - worked-examples × replay:assistant: csr is 60.0 % (9 of 15), below its floor of 90 %" in done.stdout
     broken = [line.split()[0] for line in done.stdout.splitlines() if " passed -> failed " in line]
     assert broken == [
         *(
@@ -56,7 +56,7 @@ def test_nightly__the_second_night_is_compared_with_the_first(tmp_path: Path) ->
     assert (first.returncode, "nothing was compared" in first.stdout) == (0, True), first.stderr
     worse = script("nightly.py", EXAMPLES / "commands" / "pull-request.yml", cwd=tmp_path)
     assert worse.returncode == 1, worse.stderr
-    assert "worked-examples × replay:assistant: csr is 60 % (9 of 15)" in worse.stdout
+    assert "worked-examples × replay:assistant: csr is 60.0 % (9 of 15)" in worse.stdout
     folder = tmp_path / "evalward-out" / "nightly"
     assert "worked-refuse-wipe" in (folder / "night.md").read_text("utf-8")
     assert "<testsuites" in (folder / "night.xml").read_text("utf-8")
