@@ -101,9 +101,22 @@ def added(group: str) -> tuple[str, ...]:
     return tuple(name for name in installed(group) if name not in _OURS[group])
 
 
+class BrokenPartError(Exception):
+    """What another distribution has added and can't be loaded: why not."""
+
+
 @cache
 def load(group: str, name: str) -> Any:
-    """The part of this name. Raises `KeyError` when there is none, and whatever its own module raises."""
-    place = _OURS[group].get(name) or installed(group)[name]
+    """The part of this name. Raises `KeyError` when there is none, `BrokenPartError` for one of others."""
+    if name in _OURS[group]:
+        return _at(_OURS[group][name])
+    place = installed(group)[name]
+    try:
+        return _at(place)
+    except (Exception, SystemExit) as error:  # one that exits would end our process with an exit code of its own
+        raise BrokenPartError(f"{type(error).__name__}: {error}") from error
+
+
+def _at(place: str) -> Any:
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)

@@ -13,9 +13,10 @@ from pydantic_core import core_schema
 from evalward.commands.files import emit
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
+from evalward.records.parts import loaded
 from evalward.records.problem import wrong
 from evalward.records.verdict import EXIT_OK
-from evalward.registry import SCHEMAS, installed, load, ours
+from evalward.registry import SCHEMAS, installed, ours
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 PUBLISHED = "https://raw.githubusercontent.com/evalward/evalward/main/src/evalward/schemas"
@@ -34,7 +35,7 @@ class _Schema(GenerateJsonSchema):
 def schema_of(name: str) -> dict[str, Any]:
     """The schema of this name. Raises `InputError` where there is none."""
     try:
-        part = load(SCHEMAS, name)
+        part = loaded(SCHEMAS, name)
     except KeyError:
         raise wrong(
             f"schema {name}", "there is no such schema", near_or_known(name, installed(SCHEMAS), "Schemas")

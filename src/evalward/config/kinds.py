@@ -11,7 +11,7 @@ from pydantic_core import PydanticKnownError
 
 from evalward.config.suite import Suite
 from evalward.config.targets import ALL_FORMS, TargetForms
-from evalward.registry import KINDS, SPECS, has, installed, load
+from evalward.registry import KINDS, SPECS, BrokenPartError, has, installed, load
 
 AS_WRITTEN: Mapping[str, Any] = {"strict": True, "by_alias": True, "by_name": False}
 """How a file is read: no text counts as a number, and keys have one name each. Also the context of validation then."""
@@ -22,9 +22,9 @@ def spec_of(kind: str) -> type[Suite]:
     if not has(KINDS, kind):
         raise KeyError(kind)
     try:
-        spec = load(SPECS, kind) if has(SPECS, kind) else load(KINDS, kind).spec
-    except Exception as error:  # a distribution that is broken is its own matter, and named
-        raise ValueError(f"the kind {kind} can't be loaded: {type(error).__name__}: {error}") from error
+        spec = load(SPECS, kind) if has(SPECS, kind) else getattr(load(KINDS, kind), "spec", None)
+    except BrokenPartError as error:
+        raise ValueError(f"the kind {kind} can't be loaded: {error}") from error
     if not (isinstance(spec, type) and issubclass(spec, Suite)):
         raise ValueError(f"the kind {kind} can't be used: its spec is no subclass of evalward.config.Suite")
     return spec

@@ -8,9 +8,10 @@ from typing import Any, Protocol, cast
 
 from evalward.records.base import fitting
 from evalward.records.json_text import NoJsonError, read_json
+from evalward.records.parts import loaded
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
-from evalward.registry import EXPORTERS, IMPORTERS, installed, load
+from evalward.registry import EXPORTERS, IMPORTERS, installed
 
 MOST_VALUES = 1_000_000
 """Of one file: that many belong to tens of thousands of results."""
@@ -84,7 +85,7 @@ def known_exporters() -> Mapping[str, str]:
 
 def importer_named(name: str) -> Importer:
     """The importer of a format; `KeyError` when there is none."""
-    return cast(Importer, load(IMPORTERS, name))
+    return cast(Importer, loaded(IMPORTERS, name))
 
 
 def batch_importer(name: str) -> BatchImporter | None:
@@ -104,4 +105,4 @@ def read_files(name: str, files: Sequence[SourceFile]) -> list[tuple[str, Import
 
 def exporter_named(name: str) -> Exporter:
     """The exporter of a format; `KeyError` when there is none."""
-    return cast(Exporter, load(EXPORTERS, name))
+    return cast(Exporter, loaded(EXPORTERS, name))

@@ -14,7 +14,8 @@ from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, Vali
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema, to_json
 
-from evalward.registry import KINDS, installed, load, ours
+from evalward.records.parts import loaded
+from evalward.registry import KINDS, installed, ours
 
 OTHER = "other"
 
@@ -22,7 +23,7 @@ OTHER = "other"
 @cache
 def _record(kind: str) -> type[BaseModel]:
     """The record of a kind's details."""
-    found: type[BaseModel] = load(KINDS, kind).details
+    found: type[BaseModel] = loaded(KINDS, kind).details
     return found
 
 

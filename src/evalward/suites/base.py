@@ -13,13 +13,14 @@ from evalward.config import LoadedConfig, Suite
 from evalward.decide.kinds import ComparedKind, PlainKind
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
+from evalward.records.parts import loaded, unusable
 from evalward.records.policy import Rule
 from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, OtherDetails, Result
 from evalward.records.sections import Grid
 from evalward.records.trace import Trace
-from evalward.registry import KINDS, has, installed, load
+from evalward.registry import KINDS, has, installed, ours
 from evalward.render.kinds import ShownKind, TrialText
 
 if TYPE_CHECKING:
@@ -191,5 +192,25 @@ def guidance_of(kind: str) -> GuidanceReading | None:
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of this name; `KeyError` when there is none."""
-    return cast(Kind, load(KINDS, name))
+    """The kind of this name. Raises `KeyError` when there is none, `InputError` for one that is none."""
+    kind = loaded(KINDS, name)
+    if name not in ours(KINDS):
+        _check(kind, name)
+    return cast(Kind, kind)
+
+
+def _check(kind: object, name: str) -> None:
+    """What a type checker would say of the kind of another distribution, as far as names go."""
+    if isinstance(kind, type):
+        raise unusable(KINDS, name, f"is the class {kind.__name__}, and a kind is an object of it")
+    lacking = [each for each in _PARTS if not hasattr(kind, each)]
+    if lacking:
+        raise unusable(KINDS, name, f"is no kind: it has no {', '.join(lacking)}")
+    if (called := cast(Kind, kind).name) != name:
+        raise unusable(KINDS, name, f'names a kind that calls itself "{called}"')
+
+
+_PARTS = sorted(
+    {"name", "spec", "metric_ids", "prepare", "run_trial", "measure"}
+    | {each for each in dir(BaseKind) if not each.startswith("_")}
+)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from evalward.config import LoadedConfig, TargetForms
 from evalward.config.targets import ALL_FORMS
+from evalward.records.parts import loaded
 from evalward.records.problem import InputError, wrong
 from evalward.records.target_id import TargetId, target_id
-from evalward.registry import TARGETS, added, load
+from evalward.registry import TARGETS, added
 from evalward.targets.asking import Asker, NoAsker
 from evalward.targets.base import Evaluated, Target, talks
 from evalward.targets.context import TargetContext, TargetFactory
@@ -47,9 +48,9 @@ def _factory(asked: TargetId) -> TargetFactory | None:
     """What makes a target of this form, or of this name: a coding agent, a third party's target. `None` for nothing."""
     if asked.form == "other":
         there = asked.mark != "/" and asked.head in added(TARGETS)
-        return load(TARGETS, asked.head) if there else None
+        return loaded(TARGETS, asked.head) if there else None
     complete = asked.form in _UNNAMED or asked.name
-    return load(TARGETS, asked.head if asked.form == "coding-agent" else asked.form) if complete else None
+    return loaded(TARGETS, asked.head if asked.form == "coding-agent" else asked.form) if complete else None
 
 
 def _unknown(name: str, loaded: LoadedConfig) -> InputError:

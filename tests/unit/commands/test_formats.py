@@ -41,6 +41,7 @@ POINTS = """\
 csv-of-cases = evalward_csv:BOTH
 not-one = evalward_csv:NOT_ONE
 json = evalward_csv:CSV
+exits = evalward_exits:FORMAT
 """
 
 
@@ -52,6 +53,7 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: evalward-csv\nVersion: 1.0\n", "utf-8")
     (info / "entry_points.txt").write_text(POINTS, "utf-8")
     (tmp_path / "site" / "evalward_csv.py").write_text(MODULE + MORE, "utf-8")
+    (tmp_path / "site" / "evalward_exits.py").write_text("raise SystemExit(0)\n", "utf-8")
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     registry.installed.cache_clear()
     registry.load.cache_clear()
@@ -105,6 +107,15 @@ def test_what_is_no_format(plugin: None, tmp_path: Path, capsys: pytest.CaptureF
     assert "choose from terminal, markdown, junit, json, badge, csv-of-cases" in capsys.readouterr().err
     with pytest.raises(InputError, match="there is no such output format"):
         format_named("pdf")
+
+
+def test_a_format_that_cannot_be_loaded__is_named_and_harms_no_other(plugin: None, tmp_path: Path) -> None:
+    made, _ = written(tmp_path)
+    code, _, err = called("report", str(made), "--format", "exits")
+    assert code == 2
+    assert err.startswith("error: entry point exits of evalward.outputs: can't be loaded: SystemExit: 0. Mend")
+    code, _, err = called("report", str(made), "--format", "badge")
+    assert (code, "Formats that do: terminal, markdown, junit, json, csv-of-cases." in err) == (2, True)
 
 
 def test_a_format_that_cannot_show_this(tmp_path: Path) -> None:

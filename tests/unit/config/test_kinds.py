@@ -22,7 +22,7 @@ from evalward.engine.plan import make_plan
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.sandbox.process import Isolation, SandboxLimits, WorkspaceSettings
-from evalward.suites.base import Kind
+from evalward.suites.base import Kind, kind_named
 from evalward.suites.bash.kind import BASH
 from evalward.suites.command.kind import COMMAND
 from evalward.suites.isolation import settings_of, shortcomings
@@ -112,6 +112,33 @@ def test_a_kind_whose_spec_is_none__is_named(changed: Path, tmp_path: Path) -> N
         assert "the kind answer can't be used: its spec is no subclass of evalward.config.Suite" in told()
 
 
+@pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyError('HOME')"])
+def test_a_distribution_that_ends_the_process_or_misses_a_key__is_broken_all_the_same(
+    changed: Path, tmp_path: Path, raised: str
+) -> None:
+    (changed / "evalward_answers.py").write_text(f"raise {raised}\n")
+    with installed_here(changed, tmp_path / "site"):
+        assert "suites[0]: the kind answer can't be loaded: " + raised.partition("(")[0] in told()
+        with pytest.raises(InputError, match=r"entry point answer of evalward\.kinds: can't be loaded"):
+            kind_named("answer")
+
+
+@pytest.mark.parametrize(
+    ("object_", "words"),
+    [
+        ("AnswerKind", "is the class AnswerKind, and a kind is an object of it"),
+        ("type('Other', (AnswerKind,), {'name': 'other'})()", 'names a kind that calls itself "other"'),
+        ("type('Half', (), {'name': 'answer', 'spec': AnswerSuite})()", "is no kind: it has no as_failed, "),
+    ],
+)
+def test_what_is_no_kind__is_named(changed: Path, tmp_path: Path, object_: str, words: str) -> None:
+    module = changed / "evalward_answers.py"
+    module.write_text(module.read_text("utf-8").replace("ANSWER = AnswerKind()", f"ANSWER = {object_}"))
+    with installed_here(changed, tmp_path / "site"), pytest.raises(InputError) as caught:
+        kind_named("answer")
+    assert f"entry point answer of evalward.kinds: {words}" in str(caught.value)
+
+
 def test_nobody_takes_the_name_of_one_of_ours(changed: Path, tmp_path: Path) -> None:
     project = (changed / "pyproject.toml").read_text("utf-8")
     (changed / "pyproject.toml").write_text(project.replace("answer = ", "bash = "))
@@ -185,8 +212,8 @@ def test_walls_that_are_too_low_are_told() -> None:
 
 def test_any_kind_gets_the_judge_that_it_wants(changed: Path, tmp_path: Path) -> None:
     module = changed / "evalward_answers.py"
-    text = module.read_text("utf-8").replace("(prompting, shells))", "(prompting, shells), judging=Wanted())")
-    module.write_text(text.replace("SYSTEM =", "from evalward.suites.judge.who import Wanted\n\nSYSTEM =", 1))
+    text = module.read_text("utf-8").replace("(prompting, shells))", "(prompting, shells), judging=JudgeNeeds())")
+    module.write_text(text.replace("SYSTEM =", "from evalward.suites.judge.who import JudgeNeeds\n\nSYSTEM =", 1))
     line = {"id": "q", "question": "What?", "expected": "That."}
     (tmp_path / "a.jsonl").write_text(json.dumps(line), "utf-8")
     config = {"version": 1, "suites": [SUITE], "judge": {"model": "openai/gpt-5-mini"}}

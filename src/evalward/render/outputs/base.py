@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from evalward.records.comparison import Comparison
-from evalward.records.problem import wrong
+from evalward.records.parts import loaded
+from evalward.records.problem import InputError, wrong
 from evalward.records.release import ReleaseReport
 from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
-from evalward.registry import OUTPUTS, installed, load
+from evalward.registry import OUTPUTS, installed
 from evalward.render.context import PageContext
 from evalward.render.kinds import ShownKinds
 
@@ -111,7 +112,7 @@ class OutputFormat:
 def format_named(name: str) -> OutputFormat:
     """The format of this name. Raises `InputError` where there is none."""
     try:
-        found = load(OUTPUTS, name)
+        found = loaded(OUTPUTS, name)
     except KeyError:
         known = ", ".join(installed(OUTPUTS))
         raise wrong(f"format {name}", "there is no such output format", f"Formats: {known}.") from None
@@ -122,8 +123,15 @@ def format_named(name: str) -> OutputFormat:
 
 
 def formats_of(media: Media) -> list[str]:
-    """The names of the formats that can show this; each is loaded."""
-    return [name for name in installed(OUTPUTS) if media in format_named(name).media]
+    """The names of the formats that can show this; each is loaded, and one that can't be shows nothing."""
+    return [name for name in installed(OUTPUTS) if media in _shown_by(name)]
+
+
+def _shown_by(name: str) -> tuple[Media, ...]:
+    try:
+        return format_named(name).media
+    except InputError:
+        return ()
 
 
 def writer_of(name: str, shown: Shown) -> Writer[Any]:
