@@ -97,7 +97,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     history = history_of_job(job, checkout, sides)
     anchor = anchor_of_job(job, checkout, sides)
     judgement, tried = _judgement(work, client, report, judging.decide(report, history, anchor), history)
-    judgement = accepted.told(judgement) if accepted else judgement
+    judgement = accepted.attributed(judgement) if accepted else judgement
     context = _context(job, checkout, sides, report, judging, judgement=judgement)
     if accepted:
         context = replace(context, notes=(accepted.note,))

@@ -319,10 +319,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     world = make_world()
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
-    raise SystemExit(_said(guarded(world, lambda world: args.handler(world, args))))
+    raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
 
 
-def _said(code: int) -> int:
+def _flushed(code: int) -> int:
     """The exit code, when all that was said has left this process: what was not said to its end is no pass.
 
     Python would end with a code of its own where its streams can't be written.

@@ -144,9 +144,9 @@ def _decided(case: AcceptContext, measured: ReportToAccept | None) -> tuple[int,
         _answer(case, "-1", f"Not accepted, as GitHub could not be asked or refused: {md_prose(str(error))}")
         return EXIT_UNJUDGED, ""
     except Exception as error:  # whatever an artifact makes of us: who asked gets an answer
-        told = internal_error(error)
-        case.surfaces.tell(Annotation("error", told, title="Evalward").command())
-        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(told)}")
+        message = internal_error(error)
+        case.surfaces.tell(Annotation("error", message, title="Evalward").command())
+        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(message)}")
         return EXIT_UNJUDGED, ""
 
 
@@ -172,9 +172,9 @@ def _found(case: AcceptContext, pull: OpenPull) -> ReportToAccept:
     comments = repository.client.comments(repository.name, pull.number)
     evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
-    report, told = measured_anew(parse_report(data), of_base=True)
-    if told:
-        raise AcceptRefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(told[:3]))}")
+    report, mismatches = measured_anew(parse_report(data), of_base=True)
+    if mismatches:
+        raise AcceptRefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(mismatches[:3]))}")
     return ReportToAccept(report, evidence.digest, verified=False)
 
 
@@ -215,7 +215,7 @@ def _accept(case: AcceptContext, pull: OpenPull, side: SideRules, path: str, fou
     if done.action == "unchanged":
         raise AcceptRefusedError("There is nothing to accept: the baseline on this branch says the same already.")
     verdict = decide_report(found.report, read_baseline(done.new or "", path), side.policy).verdict
-    text = _said(acceptance, done, verdict)
+    text = _acceptance_text(acceptance, done, verdict)
     if done.action == "would_commit":
         case.surfaces.tell(f"Dry run: {path} would be committed to {pull.head.ref}.")
         _summarise(case, f"**Dry run.** {text}")
@@ -225,7 +225,7 @@ def _accept(case: AcceptContext, pull: OpenPull, side: SideRules, path: str, fou
     return EXIT_OK, done.url
 
 
-def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
+def _acceptance_text(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
     how = (
         "measured by the run that accepted it"
         if acceptance.verified
@@ -244,8 +244,8 @@ def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
 
 def _named(case: AcceptContext, baseline: str, text: str) -> str:
     """The answer, with a hidden line by which later runs of the check know what was accepted by which comment."""
-    asked = case.request.comment_id
-    return text if asked is None else f"{accepted_line(baseline, asked)}\n{text}"
+    comment = case.request.comment_id
+    return text if comment is None else f"{accepted_line(baseline, comment)}\n{text}"
 
 
 def _short(digest: str | None) -> str:
@@ -257,9 +257,11 @@ def _status(case: AcceptContext, sha: str, pull: OpenPull, acceptance: Acceptanc
     settings = case.surfaces.settings
     if not settings.status:
         return
-    said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {headline(verdict)}")
+    description = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {headline(verdict)}")
     state, base = status_state(verdict.exit_code), PageContext(base_ref=pull.base.ref, base_sha=pull.base.sha).base
-    status = CommitStatus(settings.status_against(pull.base.ref), state, said, case.surfaces.runner.run_url, base)
+    status = CommitStatus(
+        settings.status_against(pull.base.ref), state, description, case.surfaces.runner.run_url, base
+    )
     notice = post_status(case.repository.client, case.repository.name, sha, status)
     if notice:
         case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())

@@ -36,7 +36,7 @@ class Honoured:
             "The rules are the base's."
         )
 
-    def told(self, judgement: Judgement) -> Judgement:
+    def attributed(self, judgement: Judgement) -> Judgement:
         """The judgement, whose pass says who accepted what it was compared with."""
         verdict = judgement.verdict
         if verdict.outcome is not Outcome.PASS:
@@ -73,6 +73,6 @@ def honoured(surfaces: Surfaces, plan: EventPlan, side: SideRules, tree: GitTree
         word = find_word(RepositoryWriter(client, plan.repository), number, content)
         return Honoured(read_baseline(content, path), word) if word else None
     except (GitHubError, InputError) as error:
-        told = f"Whether the baseline on this branch was accepted could not be told: {error}"
-        surfaces.tell(Annotation("notice", told, title="Evalward").command())
+        message = f"Whether the baseline on this branch was accepted could not be told: {error}"
+        surfaces.tell(Annotation("notice", message, title="Evalward").command())
         return None

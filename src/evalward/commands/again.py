@@ -57,8 +57,8 @@ def _of_history(history: Sequence[HistoryEntry], head: str) -> list[Try]:
             reports.setdefault(entry.report, []).append(entry)
     ordered = sorted(reports.values(), key=lambda entries: entries[0].at)
     worst = [
-        next((outcome for outcome in OUTCOMES if outcome in said), next(iter(said)))
-        for said in ([entry.outcome for entry in entries if entry.outcome] for entries in ordered)
+        next((outcome for outcome in OUTCOMES if outcome in outcomes), next(iter(outcomes)))
+        for outcomes in ([entry.outcome for entry in entries if entry.outcome] for entries in ordered)
     ]
     return [Try(run=0, attempt=number, outcome=outcome) for number, outcome in enumerate(worst, 1)]
 

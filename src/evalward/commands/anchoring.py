@@ -34,28 +34,28 @@ class Anchoring:
     blocks: bool = False
 
 
-def find_anchor(tree: GitTree, wanted: Anchoring) -> tuple[Anchor | None, list[str]]:
+def find_anchor(tree: GitTree, request: Anchoring) -> tuple[Anchor | None, list[str]]:
     """The anchor, `None` where the policy wants none, and what people should know. Nothing here raises: what can't be
     read is no anchor, and nothing is said against one that isn't there.
     """
-    if wanted.policy.anchor == "off":
+    if request.policy.anchor == "off":
         return None, []
-    plain = Anchor(wanted.branch, blocks=wanted.blocks)
-    named = wanted.policy.anchor != "auto"
+    plain = Anchor(request.branch, blocks=request.blocks)
+    named = request.policy.anchor != "auto"
     tags = None if named else tree.tags()
-    tag = wanted.policy.anchor if named else last_release(tags or {}, tree.head())
+    tag = request.policy.anchor if named else last_release(tags or {}, tree.head())
     if tag is None:
-        return plain, [SHALLOW] if tags is None and wanted.blocks else []
+        return plain, [SHALLOW] if tags is None and request.blocks else []
     sha = tree.commit_of(tag)
     if sha is None:
         return plain, [f"`anchor: {tag}`: the clone has no tag of that name. Check out with `fetch-depth: 0`."]
     try:
-        baseline = _committed(tree, sha, wanted.paths, tag)
+        baseline = _committed(tree, sha, request.paths, tag)
     except (InputError, GitHubError) as error:
         return plain, [f"The baseline of {tag} can't be read, so it is no anchor: {error}"]
     if baseline is None:
         return plain, [f"`anchor: {tag}`: there is no baseline at that tag."] if named else []
-    return Anchor(wanted.branch, tag, baseline, wanted.blocks), []
+    return Anchor(request.branch, tag, baseline, request.blocks), []
 
 
 def anchor_of_config(

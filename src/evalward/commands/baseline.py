@@ -100,20 +100,20 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     if done.report is None or done.baseline is previous:
         world.say(f"{path}: no change")
         return EXIT_OK
-    said = _judged(done.report, previous, options.policy, str(report))
-    if said.outcome is Outcome.ERROR or (said.blocking and reason is None):
-        return _refuse(world, path, said)
+    judged = _judged(done.report, previous, options.policy, str(report))
+    if judged.outcome is Outcome.ERROR or (judged.blocking and reason is None):
+        return _refuse(world, path, judged)
     made = done.baseline
-    if said.doubted and reason is None and not (options.replace or options.keep):
-        beside = _made(measured, previous, options, said.doubted)
-        if beside.spared:
-            return _refuse_doubt(world, path, said)
-        for note in [note for note in beside.notes if note not in done.notes]:
+    if judged.doubted and reason is None and not (options.replace or options.keep):
+        pooled = _made(measured, previous, options, judged.doubted)
+        if pooled.spared:
+            return _refuse_doubt(world, path, judged)
+        for note in [note for note in pooled.notes if note not in done.notes]:
             _tell(world, f"note: {note}")
-        made = beside.baseline
-    if said.blocking and reason:
-        made = with_acceptance(made, _acceptance(world, done.report, reason, said, options))
-    _warn(world, made, said, options)
+        made = pooled.baseline
+    if judged.blocking and reason:
+        made = with_acceptance(made, _acceptance(world, done.report, reason, judged, options))
+    _warn(world, made, judged, options)
     return _finish(world, path, previous, made, options)
 
 
@@ -132,7 +132,7 @@ def _made(
 
 
 @dataclass(frozen=True)
-class Said:
+class GateFindings:
     """What the gate says of a report: `blocking` has to be accepted; `limits` will fail whatever the baseline is.
 
     `unsure` looks worse, but chance could explain it, in the runs of `doubted`. Without an old baseline nothing blocks.
@@ -157,10 +157,10 @@ def _clean_reason(text: str | None) -> str | None:
     return reason
 
 
-def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> Said:
+def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> GateFindings:
     verdict = decide_report(remeasured(report, file), previous, policy).verdict
     worse = [reason for reason in verdict.reasons if reason.outcome in {Outcome.FAIL, Outcome.ERROR}]
-    return Said(
+    return GateFindings(
         outcome=verdict.outcome,
         blocking=worse if previous or verdict.outcome is Outcome.ERROR else [],
         limits=[reason for reason in worse if reason.stage == "limit"],
@@ -169,28 +169,28 @@ def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str
     )
 
 
-def _refuse(world: World, path: Path, said: Said) -> int:
-    if said.outcome is Outcome.ERROR:
+def _refuse(world: World, path: Path, judged: GateFindings) -> int:
+    if judged.outcome is Outcome.ERROR:
         world.say(f"{path}: not updated, because what was measured can't be judged:")
     else:
         world.say(f"{path}: not updated, because the gate fails for what was measured:")
-    for reason in said.blocking:
+    for reason in judged.blocking:
         _tell(world, f"  ✗ {message(reason)}")
-    if said.outcome is Outcome.ERROR:
+    if judged.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
     world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
     return EXIT_FAILED
 
 
-def _refuse_doubt(world: World, path: Path, said: Said) -> int:
+def _refuse_doubt(world: World, path: Path, judged: GateFindings) -> int:
     world.say(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
-    for reason in said.unsure:
+    for reason in judged.unsure:
         _tell(world, f"  ❔ {message(reason)}")
     world.say("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
     return EXIT_FAILED
 
 
-def _acceptance(world: World, report: Report, reason: str, said: Said, options: UpdateOptions) -> Acceptance:
+def _acceptance(world: World, report: Report, reason: str, judged: GateFindings, options: UpdateOptions) -> Acceptance:
     return Acceptance(
         at=world.now(),
         commit=report.provenance.commit,
@@ -198,7 +198,7 @@ def _acceptance(world: World, report: Report, reason: str, said: Said, options: 
         by=one_line(options.by, _LONGEST_SENTENCE) if options.by else None,
         verified=options.verified,
         report=report_digest(report),
-        what=what_failed(said.blocking),
+        what=what_failed(judged.blocking),
     )
 
 
@@ -207,12 +207,12 @@ def what_failed(reasons: Sequence[Reason]) -> list[str]:
     return [one_line(message(reason), _LONGEST_SENTENCE) for reason in reasons[:_MOST_SENTENCES]]
 
 
-def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> None:
-    for reason in said.limits:
+def _warn(world: World, made: Baseline, judged: GateFindings, options: UpdateOptions) -> None:
+    for reason in judged.limits:
         _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {message(reason)}")
-    for reason in said.unsure:
+    for reason in judged.unsure:
         _tell(world, f"warning: it looks worse, though chance can't be excluded: {message(reason)}")
-    if options.accept and not said.blocking:
+    if options.accept and not judged.blocking:
         world.say("warning: nothing had to be accepted: the reason is not written down.")
     for few in filter(None, map(few_trials, made.runs)):
         _tell(world, f"warning: {says(few)}.")

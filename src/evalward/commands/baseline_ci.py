@@ -141,10 +141,10 @@ def update_baseline(repository: RepositoryWriter, update: UpdateRequest) -> Upda
 
 def _push(repository: RepositoryWriter, update: UpdateRequest) -> UpdateMessage:
     notes: list[str] = []
-    told = _pushed(repository, update, notes)
-    said = [md_prose(f"{one_line(note, _LONGEST_NOTE)}.") for note in notes[:_MOST_NOTES]]
-    lines = [told.line, *(f"{one_line(note, _LONGEST_NOTE)}." for note in notes[:_MOST_NOTES])]
-    return replace(told, line="\n".join(lines), markdown="\n\n".join([told.markdown, *said]))
+    outcome = _pushed(repository, update, notes)
+    sentences = [md_prose(f"{one_line(note, _LONGEST_NOTE)}.") for note in notes[:_MOST_NOTES]]
+    lines = [outcome.line, *(f"{one_line(note, _LONGEST_NOTE)}." for note in notes[:_MOST_NOTES])]
+    return replace(outcome, line="\n".join(lines), markdown="\n\n".join([outcome.markdown, *sentences]))
 
 
 def _pushed(repository: RepositoryWriter, update: UpdateRequest, notes: list[str]) -> UpdateMessage:
@@ -239,8 +239,8 @@ def change_markdown(old: str | None, new: str) -> str:
     ]
     if not rows:
         edits = baseline_edits(read_baseline(old, "the old baseline") if old else None, read_baseline(new, "new"))
-        said = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
-        return f"As many trials passed as before; cases or numbers in them differ. {said}".rstrip()
+        sentences = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
+        return f"As many trials passed as before; cases or numbers in them differ. {sentences}".rstrip()
     more = [f"\n{len(names) - _MOST_ROWS} more rows are left out."] if len(names) > _MOST_ROWS else []
     head = ["| Suite × target | Category | Passed before | Passed now |", "|---|---|---|---|"]
     return "\n".join([*head, *rows, *more])

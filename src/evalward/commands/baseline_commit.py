@@ -67,16 +67,16 @@ def _written(world: World, name: str, update: UpdateRequest) -> int:
     try:
         needs_token(token)
         with GitHub(token, world.env.get("GITHUB_API_URL") or API_URL) as client:
-            told = update_baseline(RepositoryWriter(client, name), update)
+            outcome = update_baseline(RepositoryWriter(client, name), update)
     except BlockedError as error:
         world.say(str(error))
         return EXIT_FAILED
     except GitHubError as error:
         world.say(f"error: {error}")
         return EXIT_UNJUDGED
-    world.say(told.line)
-    if told.url:
-        world.say(told.url)
+    world.say(outcome.line)
+    if outcome.url:
+        world.say(outcome.url)
     return EXIT_OK
 
 

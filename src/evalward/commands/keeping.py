@@ -35,12 +35,12 @@ def kept_baseline(
     if comparison is None and previous is not None:
         comparison = decide_report(report, previous, policy).comparison
     moved = _moved(comparison) if comparison is not None and previous is not None else {}
-    kept = _kept(measured, previous, policy, moved)
+    kept = _updated(measured, previous, policy, moved)
     left = _left(kept.verdict, moved)
-    return kept if left == moved else _kept(measured, previous, policy, left)
+    return kept if left == moved else _updated(measured, previous, policy, left)
 
 
-def _kept(measured: NamedReport, previous: Baseline | None, policy: Policy, moved: Moved) -> UpdateOutcome:
+def _updated(measured: NamedReport, previous: Baseline | None, policy: Policy, moved: Moved) -> UpdateOutcome:
     report = measured.report
     update = update_baseline([measured], previous, kinds_of(report), keep=moved, policy=policy)
     verdict = decide_report(report, update.baseline, policy).verdict

@@ -120,16 +120,16 @@ class UpdateBaseline(ActionMode):
             return page
         job = measured.job
         try:
-            told = update_baseline(self.repository, self._update(measured))
+            outcome = update_baseline(self.repository, self._update(measured))
         except BlockedError as error:
             job.tell(Annotation("error", str(error), title="Evalward").command())
             text = f"{page.summary}\n{md_prose(str(error))}\n"
             return replace(page, summary=text, outputs=replace(page.outputs, exit_code=EXIT_FAILED))
-        job.tell(log_text(told.line))
+        job.tell(log_text(outcome.line))
         leaked = any(reason.stage == "anchor" for reason in measured.verdict.reasons)  # a proposal mends no leak
         code = measured.verdict.exit_code if leaked else EXIT_OK
-        outputs = replace(page.outputs, exit_code=code, baseline_url=told.url or None)
-        return replace(page, summary=f"{page.summary}\n### Baseline\n\n{told.markdown}\n", outputs=outputs)
+        outputs = replace(page.outputs, exit_code=code, baseline_url=outcome.url or None)
+        return replace(page, summary=f"{page.summary}\n### Baseline\n\n{outcome.markdown}\n", outputs=outputs)
 
     def _update(self, measured: Measured) -> UpdateRequest:
         settings = measured.job.settings

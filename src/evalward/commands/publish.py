@@ -108,7 +108,7 @@ def _pull(runner: RunnerEnvironment, client: GitHub, run: TriggeringRun) -> tupl
 
 def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
-    report, told = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
+    report, mismatches = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
     side = _base(surfaces, client, pull)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
@@ -118,9 +118,11 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
         unjudged = side is None and not settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
     notes = [UNVERIFIED, *([] if side else [NO_CONFIG])]
-    if told:
-        more = f" and {len(told) - 5} more" if len(told) > 5 else ""
-        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(told[:5])}{more}.")
+    if mismatches:
+        more = f" and {len(mismatches) - 5} more" if len(mismatches) > 5 else ""
+        notes.append(
+            f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(mismatches[:5])}{more}."
+        )
     surfaces.show(judgement, annotate_cases=False)
     accept = of_fork(settings, runner, judgement.verdict)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE

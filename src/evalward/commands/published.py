@@ -50,12 +50,12 @@ def published(
     except GitHubError as error:
         page = not_judged(surfaces, str(error))
     except Exception as error:
-        said = internal_error(error, surfaces.redaction)
-        page = not_judged(surfaces, said, f"{failing.ours}{said}")
+        message = internal_error(error, surfaces.redaction)
+        page = not_judged(surfaces, message, f"{failing.ours}{message}")
     return surfaces.publish(client, page).exit_code
 
 
-def not_judged(surfaces: Surfaces, said: str, headline: str | None = None) -> Publication:
+def not_judged(surfaces: Surfaces, message: str, headline: str | None = None) -> Publication:
     """The page of a run that could not be judged, for whatever reason; the log says it, too."""
-    surfaces.tell(Annotation("error", said, title="Evalward").command())
-    return surfaces.unjudged(headline or said, (), EXIT_UNJUDGED)
+    surfaces.tell(Annotation("error", message, title="Evalward").command())
+    return surfaces.unjudged(headline or message, (), EXIT_UNJUDGED)

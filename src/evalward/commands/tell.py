@@ -67,19 +67,19 @@ def tell(world: World, settings: ActionInputs, runner: RunnerEnvironment, payloa
 def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
-    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
+    report, mismatches = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
     remote, tree = surfaces.remote(client), surfaces.tree(client)
     side, notes = _side(surfaces, plan, tree)
     word = honoured(surfaces, plan, side, tree, client) if side else None
     if side and word:
         side, notes = replace(side, baseline=word.baseline), [word.note, *notes]
     judgement, tried = _judgement(surfaces, client, report, side)
-    judgement = word.told(judgement) if word else judgement
+    judgement = word.attributed(judgement) if word else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_alone(side, plan), report, protected) if side else None
-    if told:
-        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(told[:5])}.")
+    if mismatches:
+        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(mismatches[:5])}.")
     accept = in_ci(settings, runner, plan, report, _judging(side), judgement=judgement)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, plan.base_sha, file, notes)

@@ -30,7 +30,7 @@ class _Case:
 
     def __init__(self, error: ErrorDetails, path: KeyPath, value: Value, tree: YamlTree) -> None:
         self.type = error["type"]
-        self.said = error["msg"]
+        self.message = error["msg"]
         self.context: dict[str, Any] = error.get("ctx", {})
         self.is_key = "[key]" in error["loc"]  # pydantic's way to say that it means the key, not the value
         self.path = path
@@ -167,11 +167,11 @@ def _name(case: _Case) -> tuple[str, str]:
 
 
 def _own(case: _Case) -> tuple[str, str]:
-    return str(case.context.get("error", case.said)), "Correct the rule." if "policy" in case.path else ""
+    return str(case.context.get("error", case.message)), "Correct the rule." if "policy" in case.path else ""
 
 
 def _other(case: _Case) -> tuple[str, str]:
-    return f"{_value(case)} can't be used: {case.said}", "Correct it."
+    return f"{_value(case)} can't be used: {case.message}", "Correct it."
 
 
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}

@@ -91,10 +91,10 @@ def _validated(tree: YamlTree) -> tuple[Config | None, list[ErrorDetails]]:
 def _without_repetition(checked: list[Mistake], errors: list[ErrorDetails], tree: YamlTree) -> Iterator[Mistake]:
     """Both kinds of mistakes; where both speak of one value, our own check knows better."""
     yield from checked
-    told = {mistake.path for mistake in checked}
+    reported = {mistake.path for mistake in checked}
     for error in errors:
         mistake = explain(error, tree)
-        if mistake.path not in told:
+        if mistake.path not in reported:
             yield mistake
 
 

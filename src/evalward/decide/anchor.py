@@ -76,7 +76,7 @@ def anchored(
     if report.partial is not None or report.interrupted or judgement.verdict.outcome is Outcome.ERROR:
         return judgement
     found = _findings(report, sources, judgement.verdict.rules)
-    verdict = _told(judgement.verdict, [each for each in found if each.lost], blocks=anchor.blocks)
+    verdict = _with_losses(judgement.verdict, [each for each in found if each.lost], blocks=anchor.blocks)
     return judgement.model_copy(update={"verdict": verdict, "anchors": found})
 
 
@@ -235,11 +235,11 @@ class _Looked:
 
 
 def _findings(report: Report, sources: _Sources, rules: Sequence[RuleOutcome]) -> list[AnchorFinding]:
-    looked = [_look(run, source, rules) for run in report.runs if (source := sources.get((run.suite, run.target)))]
-    told = [each for each in looked if each is not None]
-    random = [each for each in told if each.run.random]
+    looks = [_look(run, source, rules) for run in report.runs if (source := sources.get((run.suite, run.target)))]
+    found = [each for each in looks if each is not None]
+    random = [each for each in found if each.run.random]
     corrected = {id(each): p for each, p in zip(random, holm([each.p for each in random]), strict=True)}
-    return [_finding(each, corrected.get(id(each))) for each in told]
+    return [_finding(each, corrected.get(id(each))) for each in found]
 
 
 def _look(run: Run, source: _Source, rules: Sequence[RuleOutcome]) -> _Looked | None:
@@ -305,7 +305,7 @@ def _finding(looked: _Looked, p: float | None) -> AnchorFinding:
 # --- what it says ---------------------------------------------------------------------------------------------------
 
 
-def _told(verdict: Verdict, lost: Sequence[AnchorFinding], *, blocks: bool) -> Verdict:
+def _with_losses(verdict: Verdict, lost: Sequence[AnchorFinding], *, blocks: bool) -> Verdict:
     if blocks:
         return verdict.with_reasons([_reason(each) for each in lost])
     return verdict.noting(*map(_lost, lost))

@@ -116,14 +116,14 @@ def update_baseline(
     spared: list[str] = []
     for run in with_baseline(report, policy).runs:
         before, why = old.get(run_key(run)), spare.get((run.suite, run.target))
-        cases, told = _cases_of(run, before, pool=pool or why is not None, keep=keep)
+        cases, case_notes = _cases_of(run, before, pool=pool or why is not None, keep=keep)
         if before is not None and why and (cases is None or _older_cases(report, run, previous, before)):
             runs.append(before)
             spared.append(run.name)
             notes.append(f"{run.name}: stays as it was: {why}, and {_not_poolable(run, before)}")
             continue
         runs.append(_make_run(run, before, cases, kinds))
-        notes += told
+        notes += case_notes
         notes += [f"{run.name}: pooled, not replaced: {why}"] if why and cases is not None and not pool else []
     runs.sort(key=lambda run: (run.suite, run.target))
     source = _source(report, previous if pool or spare or keep is not None else None)

@@ -75,14 +75,14 @@ def _reason(run: RunComparison, found: Statement, cases: Sequence[str]) -> Reaso
 
 def noticed(run: RunComparison, since: str | None) -> Iterator[Statement]:
     """What decides nothing: fresh trials that stand for planned ones, and a base that did worse than its baseline."""
-    suite, target, beside = run.suite, run.target, run.beside
+    suite, target, sides = run.suite, run.target, run.beside
     if run.confirmation and run.confirmation.stand_ins:
         ids = run.confirmation.stand_ins
         yield StandIns(suite=suite, target=target, count=len(ids), first=tuple(ids[:FIRST]), each=run.trials)
-    if beside and beside.unusable:
-        yield BaseUnusable(suite=suite, target=target, why=beside.unusable)
-    elif beside and beside.note:
-        yield BaseIncomplete(suite=suite, target=target, why=beside.note)
-    if beside and beside.drifted:
-        passed, trials = beside.base_passed, beside.base_trials
+    if sides and sides.unusable:
+        yield BaseUnusable(suite=suite, target=target, why=sides.unusable)
+    elif sides and sides.note:
+        yield BaseIncomplete(suite=suite, target=target, why=sides.note)
+    if sides and sides.drifted:
+        passed, trials = sides.base_passed, sides.base_trials
         yield BaseDrifted(suite=suite, target=target, passed=passed, trials=trials, since=since)

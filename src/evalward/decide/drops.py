@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalward.decide.evidence import WorseQuestion, better, beyond, confirmable, steady_delta, weigh
+from evalward.decide.evidence import WorseQuestion, better, beyond, confirmable, evidence_for, steady_delta
 from evalward.decide.questions import corrected
 from evalward.decide.samples import Samples
 from evalward.decide.shown import side_by_side, what_failed
@@ -55,7 +55,7 @@ class Drop:
 def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm | None) -> list[Drop]:
     """The drops of all rules of a verdict, in their order."""
     questions = [_question(each, samples, confirm) for each in applied]
-    found = corrected(questions, [weigh(question) if question else None for question in questions])
+    found = corrected(questions, [evidence_for(question) if question else None for question in questions])
     drops = [_decide(*each) for each in zip(applied, questions, found, strict=True)]
     proven = {id(each.run) for each, drop in zip(applied, drops, strict=True) if drop.status == "fail"}
     return [_by_itself(drop) if id(each.run) in proven else drop for each, drop in zip(applied, drops, strict=True)]

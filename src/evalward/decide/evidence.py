@@ -57,17 +57,17 @@ class Look:
     share: float = 1.0
     open: float = 0.0
     confirmed: bool = False
-    beside: bool = False
+    both_sides: bool = False
     spread: bool = False
 
 
-def weigh(question: WorseQuestion) -> records.Evidence:
+def evidence_for(question: WorseQuestion) -> records.Evidence:
     """The evidence, before it is corrected for the number of questions."""
     sample, rule = question.sample, question.rule
     pairs = sample.pairs
     detectable, assumed = _detectable(sample, question)
     interval, look = _interval(sample, question.delta), _look(question)
-    if look.confirmed and not look.beside and not look.spread and _is_spread(question, look, interval):
+    if look.confirmed and not look.both_sides and not look.spread and _is_spread(question, look, interval):
         look = replace(look, spread=True)
     return records.Evidence(
         test="stratified" if sample.counted else "permutation",
@@ -77,7 +77,7 @@ def weigh(question: WorseQuestion) -> records.Evidence:
         delta=look.delta,
         open=look.open,
         confirmed=look.confirmed,
-        beside=look.beside,
+        beside=look.both_sides,
         spread=look.spread,
         interval=interval,
         detectable=detectable,
@@ -115,7 +115,7 @@ def _settled(question: WorseQuestion, settled: Sequence[CasePair]) -> Look:
     sample = question.sample
     both = [_side_by_side(pair) for pair in settled]
     p = _p(sample, both, falls=question.falls)
-    return Look(p, _delta_of(both, sample.pairs), open=_left_open(question), confirmed=True, beside=True)
+    return Look(p, _delta_of(both, sample.pairs), open=_left_open(question), confirmed=True, both_sides=True)
 
 
 def _confirmed(question: WorseQuestion, asked: Sequence[CasePair]) -> Look:

@@ -133,12 +133,12 @@ def _side(column: GuidanceResults, shared: Sequence[str], reading: GuidanceReadi
         row.metric: [[portion_of(metrics.get(row.metric)) for metrics in case] for case in by_case]
         for row in reading.rows
     }
-    told = {name: cases for name, cases in trials.items() if all(one is not None for case in cases for one in case)}
+    complete = {name: cases for name, cases in trials.items() if all(one is not None for case in cases for one in case)}
     return _ColumnSide(
         column=column,
         valid=valid,
         measurement=reading.measure(valid),
-        trials={name: [[one for one in case if one is not None] for case in cases] for name, cases in told.items()},
+        trials={name: [[one for one in case if one is not None] for case in cases] for name, cases in complete.items()},
         errors=sum(result.status is Status.ERROR for result in mine),
     )
 
@@ -194,12 +194,12 @@ def _difference(reference: _ColumnSide, side: _ColumnSide, row: ComparedRow, *, 
         return difference
     delta = now.value - before.value
     delta = 0.0 if abs(delta) <= EPSILON else delta
-    told = row.metric in reference.trials and row.metric in side.trials
+    has_trials = row.metric in reference.trials and row.metric in side.trials
     return difference.model_copy(
         update={
             "delta": delta,
-            "interval": _difference_interval(reference, side, row.metric, delta) if told and random else None,
-            "p": permutation_tails(_values(reference, side, row.metric)).two_sided if told and random else None,
+            "interval": _difference_interval(reference, side, row.metric, delta) if has_trials and random else None,
+            "p": permutation_tails(_values(reference, side, row.metric)).two_sided if has_trials and random else None,
         }
     )
 
@@ -314,8 +314,10 @@ def _notes(sides: Sequence[_ColumnSide], differences: Sequence[GuidanceDifferenc
         notes.append("This target always does the same, so nothing was tested: what differs, differs.")
     if any(d.standing == "thin" for d in differences):
         tests = sum(d.p is not None for d in differences)
-        wanted = _enough(len(sides[0].sizes), tests)
-        notes.append(f"So few trials can't show anything, whatever they show: give each scenario at least {wanted}.")
+        trials_needed = _enough(len(sides[0].sizes), tests)
+        notes.append(
+            f"So few trials can't show anything, whatever they show: give each scenario at least {trials_needed}."
+        )
     broken = [f"{side.errors} with {side.column.name}" for side in sides if side.errors]
     if broken:
         notes.append(f"Trials that broke, by no fault of the guidance, and don't count: {', '.join(broken)}.")

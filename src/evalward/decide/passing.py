@@ -51,9 +51,9 @@ def _flaky(case: CaseChange) -> bool:
     return case.excused
 
 
-def _runs_of(comparison: Comparison, wanted: _Wanted) -> list[str]:
+def _runs_of(comparison: Comparison, predicate: _Wanted) -> list[str]:
     """The name of the run of each case that is wanted."""
-    return [run.name for run in comparison.runs for case in run.cases if wanted(case)]
+    return [run.name for run in comparison.runs for case in run.cases if predicate(case)]
 
 
 def _first_run(comparison: Comparison, rules: Sequence[RuleOutcome]) -> FirstRun:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.drops import Applied, Drop, decide_drops
-from evalward.decide.parts import SILENT, Said, limits_of_part
+from evalward.decide.parts import SILENT, RuleFinding, limits_of_part
 from evalward.decide.samples import Samples
 from evalward.decide.statistics.intervals import wilson
 from evalward.records.codes.rules import GoalMissed, GoalUnavailable, Limit, LimitBroken, LimitUnavailable
@@ -63,12 +63,12 @@ def rules_of_run(
 def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
     rule, change = applied.rule, applied.change
     interval = interval_of(change.whole, applied.run.planned)
-    dropped: Said = (drop.status, "drop", drop.found) if drop.found else SILENT
+    dropped: RuleFinding = (drop.status, "drop", drop.found) if drop.found else SILENT
     limit, goal = _limit(rule, change.whole, interval), _goal(rule, change.whole)
     if applied.run.whole is not None:
         limit, goal = limits_of_part(applied.run, rule, change.whole, (limit, goal))
-    said = [limit, dropped, goal]
-    status, stage, _ = min(said, key=lambda item: _ORDER.index(item[0]))
+    findings = [limit, dropped, goal]
+    status, stage, _ = min(findings, key=lambda item: _ORDER.index(item[0]))
     return RuleOutcome(
         rule=rule,
         default=default,
@@ -80,7 +80,7 @@ def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
         delta=change.delta,
         status=status,
         stage=stage,
-        statements=[found for state, _, found in said if state == status and found],
+        statements=[found for state, _, found in findings if state == status and found],
         explained=[drop.explained] if drop.explained else [],
         interval=interval,
         evidence=drop.evidence,
@@ -102,7 +102,7 @@ def interval_of(whole: Metric | None, trials: int) -> Interval | None:
     return Interval(low=found.low, high=found.high) if found else None
 
 
-def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> Said:
+def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> RuleFinding:
     """Floor and ceiling, on the value over all cases. A value that isn't available satisfies neither.
 
     They are literal, unless the rule's `floor_test` lets the far end of the interval decide.
@@ -134,7 +134,7 @@ def _broken(rule: Rule, whole: Metric, value: float, limit: Limit, allowed: floa
     )
 
 
-def _goal(rule: Rule, whole: Metric | None) -> Said:
+def _goal(rule: Rule, whole: Metric | None) -> RuleFinding:
     if rule.goal is None:
         return SILENT
     if whole is None or whole.value is None:

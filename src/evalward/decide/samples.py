@@ -138,12 +138,12 @@ class RunSamples:
         tried, sides = self.settled or self.confirmed, self.pair.sides
         if not tried:
             return frozenset()
-        beside = self.pair.run.beside
-        if beside is not None and tried.intersection(sides.aside):
-            asked = {result.id for result in (*beside.base, *beside.head)}
+        both_sides = self.pair.run.beside
+        if both_sides is not None and tried.intersection(sides.aside):
+            retried = {result.id for result in (*both_sides.base, *both_sides.head)}
         else:
-            asked = set(sides.failing)
-        return frozenset(asked.intersection(sides.comparable)) - tried
+            retried = set(sides.failing)
+        return frozenset(retried.intersection(sides.comparable)) - tried
 
     @cached_property
     def steady(self) -> frozenset[str]:
@@ -215,8 +215,8 @@ def _observed(valid: Sequence[Result], metric: str, kind: ComparedKind) -> Obser
 
 def _summed(valid: Sequence[Result], added: PerTrial) -> tuple[list[Portion | None], Portion | None]:
     portions = [added.portion(result) for result in valid]
-    told = [portion for portion in portions if portion is not None and portion != NONE]
-    return portions, added.together(told) if told and None not in portions else None
+    known = [portion for portion in portions if portion is not None and portion != NONE]
+    return portions, added.together(known) if known and None not in portions else None
 
 
 def _measured(valid: Sequence[Result], metric: str, kind: ComparedKind) -> tuple[list[Portion | None], Portion | None]:

@@ -108,8 +108,8 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
     for run in report.runs:
         key = run_key(run)
         old = named.get(key) or guessed.get(key)
-        pair, told = _pair(report, run, old or known.get(key))
-        notes += told
+        pair, pair_notes = _pair(report, run, old or known.get(key))
+        notes += pair_notes
         pairs.append(replace(pair, old=old, named=key in named))
     taken = {run_key(pair.old) for pair in pairs if pair.old is not None}
     return Aligned(report, baseline, pairs, [run for key, run in gone.items() if key not in taken], notes)
@@ -128,39 +128,39 @@ def _named(
     refused: set[Key] = set()
     notes: list[Statement] = []
     for run in came:
-        wanted = _wanted(run)
-        if wanted is None or not _is_told(wanted, known):
+        claimed = _claimed_key(run)
+        if claimed is None or not _is_in_baseline(claimed, known):
             continue  # its predecessor is forgotten: the baseline knows it no more
-        refusal = _refusal(run, wanted, gone)
+        refusal = _refusal(run, claimed, gone)
         if refusal:
             refused.add(run_key(run))
-            place = {"old_suite": wanted[0], "old_target": wanted[1]}
+            place = {"old_suite": claimed[0], "old_target": claimed[1]}
             notes.append(NotReplaced(suite=run.suite, target=run.target, why=refusal, **place))
         else:
-            claims[wanted].append(run)
-    for wanted, runs in claims.items():
+            claims[claimed].append(run)
+    for claimed, runs in claims.items():
         if len(runs) > 1:
             refused.update(map(run_key, runs))
             several = tuple(run.name for run in runs[:FIRST])
-            notes.append(SeveralReplace(suite=wanted[0], target=wanted[1], runs=several))
-    return {run_key(runs[0]): gone[wanted] for wanted, runs in claims.items() if len(runs) == 1}, refused, notes
+            notes.append(SeveralReplace(suite=claimed[0], target=claimed[1], runs=several))
+    return {run_key(runs[0]): gone[claimed] for claimed, runs in claims.items() if len(runs) == 1}, refused, notes
 
 
-def _wanted(run: Run) -> Key | None:
-    said = run.replaces
-    return None if said is None else (said.suite or run.suite, said.target or run.target, run.kind)
+def _claimed_key(run: Run) -> Key | None:
+    replaces = run.replaces
+    return None if replaces is None else (replaces.suite or run.suite, replaces.target or run.target, run.kind)
 
 
-def _is_told(wanted: Key, known: Mapping[Key, BaselineRun]) -> bool:
-    return any(key[:2] == wanted[:2] for key in known)
+def _is_in_baseline(claimed: Key, known: Mapping[Key, BaselineRun]) -> bool:
+    return any(key[:2] == claimed[:2] for key in known)
 
 
-def _refusal(run: Run, wanted: Key, gone: Mapping[Key, BaselineRun]) -> Refusal | None:
+def _refusal(run: Run, claimed: Key, gone: Mapping[Key, BaselineRun]) -> Refusal | None:
     """Why a run may not take a place that the baseline has, `None` where it may."""
-    if wanted not in gone:
+    if claimed not in gone:
         return "still_run"
-    ours, theirs = form_of(run.target), form_of(wanted[1])
-    return None if run.target == wanted[1] or (ours == theirs and ours != "fixed") else "other_form"
+    ours, theirs = form_of(run.target), form_of(claimed[1])
+    return None if run.target == claimed[1] or (ours == theirs and ours != "fixed") else "other_form"
 
 
 def form_of(target: str) -> str:
@@ -198,8 +198,8 @@ def _guessed(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -
 
 
 def _former_suite(run: Run, gone: Sequence[BaselineRun]) -> str:
-    said = run.replaces.suite if run.replaces else None
-    return said if said is not None and any(base.suite == said for base in gone) else run.suite
+    former = run.replaces.suite if run.replaces else None
+    return former if former is not None and any(base.suite == former for base in gone) else run.suite
 
 
 def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:

@@ -38,8 +38,8 @@ REFUTED = 0.5
 
 def rules_key(policy: Policy, baseline: Baseline | None) -> str:
     """What tells the rules of one verdict from those of another: policy and baseline, whatever blocks by them."""
-    said = digest_text(dump_baseline(baseline)) if baseline else ""
-    return short_digest(digest([policy.model_dump(mode="json", exclude={"fail_on", "profile"}), said]))
+    baseline_digest = digest_text(dump_baseline(baseline)) if baseline else ""
+    return short_digest(digest([policy.model_dump(mode="json", exclude={"fail_on", "profile"}), baseline_digest]))
 
 
 def try_of(judgement: Judgement, report: Report, rules: str, number: tuple[int, int]) -> Try:

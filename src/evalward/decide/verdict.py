@@ -64,7 +64,7 @@ def reach_verdict(
 
 def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
     if not any(run.planned for run in comparison.runs if not run.missing) and not _all_unmeasured(comparison):
-        return [_invalid(why.NothingRun(), _do("advice.check_selection"))]
+        return [_invalid(why.NothingRun(), _advice("advice.check_selection"))]
     reasons = [_interrupted(comparison, comparison.interrupted)] if comparison.interrupted else []
     for run in comparison.runs:
         if judged(run):
@@ -81,7 +81,7 @@ _AFTER: Mapping[Interruption, to_do.Plain] = {
 
 def _interrupted(comparison: Comparison, text: str) -> Reason:
     by = comparison.interrupted_by or "fault"
-    return _invalid(why.Interrupted(by=by, text=text), _do(_AFTER[by]))
+    return _invalid(why.Interrupted(by=by, text=text), _advice(_AFTER[by]))
 
 
 def _all_unmeasured(comparison: Comparison) -> bool:
@@ -89,7 +89,7 @@ def _all_unmeasured(comparison: Comparison) -> bool:
     return bool(present) and all(run.not_measured for run in present)
 
 
-def _do(code: to_do.Plain) -> to_do.Advice:
+def _advice(code: to_do.Plain) -> to_do.Advice:
     return to_do.Advice(code=code)
 
 
@@ -144,7 +144,7 @@ def _run_validity(run: RunComparison, limits: Limits) -> list[Reason]:
             expected=expected,
             limit=limits.min_valid,
         )
-        return [_invalid(few, _do("advice.run_again"), run, ids)]
+        return [_invalid(few, _advice("advice.run_again"), run, ids)]
     return []
 
 
@@ -176,7 +176,7 @@ def _missing(comparison: Comparison, policy: Policy) -> list[Reason]:
             continue
         if run.missing:
             missing = why.MissingRun(suite=run.suite, target=run.target)
-            reasons.append(_reason(_MISSING, missing, _do("advice.run_or_waive"), run))
+            reasons.append(_reason(_MISSING, missing, _advice("advice.run_or_waive"), run))
         elif judged(run):
             reasons += [*_missing_cases(run, policy), *_missing_categories(run, policy)]
     return reasons
@@ -198,7 +198,7 @@ def _missing_cases(run: RunComparison, policy: Policy) -> list[Reason]:
         first=tuple(ids[:FIRST]),
         why=tuple(sorted({case.note for case in gone if case.note})),
     )
-    return [_reason(_MISSING, found, _do("advice.restore_cases"), run, ids)]
+    return [_reason(_MISSING, found, _advice("advice.restore_cases"), run, ids)]
 
 
 def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome]) -> list[Reason]:
@@ -213,16 +213,16 @@ def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome])
 
 def _unfed_rule(rule: Rule) -> Reason:
     found = why.MissingMetric(metric=rule.metric, suite=rule.suite, target=rule.target)
-    reason = _reason(_MISSING, found, _do("advice.restore_metric"))
+    reason = _reason(_MISSING, found, _advice("advice.restore_metric"))
     return reason.model_copy(update={"metric": rule.metric})
 
 
 def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
     """Categories that went although none of their cases did: missing cases speak for themselves."""
-    told = {case.category for case in run.cases}
-    names = [c.name for c in run.categories if c.before and not c.now and c.name not in told]
+    present = {case.category for case in run.cases}
+    names = [c.name for c in run.categories if c.before and not c.now and c.name not in present]
     lost = [why.MissingCategory(suite=run.suite, target=run.target, category=name) for name in names]
-    advice = _do("advice.restore_category")
+    advice = _advice("advice.restore_category")
     return [_reason(_MISSING, each, advice, run) for each in lost if not policy.waiver(each.category)]
 
 
@@ -284,10 +284,10 @@ def _of_run(rule: RuleOutcome) -> list[Statement]:
 
 
 def _unmeasured(comparison: Comparison, policy: Policy, invalid: Sequence[Reason]) -> list[Reason]:
-    told = {(reason.suite, reason.target) for reason in invalid}
+    already_invalid = {(reason.suite, reason.target) for reason in invalid}
     reasons = [_not_measured(run, run.not_measured) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
-        reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in told else []
+        reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in already_invalid else []
         if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
             nothing = why.Incomparable(suite=run.suite, target=run.target)
             reasons.append(_inconclusive(run, nothing, "advice.update_when_right"))
@@ -297,7 +297,7 @@ def _unmeasured(comparison: Comparison, policy: Policy, invalid: Sequence[Reason
 
 
 def _inconclusive(run: RunComparison, found: Statement, advice: to_do.Plain, cases: Sequence[str] = ()) -> Reason:
-    return _reason(_UNSURE, found, _do(advice), run, cases)
+    return _reason(_UNSURE, found, _advice(advice), run, cases)
 
 
 def _not_measured(run: RunComparison, reason: str) -> Reason:

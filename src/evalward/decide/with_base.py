@@ -89,17 +89,17 @@ def with_unmeasured_base(verdict: Verdict, report: Report, policy: Policy) -> Ve
 
 def _reasons(report: Report, policy: Policy) -> Iterator[Reason]:
     found = report.base
-    told: set[str] = set()
+    explained: set[str] = set()
     for run in report.runs:
         if run.suite not in policy.with_base or run.not_measured is not None:
             continue
         names = {run.name, run.suite}
         why = next((n for key, n in found.notes.items() if key in names), None) if found else None
         if found is None or why is not None:
-            told |= names
+            explained |= names
             yield _inconclusive(BaseNotMeasured(name=run.name, why=why), run)
     for name, why in (found.notes if found else {}).items():
-        if name not in told:
+        if name not in explained:
             yield _inconclusive(BaseNotMeasured(name=name, why=why), None)
     for run in found.runs if found else []:
         yield from _broken(run, policy)
@@ -111,9 +111,9 @@ def _evaded(verdict: Verdict, report: Report, policy: Policy) -> Iterator[Reason
     On the base's side only what has the same name is measured.
     """
     here = {(run.suite, run.target) for run in report.runs}
-    told = {(reason.suite, reason.target) for reason in verdict.reasons if reason.stage == "missing"}
+    missing = {(reason.suite, reason.target) for reason in verdict.reasons if reason.stage == "missing"}
     for run in report.base.runs if report.base and not report.partial else []:
-        known = (run.suite, run.target) in here | told or run.suite not in policy.with_base
+        known = (run.suite, run.target) in here | missing or run.suite not in policy.with_base
         if known or policy.waiver(run.suite, run.target, run.name):
             continue
         yield Reason(

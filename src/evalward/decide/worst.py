@@ -128,8 +128,8 @@ def _failed(result: Result, alike: _Alike) -> Result:
 
 
 def _known(usage: Usage, like: Usage) -> Usage:
-    told = {name: value for name, value in usage.model_dump().items() if value is not None}
-    return like.model_copy(update=told)
+    reported = {name: value for name, value in usage.model_dump().items() if value is not None}
+    return like.model_copy(update=reported)
 
 
 # --- the verdict ----------------------------------------------------------------------------------------------------

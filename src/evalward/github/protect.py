@@ -80,13 +80,13 @@ def protected_patterns(settings: ActionInputs, sides: BaseAndHead, prefix: str) 
     """Patterns from the repository's top: what the base protects, and what the head does, config and baselines."""
     config = posixpath.join(settings.working_directory, settings.config)
     folder = posixpath.dirname(config)
-    beside = [
+    relative = [
         *sides.judging.protect,
         *sides.head.protect,
         *([] if settings.baseline else [sides.judging.baseline_path, sides.head.baseline_path]),
     ]
     named = [posixpath.join(settings.working_directory, settings.baseline)] if settings.baseline else []
-    paths = [config, *named, *(posixpath.join(folder, pattern) for pattern in beside)]
+    paths = [config, *named, *(posixpath.join(folder, pattern) for pattern in relative)]
     found: dict[str, None] = {}
     for path in paths:
         with contextlib.suppress(InputError):  # a pattern out of the repository matches nothing in it

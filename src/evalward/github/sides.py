@@ -151,7 +151,7 @@ def _mends(
     settings: ActionInputs, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
 ) -> bool:
     """The head has another config or another baseline than the base."""
-    paths = [settings.config, _beside(settings, _baseline_name(settings, plan.branch, head))]
+    paths = [settings.config, _baseline_path(settings, _baseline_name(settings, plan.branch, head))]
     return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _head_bytes(files, path) for path in paths)
 
 
@@ -186,7 +186,7 @@ def base_side(settings: ActionInputs, branch: str | None, sha: str, tree: GitTre
     config = parse_config(_decoded(text, shown), shown, root)
     policy = _policy(settings, branch, config)
     name = _baseline_name(settings, branch, config)
-    content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
+    content = tree.read(sha, _path(tree, settings, _baseline_path(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
     side = _side(policy, baseline, config, config.config.baseline_for(branch, settings.profile))
 
@@ -197,20 +197,20 @@ def base_side(settings: ActionInputs, branch: str | None, sha: str, tree: GitTre
 
 
 def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, baseline_path: str) -> SideRules:
-    said = config.config
-    protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
-    budget = (said.budget_usd, said.budget_tokens)
+    declared = config.config
+    protect = declared.protect or [pattern for suite in declared.suites for pattern in suite.cases]
+    budget = (declared.budget_usd, declared.budget_tokens)
     return SideRules(
         policy,
         baseline,
-        said.providers,
+        declared.providers,
         budget,
         baseline_path,
         tuple(protect),
-        said.judge,
-        history=said.history,
-        guidance=said.guidance != "off",
-        unisolated=_unisolated(said.suites),
+        declared.judge,
+        history=declared.history,
+        guidance=declared.guidance != "off",
+        unisolated=_unisolated(declared.suites),
     )
 
 
@@ -227,7 +227,7 @@ def _decoded(text: bytes, shown: str) -> str:
 
 def _head_side(settings: ActionInputs, plan: EventPlan, head: LoadedConfig, files: HeadFiles) -> SideRules:
     name = _baseline_name(settings, plan.branch, head)
-    content = files(_beside(settings, name))
+    content = files(_baseline_path(settings, name))
     baseline = read_baseline(content, name) if content is not None else None
     return _side(
         _policy(settings, plan.branch, head), baseline, head, head.config.baseline_for(plan.branch, settings.profile)
@@ -239,7 +239,7 @@ def _policy(settings: ActionInputs, branch: str | None, config: LoadedConfig) ->
     return policy.model_copy(update={"fail_on": settings.fail_on}) if settings.fail_on else policy
 
 
-def _beside(settings: ActionInputs, name: str) -> str:
+def _baseline_path(settings: ActionInputs, name: str) -> str:
     """A baseline's path from the working directory: the input's counts from there, the config's from the config."""
     return name if settings.baseline else posixpath.join(posixpath.dirname(settings.config), name)
 

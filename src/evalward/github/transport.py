@@ -212,7 +212,7 @@ class Transport:
         reset = _number(answer.headers.get("x-ratelimit-reset"))
         if answer.headers.get("x-ratelimit-remaining") == "0" and reset is not None:
             return max(0.0, reset - self._now()) + 1.0 + self._jitter()
-        if answer.status == 429 or "rate limit" in _told(answer).lower():
+        if answer.status == 429 or "rate limit" in _error_message(answer).lower():
             return SECONDARY_WAIT_S + self._backoff(attempt)
         return None  # a 403 about permissions
 
@@ -220,8 +220,8 @@ class Transport:
         return float(2**attempt) + self._jitter()
 
     def _failure(self, answer: HttpResponse, *, limited: bool) -> GitHubError:
-        told = self.hide(_told(answer))
-        message = f"GitHub answered {answer.status}{': ' if told else ''}{told}"
+        detail = self.hide(_error_message(answer))
+        message = f"GitHub answered {answer.status}{': ' if detail else ''}{detail}"
         if limited:
             return GitHubError(answer.status, message, "The token's rate limit is used up: run the job again later.")
         return GitHubError(answer.status, message, _ADVICE.get(min(answer.status, 500), ""))
@@ -261,7 +261,7 @@ class _RetryAfter(Record):
     message: str = ""
 
 
-def _told(answer: HttpResponse) -> str:
+def _error_message(answer: HttpResponse) -> str:
     """GitHub's own words about a failure: one short line, whatever came."""
     try:
         return one_line(answer.read(_RetryAfter).message, 200)

@@ -70,12 +70,12 @@ def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> T
 
 def pulls_of_run(run: TriggeringRun, pulls: Sequence[OpenPull]) -> list[OpenPull]:
     """Those open pull requests whose head is exactly what the run was about: same commit, branch and repository."""
-    wanted = (run.repository or "").lower()
+    head_repository = (run.repository or "").lower()
     return [
         pull
         for pull in pulls
         if pull.head.sha == run.head_sha
         and pull.head.ref == run.head_branch
         and pull.head.repo is not None
-        and pull.head.repo.full_name.lower() == wanted
+        and pull.head.repo.full_name.lower() == head_repository
     ]

@@ -5,7 +5,7 @@ Checked as text it proves nothing: one committed link, and the path leads to any
 """
 
 from evalward.opening.folders import FolderEntry, copy_inside, glob_inside, walk_inside
-from evalward.opening.inside import MIB, Kind, Opened, beside, inside, name_below, refused, why
+from evalward.opening.inside import MIB, Kind, Opened, inside, name_below, path_from, refused, why
 from evalward.opening.reading import (
     MOST_BYTES,
     MOST_TEXT,
@@ -27,7 +27,6 @@ __all__ = [
     "Kind",
     "Opened",
     "beginning_inside",
-    "beside",
     "copy_inside",
     "glob_inside",
     "hash_inside",
@@ -35,6 +34,7 @@ __all__ = [
     "kind_inside",
     "link_free",
     "name_below",
+    "path_from",
     "program_inside",
     "read_inside",
     "read_regular",

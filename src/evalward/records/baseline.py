@@ -142,8 +142,8 @@ class Acceptance(Record):
         who = f" by {self.by}" if self.by else ""
         how = "verified" if self.verified else "accepted unverified"
         digest = (self.report or "").removeprefix("sha256:")[:12]
-        told = f"{how}, report sha256:{digest}" if digest else how
-        return f"{self.at} {(self.commit or 'an unknown commit')[:12]}{who}: {self.reason} ({told})"
+        origin = f"{how}, report sha256:{digest}" if digest else how
+        return f"{self.at} {(self.commit or 'an unknown commit')[:12]}{who}: {self.reason} ({origin})"
 
 
 class BaselineProvenance(Record):

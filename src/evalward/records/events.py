@@ -216,16 +216,16 @@ def _conversation(trace: Trace) -> Iterator[Event]:
             if isinstance(block, Text) and block.text:
                 yield OutputEvent(text=block.text)
             elif isinstance(block, ToolUse) and calls and _asks_for(block, calls[0]):
-                yield from _told(calls.pop(0), block.name)
+                yield from _call_events(calls.pop(0), block.name)
     for call in calls:
-        yield from _told(call, SHELL_TOOL)
+        yield from _call_events(call, SHELL_TOOL)
 
 
 def _asks_for(use: ToolUse, call: ToolCall) -> bool:
     return isinstance(use.input, Mapping) and call.commands in use.input.values()
 
 
-def _told(call: ToolCall, tool: str) -> Iterator[Event]:
+def _call_events(call: ToolCall, tool: str) -> Iterator[Event]:
     yield ToolCalled(tool=tool, command=call.commands)
     yield ToolAnswered(output="\n".join(part for part in (call.stdout, call.stderr) if part), exit_code=call.exit_code)
 

@@ -27,8 +27,8 @@ def draw(bars: Bars, limit: int = MAX_ROWS) -> str:
     for name, group in zip(names, shown, strict=True):
         for number, (label, value) in enumerate(zip(bars.labels, group.values, strict=True)):
             head = f"{'' if number else name:<{width}} {label:<{label_width}}"
-            said = format_factor(value) + (f" ({group.mark})" if group.mark and not number else "")
-            lines.append(f"{head} {_bar(value, scale, INKS[number % len(INKS)])} {said}")
+            text = format_factor(value) + (f" ({group.mark})" if group.mark and not number else "")
+            lines.append(f"{head} {_bar(value, scale, INKS[number % len(INKS)])} {text}")
     if len(bars.groups) > len(shown):
         lines.append(f"… and {len(bars.groups) - len(shown)} more")
     return "\n".join(line.rstrip() for line in lines)

@@ -146,13 +146,13 @@ def _trials(counts: tuple[int, int] | None) -> str:
 
 def _metric(change: MetricChange) -> list[str]:
     sides = [side for side in (change.now, change.before) if side is not None]
-    apart = [
+    values = [
         [side.value] if side is not None and side.value is not None else [] for side in (change.before, change.now)
     ]
     return [
         change.id,
-        format_value(change.before, apart[1]),
-        format_value(change.now, apart[0]),
+        format_value(change.before, values[1]),
+        format_value(change.now, values[0]),
         format_delta(change.delta, sides[0].unit) if sides else "–",
     ]
 

@@ -89,8 +89,10 @@ def _body(case: CaseChange) -> str:
 
 def _policy(verdict: Verdict) -> list[Test]:
     """Every rule, and every reason that is no rule's. They fail exactly where the verdict says so."""
-    told = {(rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules}
-    reasons = [reason for reason in verdict.reasons if (reason.suite, reason.target, reason.metric) not in told]
+    judged_by_rule = {(rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules}
+    reasons = [
+        reason for reason in verdict.reasons if (reason.suite, reason.target, reason.metric) not in judged_by_rule
+    ]
     return [*(_rule(rule, verdict) for rule in verdict.rules), *(_reason(reason, verdict) for reason in reasons)]
 
 

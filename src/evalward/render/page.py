@@ -330,23 +330,23 @@ def _base_now(base: BaseNow) -> str:
 
 def _confirm_notes(run: RunComparison) -> list[str]:
     """What the confirm stage tried again, and what came of it."""
-    confirmation, beside = run.confirmation, run.beside
-    both = [_both_sides(beside)] if beside is not None and beside.unusable is None else []
+    confirmation, both_sides = run.confirmation, run.beside
+    notes = [_both_sides(both_sides)] if both_sides is not None and both_sides.unusable is None else []
     if confirmation is None or not (confirmation.cases or confirmation.unusable):
-        return both
+        return notes
     if confirmation.unusable is not None:
-        rest = "" if both else " The planned trials alone decide."
-        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *both]
+        rest = "" if notes else " The planned trials alone decide."
+        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *notes]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *both]
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
 
 
-def _both_sides(beside: SideBySide) -> str:
+def _both_sides(sides: SideBySide) -> str:
     """What came of the base, measured again, and of the head beside it."""
-    cases = plural(len(beside.cases), "case", "cases")
-    commit = f" ({beside.commit[:7]})" if beside.commit else ""
-    here, there = f"{beside.head_passed} of {beside.head_trials}", f"{beside.base_passed} of {beside.base_trials}"
+    cases = plural(len(sides.cases), "case", "cases")
+    commit = f" ({sides.commit[:7]})" if sides.commit else ""
+    here, there = f"{sides.head_passed} of {sides.head_trials}", f"{sides.base_passed} of {sides.base_trials}"
     return (
         f"The base{commit} was measured again, side by side: of {cases} {here} trials passed here and {there} there. "
         "Only these decide about drops of pass rates."
@@ -367,8 +367,8 @@ def _allowances(run: RunComparison) -> list[str]:
 
 def _without_room(comparison: Comparison, shown: Sequence[RunView]) -> list[str]:
     """The allowances of runs whose notes the page leaves out: what a run allows is never cut."""
-    told = {(view.suite, view.target) for view in shown}
-    left = [run for run in comparison.runs if (run.suite, run.target) not in told and _allowances(run)]
+    on_page = {(view.suite, view.target) for view in shown}
+    left = [run for run in comparison.runs if (run.suite, run.target) not in on_page and _allowances(run)]
     named = [
         f"{quoted(one_line(run.suite, 40))} × {quoted(one_line(run.target, 40))}: {note}"
         for run in left[:_ALLOWING]

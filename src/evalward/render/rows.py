@@ -57,7 +57,7 @@ def metric_rows(
         by_metric.setdefault(outcome.rule.metric, []).append(outcome)
     gated = [_row(metric, changes.get(metric), outcomes, counts) for metric, outcomes in by_metric.items()]
     others = [changes[metric] for metric in metric_order(changes) if metric not in by_metric]
-    info = [_row(change.id, change, [], counts) for change in others if _told(change)]
+    info = [_row(change.id, change, [], counts) for change in others if _has_value(change)]
     return (gated, info) if gated else (info[:_KEY_ROWS], info[_KEY_ROWS:])
 
 
@@ -115,12 +115,12 @@ def format_category(
     """A category's rate and, with `counts`, how many of its tasks passed: `92.5 % (7 of 8 passed)`."""
     if summary is None:
         return "–"
-    apart = [] if other is None or other.rate is None else [other.rate]
-    rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", apart)
+    others = [] if other is None or other.rate is None else [other.rate]
+    rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", others)
     return f"{rate} ({format_count(summary.passed)} of {format_count(summary.tasks)} passed)" if counts else rate
 
 
-def _told(change: MetricChange) -> bool:
+def _has_value(change: MetricChange) -> bool:
     """False for a metric that is not available anywhere."""
     sides = (change.before, change.now, change.whole)
     return any(side is not None and side.value is not None for side in sides)
@@ -156,11 +156,11 @@ def _numbers(
 
 
 def _now(now: Metric | None, whole: Metric | None, before: Metric | None, limits: list[float], counts: bool) -> str:
-    apart = [*limits, *_values(before)]
+    others = [*limits, *_values(before)]
     shown = now or whole
-    text = format_value(shown, apart, counts=counts)
+    text = format_value(shown, others, counts=counts)
     if before is None and whole is not None:
-        return format_value(whole, apart, counts=counts)
+        return format_value(whole, others, counts=counts)
     if limits and _differ(now, whole):  # limits are judged on all cases
         return f"{text}; all cases: {format_value(whole, limits, counts=counts)}"
     return text

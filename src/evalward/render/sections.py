@@ -46,8 +46,8 @@ def _table(table: Table, limit: int, before: Mapping[str, str]) -> CaseTable:
 
 
 def _row(row: Row, before: str) -> CaseRow:
-    said = row.outcome + (f"; {before} in the baseline" if before else "")
-    return CaseRow(row.id, RESULTS[row.status], said, row.cells)
+    text = row.outcome + (f"; {before} in the baseline" if before else "")
+    return CaseRow(row.id, RESULTS[row.status], text, row.cells)
 
 
 def _matrix(suite: str, by_target: Mapping[str, Table], limit: int) -> CaseMatrix:

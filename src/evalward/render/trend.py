@@ -122,18 +122,18 @@ def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:
 
 def trend_section(trends: Iterable[Trend]) -> str:
     """A folded Markdown section: a table of all trends, and charts of the first three that moved; `""` without any."""
-    told = [trend for trend in trends if trend.known]
-    if not told:
+    with_values = [trend for trend in trends if trend.known]
+    if not with_values:
         return ""
-    most = max(len(trend.points) for trend in told)
+    most = max(len(trend.points) for trend in with_values)
     parts = [f"<details>\n<summary>Trend over {plural(most, 'run')}</summary>"]
-    names = list(dict.fromkeys((trend.suite, trend.target) for trend in told))
+    names = list(dict.fromkeys((trend.suite, trend.target) for trend in with_values))
     for suite, target in names:
         if len(names) > 1:
             parts.append(f"**{md_cell(suite)} × {md_cell(target)}**")
-        parts.append(trend_table([trend for trend in told if (trend.suite, trend.target) == (suite, target)]))
-    moved = [trend for trend in told if min(trend.known) < max(trend.known)]
-    for trend in (moved or told)[:MOST_CHARTS]:
+        parts.append(trend_table([trend for trend in with_values if (trend.suite, trend.target) == (suite, target)]))
+    moved = [trend for trend in with_values if min(trend.known) < max(trend.known)]
+    for trend in (moved or with_values)[:MOST_CHARTS]:
         title = trend.metric if len(names) == 1 else f"{trend.metric}, {trend.suite} × {trend.target}"
         parts.append(mermaid_trend(trend.points, title, trend.unit, trend.anchor))
     return "\n\n".join(part for part in [*parts, "</details>"] if part) + "\n"

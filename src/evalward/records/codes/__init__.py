@@ -38,7 +38,9 @@ def with_quoted(data: Any, *fields: tuple[str, str]) -> Any:
         return data
     found = dict(data)
     for codes, sentences in fields:
-        said = data.get(sentences)
-        if codes not in data and isinstance(said, str | list):
-            found[codes] = [ForeignText(text=str(each)) for each in ([said] if isinstance(said, str) else said) if each]
+        quoted = data.get(sentences)
+        if codes not in data and isinstance(quoted, str | list):
+            found[codes] = [
+                ForeignText(text=str(each)) for each in ([quoted] if isinstance(quoted, str) else quoted) if each
+            ]
     return found

@@ -64,7 +64,7 @@ def _verb(delta: float) -> str:
     return "fell" if delta < 0 else "rose"
 
 
-def _apart(lost: codes.Lost) -> tuple[str, str]:
+def _size_and_limit(lost: codes.Lost) -> tuple[str, str]:
     """A difference and what of it is allowed, with as many digits as tell them apart."""
     return _limited(lost.delta, lost.allowed, lost.unit)
 
@@ -78,7 +78,7 @@ def _size(found: codes.Difference) -> str:
 
 
 def _too_much(found: codes.BareDrop | codes.TestedDrop) -> str:
-    size, most = _apart(found)
+    size, most = _size_and_limit(found)
     values = moved(found.before, found.now, found.unit)
     return f"{where(found)}{found.metric} {_verb(found.delta)} {size} ({values}), more than the {most} allowed"
 
@@ -106,10 +106,10 @@ def _(found: codes.SlowerDrop) -> str:
 
 @says.register
 def _(found: codes.UnseenDrop) -> str:
-    told = [f"{found.tested} tested"]
-    told += [f"{found.suspected} perhaps"] if found.suspected else []
-    told += [f"{found.untestable} with too few samples"] if found.untestable else []
-    text = f"{_too_much(found)}; no benchmark is slower beyond chance ({', '.join(told)})"
+    counts = [f"{found.tested} tested"]
+    counts += [f"{found.suspected} perhaps"] if found.suspected else []
+    counts += [f"{found.untestable} with too few samples"] if found.untestable else []
+    text = f"{_too_much(found)}; no benchmark is slower beyond chance ({', '.join(counts)})"
     return text + (_no_proof(found.elsewhere) if found.doubt else "")
 
 
@@ -119,7 +119,7 @@ def _no_proof(elsewhere: bool) -> str:
 
 @says.register
 def _(found: codes.CertainDrop) -> str:
-    size, most = _apart(found)
+    size, most = _size_and_limit(found)
     return (
         f"{where(found)}{found.metric} {_verb(found.delta)} {size} in cases that always give the same result, more "
         f"than the {most} allowed: chance has no part in it"
@@ -130,7 +130,7 @@ def _(found: codes.CertainDrop) -> str:
 def _(found: codes.OpenDrop) -> str:
     """Fresh trials that broke, or were never made, are no proof that all is well."""
     cases = f"{found.first[0]} failed" if found.count == 1 else f"{found.count} cases failed ({some_of(found)})"
-    size, most = _apart(found)
+    size, most = _size_and_limit(found)
     verb = "fallen" if found.moved < 0 else "risen"
     return (
         f"{where(found)}{found.metric} may have {verb} {size}, more than the {most} allowed: {cases} and could not be "
@@ -168,7 +168,7 @@ def _tested(found: codes.TestedDrop, by_tries: str) -> str:
 
     Only what is proven is called confirmed.
     """
-    size, most = _apart(found)
+    size, most = _size_and_limit(found)
     start, beyond = f"{where(found)}{found.metric}", f"more than the {most} allowed"
     match found.measured:
         case "planned":
@@ -228,10 +228,10 @@ def _both_sides(found: codes.BothSides) -> str:
 
 
 def _thin(thin: codes.Thin) -> str:
-    told = f"; this baseline ({thin.trials:g} trial{'' if thin.trials == 1 else 's'} per case)"
+    baseline = f"; this baseline ({thin.trials:g} trial{'' if thin.trials == 1 else 's'} per case)"
     if thin.fewest is None:
-        return f"{told} can't convict any drop"
-    return f"{told} can't convict a drop of fewer than {number_word(thin.fewest)} cases"
+        return f"{baseline} can't convict any drop"
+    return f"{baseline} can't convict a drop of fewer than {number_word(thin.fewest)} cases"
 
 
 # --- what is as it should be ----------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ def _thin(thin: codes.Thin) -> str:
 
 @says.register
 def _(found: codes.WithinAllowed) -> str:
-    size, most = _apart(found)
+    size, most = _size_and_limit(found)
     how = "as far as fresh tries show"
     return f"{where(found)}{found.metric} {_verb(found.delta)} {size}, {how}, within the {most} allowed"
 
@@ -280,8 +280,8 @@ def _(found: codes.WonMore) -> str:
 def _(found: codes.NotWorseThanBase) -> str:
     size = "is unchanged" if found.delta == 0 else f"{_verb(found.delta)} {_size(found)}"
     first = f"{where(found)}{found.metric} {size} against the baseline"
-    told = _both_sides(found.shown) if found.shown else ""
+    sides = _both_sides(found.shown) if found.shown else ""
     if found.lost is None:
-        return f"{first}, and is no worse than {_BASE}: {told}"
+        return f"{first}, and is no worse than {_BASE}: {sides}"
     less, allowed = _limited(found.lost, found.allowed, found.unit)
-    return f"{first}; {less} against {_BASE}, within the {allowed} allowed: {told}"
+    return f"{first}; {less} against {_BASE}, within the {allowed} allowed: {sides}"

@@ -15,7 +15,7 @@ from evalward.config.explain import explain
 from evalward.config.words import field_name, shown
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
 from evalward.graders.source import Source, parse_reference, read_source
-from evalward.opening import beginning_inside, beside, kind_inside, name_below, why
+from evalward.opening import beginning_inside, kind_inside, name_below, path_from, why
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_rubric
@@ -228,7 +228,7 @@ class _Reading:
 
     def _graders(self, scenario: Scenario) -> list[Source]:
         found: list[Source] = []
-        fixture = beside(self._folder, scenario.template_folder)
+        fixture = path_from(self._folder, scenario.template_folder)
         for index, gate in enumerate(scenario.evaluation.gates):
             if not isinstance(gate, GraderGate):
                 continue
@@ -253,7 +253,7 @@ class _Reading:
 
     def _inside(self, name: str, path: tuple[str, ...]) -> str | None:
         """A path beside the scenario's file, from the configuration's folder; one that leaves this is a problem."""
-        found = beside(self._folder, name)
+        found = path_from(self._folder, name)
         if found is None:
             remedy = "Paths count from the scenario's folder and stay in the configuration's."
             self._wrong(Mistake(path, f"the path {shown(name)} leads out of the configuration's folder", remedy))

@@ -9,7 +9,7 @@ from typing import Any
 
 from evalward.config.suite import FilesNamed
 from evalward.config.yaml_positions import YamlError, read_yaml
-from evalward.opening import beside
+from evalward.opening import path_from
 from evalward.suites.scenario.tolerance import adapt
 
 
@@ -35,7 +35,7 @@ def files_named(path: str, content: bytes) -> FilesNamed:
 
 def _inside(path: str, *names: Any) -> list[str]:
     """Those that lie in the configuration's folder, counted from it."""
-    found = [beside(posixpath.dirname(path), name) for name in names if isinstance(name, str)]
+    found = [path_from(posixpath.dirname(path), name) for name in names if isinstance(name, str)]
     return [name for name in found if name]
 
 
