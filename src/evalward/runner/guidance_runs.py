@@ -175,7 +175,7 @@ def _fingerprints(cases: Sequence[ScenarioCase]) -> dict[str, str]:
     """A path's files in all fixtures, as one fingerprint."""
     seen: dict[str, dict[str, str]] = {}
     for case in cases:
-        for path, fingerprint in (case.guidance | case.tool).items():
+        for path, fingerprint in (case.guidance | case.tool_files).items():
             seen.setdefault(path, {})[case.id] = fingerprint
         seen.setdefault("(system prompt)", {})[case.id] = case.system or ""
     return {path: digest(prints) for path, prints in seen.items()}

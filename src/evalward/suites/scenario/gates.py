@@ -15,7 +15,7 @@ from evalward.records.base import clean_text
 from evalward.sandbox.base import EndedCommand, FileTooLargeError
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
 from evalward.suites.scenario.details import GateResult
-from evalward.suites.scenario.interaction import TargetCommand
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.model import (
     CommandJsonPath,
     CommandOutputContains,
@@ -41,13 +41,13 @@ SHOWN_COMMANDS = 3
 
 @dataclass(frozen=True)
 class GateEvidence:
-    """What the gates look at. `commands` are the target's, `None` where neither events nor a transcript exist.
+    """What the gates look at. `commands` are the tool's, `None` where neither events nor a transcript exist.
 
     `grading`: runs the graders, `None` where the case has none.
     """
 
     place: Workplace
-    commands: Sequence[TargetCommand] | None
+    commands: Sequence[ToolCommand] | None
     env: Mapping[str, str] = field(default_factory=dict)
     grading: Grading | None = None
 
@@ -180,7 +180,7 @@ async def _no_transcript_errors(_: NoTranscriptErrors, evidence: GateEvidence) -
     return True, f"none of {len(commands)} commands failed"
 
 
-def _code(command: TargetCommand) -> str:
+def _code(command: ToolCommand) -> str:
     return "ended with the run" if command.killed else f"exit code {command.exit_code}"
 
 

@@ -225,7 +225,7 @@ class JudgingRoom:
             await self._cleaned()
         self._used = True
         told = self._told()
-        words = ["sh", "-c", FRESH, "sh", told.target_env.get("HOME", ""), *command]
+        words = ["sh", "-c", FRESH, "sh", told.tool_env.get("HOME", ""), *command]
         now = {**(env or {}), **told.env, **NEUTRAL}
         return await self.workspace.run(words, env=now, cwd=cwd, timeout_s=timeout_s, stdin=self._work.home)
 

@@ -1,6 +1,6 @@
 """The scenario's own programs: setup, health check, post scripts, evaluators, and the variables that they are given.
 
-Every variable has two names, `LLM_TOOL_TEST_…` for scripts that exist and `EVALWARD_…`. The target's own variables win.
+Every variable has two names, `LLM_TOOL_TEST_…` for scripts that exist and `EVALWARD_…`. The tool's own variables win.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ScriptContext:
     results_dir: str
     transcript: str | None = None
     events: str | None = None
-    target_env: Mapping[str, str] = field(default_factory=dict)
+    tool_env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def env(self) -> dict[str, str]:
@@ -55,7 +55,7 @@ class ScriptContext:
             for name, value in told.items()
             if value is not None
         }
-        return {**ours, **self.target_env}
+        return {**ours, **self.tool_env}
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ async def run_setup(
 async def check_health(
     place: Workplace, command: str, context: ScriptContext, timeout_s: float = HEALTH_SECONDS
 ) -> ScriptRun:
-    """The health check of the target tool: one that fails means that the tool isn't there, no failure of an agent."""
+    """The health check of the tool: one that fails means that the tool isn't there, no failure of an agent."""
     return await _ran(place, command, context.env, timeout_s)
 
 

@@ -1,7 +1,7 @@
 """What the shell that ran a call tells of the commands in it: used as far as it agrees with what we saw ourselves.
 
 Agents and tools run with the shell's rights and can forge all of it. So it only fills in what would be unknown: it is
-dropped as a whole where it contradicts the call's own exit code, or isn't made of the target's commands.
+dropped as a whole where it contradicts the call's own exit code, or isn't made of the tool's commands.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CLOSED_PIPE = 141
 def told_uses(
     told: Sequence[RanCommand], uses: Sequence[Use], pattern: CommandPattern, exit_code: int | None
 ) -> list[Use] | None:
-    """The commands that the shell tells of, each a use of the target; `None` where they can't be believed.
+    """The commands that the shell tells of, each a use of the tool; `None` where they can't be believed.
 
     `uses` are those that stand in the call's text, with what follows from the call's own `exit_code`. Of a call that
     may have been ended from outside, the shell had no time to tell all.

@@ -1,7 +1,7 @@
-"""A place whose shell tells how each of the target's commands in a call ended.
+"""A place whose shell tells how each of the tool's commands in a call ended.
 
 Only for calls that run through a shell of ours (`bash -c SCRIPT`) and have several commands; one alone has the call's
-own exit code. The shell gets a function by the name of each of the target's programs in the script. It runs the program
+own exit code. The shell gets a function by the name of each of the tool's programs in the script. It runs the program
 as it stands, with its words, streams and folder, notes the exit code in a file whose name nobody knows before, and ends
 with that code. Where a script could tell the difference (it looks at functions, traces, starts things in the
 background), or where we can't read it, there is no function, and what doesn't follow from the call's exit code stays
