@@ -98,8 +98,8 @@ def _reaches(guidance: Guidance, target: str) -> bool:
 def _with_cases(run: PlannedRun, cases: Sequence[ScenarioCase]) -> PlannedRun:
     """The run with these cases, whose guidance is part of its subject: so no trial of another is resumed."""
     systems = {case.id: case.system for case in cases if case.system is not None}
-    told = {"system": digest(systems)} if systems else {}
-    subject = {**run.suite.subject, **subject_of(cases), **told, "variant": cases[0].variant or ""}
+    prompts = {"system": digest(systems)} if systems else {}
+    subject = {**run.suite.subject, **subject_of(cases), **prompts, "variant": cases[0].variant or ""}
     return replace(run, suite=replace(run.suite, subject=subject), cases=cases)
 
 

@@ -163,7 +163,7 @@ async def test_hostile_notes__never_outweigh_what_we_saw(
 async def test_another_shell_by_its_variables__is_left_alone(place: FolderPlace) -> None:
     watch = WatchedPlace(place, TODO)
     done = await watch.run(["bash", "-c", "./todo bad; ./todo hello"], env={"POSIXLY_CORRECT": "1"})
-    assert (done.stderr, done.exit_code, watch.told) == ("todo: bad\n", 0, [])
+    assert (done.stderr, done.exit_code, watch.calls) == ("todo: bad\n", 0, [])
 
 
 async def test_a_file_that_is_absurdly_large__is_nothing_to_read(place: FolderPlace) -> None:

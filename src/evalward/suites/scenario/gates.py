@@ -188,19 +188,19 @@ async def _script(gate: ScriptGate, evidence: GateEvidence) -> Verdict:
     done = await _run(gate, evidence)
     if done.timed_out:
         return False, f"{gate.description}: {how_it_ended(done, gate.timeout_secs)}"
-    told = _told(done.stdout)
-    if told is None:
+    answer = _script_answer(done.stdout)
+    if answer is None:
         passed = done.exit_code == 0
         return passed, gate.description if passed else f"{gate.description}: {how_it_ended(done, gate.timeout_secs)}"
-    message = told.get("message")
-    return told["passed"], message if isinstance(message, str) and message.strip() else gate.description
+    message = answer.get("message")
+    return answer["passed"], message if isinstance(message, str) and message.strip() else gate.description
 
 
 async def _grader(gate: GraderGate, evidence: GateEvidence) -> Verdict:
     return (False, "not graded") if evidence.grading is None else await evidence.grading.verdict(gate)
 
 
-def _told(stdout: str) -> dict[str, Any] | None:
+def _script_answer(stdout: str) -> dict[str, Any] | None:
     """The JSON object with a boolean `passed` that a script printed: it overrides the exit code, both ways."""
     try:
         value = json.loads(stdout)

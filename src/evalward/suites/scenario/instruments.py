@@ -244,8 +244,8 @@ class _Needed:
 
     def __init__(self, case: ScenarioCase, fixture: Path) -> None:
         scenario = case.scenario
-        told = [scenario.task.prompt, *scenario.setup.commands, case.tool.health_check or "", case.tool.binary]
-        self._text = "\n".join([*told, *(_guidance(fixture, name) for name in case.guidance)])
+        given = [scenario.task.prompt, *scenario.setup.commands, case.tool.health_check or "", case.tool.binary]
+        self._text = "\n".join([*given, *(_guidance(fixture, name) for name in case.guidance)])
 
     def names(self, path: str) -> bool:
         """Whether the path, or its name, is told."""

@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from evalward.records.base import clean_text
 from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
 from evalward.suites.scenario.details import FailedCommand, Interaction, SubcommandStats
+from evalward.suites.scenario.observed import observed_uses
 from evalward.suites.scenario.patterns import NAMELESS, CommandPattern
 from evalward.suites.scenario.shell_codes import Use, uses_of
-from evalward.suites.scenario.told import told_uses
 
 MOST_SUBCOMMANDS = 50
 OTHERS = "(others)"
@@ -66,9 +66,9 @@ def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list
     answer, script = call.answer, call.call.command
     said, code = (answer.output, answer.exit_code) if answer else ("", None)
     uses = uses_of(script, pattern, code, said)
-    told = told_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
+    known = observed_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
     waited_for = killed and answer is None and len(uses) == 1
-    return [_command(use, said, killed=waited_for) for use in (uses if told is None else told)]
+    return [_command(use, said, killed=waited_for) for use in (uses if known is None else known)]
 
 
 def _command(use: Use, said: str, *, killed: bool) -> ToolCommand:

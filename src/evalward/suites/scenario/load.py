@@ -184,9 +184,9 @@ class _Reading:
         try:
             scenario = Scenario.model_validate_json(json.dumps(self._tree.value), strict=True)
         except ValidationError as error:
-            told = {mistake.path for mistake in known}
+            explained = {mistake.path for mistake in known}
             found = [explain(item, self._tree) for item in error.errors(include_url=False)]
-            mistakes += [mistake for mistake in found if mistake.path not in told]
+            mistakes += [mistake for mistake in found if mistake.path not in explained]
         for mistake in sorted(mistakes, key=lambda one: one.line or self._tree.line(one.path) or 0):
             self._wrong(mistake)
         return scenario

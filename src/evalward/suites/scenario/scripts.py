@@ -40,7 +40,7 @@ class ScriptContext:
     @property
     def env(self) -> dict[str, str]:
         """The variables by their names."""
-        told = {
+        values = {
             "FIXTURE_DIR": self.fixture_dir,
             "RESULTS_DIR": self.results_dir,
             "SCENARIO": self.scenario,
@@ -52,7 +52,7 @@ class ScriptContext:
         ours = {
             prefix + name: value.replace("\0", "")
             for prefix in PREFIXES
-            for name, value in told.items()
+            for name, value in values.items()
             if value is not None
         }
         return {**ours, **self.tool_env}
@@ -125,18 +125,18 @@ async def run_evaluator(place: Workplace, evaluator: Evaluator, context: ScriptC
         why = f"it failed: {how_it_ended(done, evaluator.timeout_secs)}"
         return EvaluatorResult(name=evaluator.name, summary=text, error=why)
     try:
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except (ValueError, RecursionError) as error:
         return EvaluatorResult(name=evaluator.name, summary=text, error=f"it printed no JSON: {error}")
-    if not isinstance(told, dict):
+    if not isinstance(answer, dict):
         return EvaluatorResult(name=evaluator.name, summary=text, error="it printed JSON that is no object")
-    return _read(evaluator.name, told)
+    return _read(evaluator.name, answer)
 
 
-def _read(name: str, told: Mapping[str, Any]) -> EvaluatorResult:
+def _read(name: str, answer: Mapping[str, Any]) -> EvaluatorResult:
     """What can be used of an evaluator's JSON; the error names what can't."""
     odd: list[str] = []
-    metrics = told.get("metrics") or {}
+    metrics = answer.get("metrics") or {}
     if not isinstance(metrics, dict):
         odd.append("metrics is no object")
         metrics = {}
@@ -144,7 +144,7 @@ def _read(name: str, told: Mapping[str, Any]) -> EvaluatorResult:
     odd += [f"the metric {excerpt(key)!r} is no number" for key, value in metrics.items() if not _is_number(value)][:3]
     if len(numbers) > MOST_METRICS:
         odd.append(f"only the first {MOST_METRICS} of {len(numbers)} metrics are kept")
-    score, summary = told.get("score"), told.get("summary")
+    score, summary = answer.get("score"), answer.get("summary")
     if score is not None and not _is_number(score):
         odd.append("score is no number")
         score = None

@@ -56,9 +56,9 @@ def _ended(line: str, window: list[str], pattern: CommandPattern) -> list[ToolCo
 
 def exit_code_of(said: str) -> int:
     """The exit code that the text after a command suggests."""
-    told = _EXIT_CODE.search(said)
-    if told:
-        digits = told[1]
+    match = _EXIT_CODE.search(said)
+    if match:
+        digits = match[1]
         return int(digits) if len(digits) <= _DIGITS and abs(int(digits)) <= _LARGEST_CODE else _OVERFLOW
     lowered = said.lower()
     return int(any(word in lowered for word in _FAILURE_WORDS))

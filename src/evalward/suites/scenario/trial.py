@@ -155,10 +155,10 @@ class _ScenarioStage:
     async def _judged_elsewhere(self, worked: _Worked, setup: Sequence[ScriptRun]) -> TrialOutcome:
         """Post scripts, gates, evaluators, judge: none of them in the workspace that the agent had."""
 
-        def told(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
-            return self._told(worked, workspace, results)
+        def context_of(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+            return self._script_context(worked, workspace, results)
 
-        async with JudgingRoom(self._work, told) as room:
+        async with JudgingRoom(self._work, context_of) as room:
             self._room = room
             post = await run_post_scripts(room, self._case.scenario.scripts.post, self._context(room.workspace))
             verdict = await self._judged(worked, room)
@@ -267,7 +267,7 @@ class _ScenarioStage:
 
     # --------------------------------------------------------------------------------------- after the agent
 
-    def _told(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+    def _script_context(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
         """What scripts are told after the run."""
         transcript = results.write(TRANSCRIPT, clean_text(worked.run.transcript))
         events = results.write(EVENTS, dump_events(worked.events))
