@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel
 from pydantic_core import ErrorDetails
 
 from evalward.config.checks import as_share
@@ -79,7 +79,11 @@ def _missing(case: _Case) -> tuple[str, str]:
 
 
 def _extra(case: _Case) -> tuple[str, str]:
-    known = list(_fields(models_at(case.path[:-1], case.tree.value)))
+    models = models_at(case.path[:-1], case.tree.value)
+    new = _old_names(models).get(case.key)
+    if new is not None:
+        return f"{new} is there, too, under its old name", f"Keep {new}: only."
+    known = list(_fields(models))
     return f"unknown key {shown(case.key)}", near_or_known(case.key, known, "Known keys")
 
 
@@ -225,7 +229,8 @@ def models_at(path: KeyPath, config: Value) -> list[type[BaseModel]]:
 def _below(annotation: Any, part: str | int) -> Iterator[Any]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        field = _fields([annotation]).get(str(part))
+        name = _old_names([annotation]).get(str(part), str(part))
+        field = _fields([annotation]).get(name)
         if field is not None:
             yield field[0]
     elif origin in {Union, UnionType}:
@@ -251,6 +256,18 @@ def _fields(models: list[type[BaseModel]]) -> dict[str, tuple[Any, str]]:
         field.alias or name: (field.annotation, field.description or "")
         for model in models
         for name, field in model.model_fields.items()
+    }
+
+
+def _old_names(models: list[type[BaseModel]]) -> dict[str, str]:
+    """Keys that are still read under a former name, each with the one that it has now."""
+    return {
+        str(old): name
+        for model in models
+        for name, field in model.model_fields.items()
+        if isinstance(field.validation_alias, AliasChoices)
+        for old in field.validation_alias.choices
+        if old != name
     }
 
 

@@ -59,12 +59,12 @@ class Pairs:
     @property
     def cases(self) -> int:
         """How many cases are measured on both sides."""
-        return sum(len(run.cases) for run in self.plan.runs if run.apart)
+        return sum(len(run.cases) for run in self.plan.runs if run.of_base)
 
     @property
     def trials(self) -> int:
         """How many trials that are, on each side."""
-        return sum(run.size for run in self.plan.runs if run.apart)
+        return sum(run.size for run in self.plan.runs if run.of_base)
 
 
 def beside_plan(plan: Plan, report: Report, wanted: Sequence[RunRetrials], base_of: FindBase) -> Pairs:
@@ -101,7 +101,7 @@ def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: M
     own = [case for case in chosen if case.id in both]
     return [
         replace(head, cases=own, numbers=numbers),
-        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, apart=True),
+        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, of_base=True),
     ]
 
 
@@ -139,8 +139,8 @@ def with_beside(report: Report, pairs: Pairs, done: Executed, commit: str | None
     sides: dict[Key, dict[bool, Run]] = {}
     key: Key = ("", "")
     for planned, run in zip(pairs.plan.runs, done.runs, strict=True):
-        key = key if planned.apart else key_of(planned)  # the base's follows, under its own name
-        sides.setdefault(key, {})[planned.apart] = run
+        key = key if planned.of_base else key_of(planned)  # the base's follows, under its own name
+        sides.setdefault(key, {})[planned.of_base] = run
     ended = f"it ended early: {done.interrupted}" if done.interrupted else None
     notes = {key: _joined(pairs.notes.get(key), ended) for key in sides} | {
         key: note for key, note in pairs.notes.items() if key not in sides
@@ -208,7 +208,7 @@ def whole_plan(plan: Plan, suites: Collection[str], base: BaseToMeasure) -> Whol
             continue
         both = equally_defined(run.cases, known[key].cases)
         cases = [both[case.id] for case in run.cases if case.id in both]
-        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, apart=True))
+        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, of_base=True))
     for name in (name for name in suites if chosen(name, plan.partial.suites if plan.partial else ())):
         gone, note = _gone(name, here, plan, base)
         known |= gone
@@ -231,7 +231,7 @@ def _gone(
 
 def measured_base(whole: Whole, done: Executed, commit: str | None) -> MeasuredBase:
     """The base's side of what was run, with the cases that were not measured: they are known, and no more."""
-    results = {key_of(planned): run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if planned.apart}
+    results = {key_of(planned): run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if planned.of_base}
     runs = [_with_unmeasured(planned, results.get(key)) for key, planned in whole.known.items()]
     return MeasuredBase(commit=commit, runs=runs, notes=dict(whole.notes))
 

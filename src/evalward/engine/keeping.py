@@ -75,7 +75,7 @@ class Records(OutputStore, Protocol):
         """Write down what is measured so far. What of it is to be tried again before a drop is believed."""
         ...
 
-    def apart(self, name: str) -> OutputStore:
+    def of_guidance(self, name: str) -> OutputStore:
         """A folder of their own for trials that belong to no run of the report."""
         ...
 

@@ -25,7 +25,7 @@ class PlannedRun:
     """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
 
     `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
-    number of cases that there are for the target, chosen or not. `apart`: it is the base's; its trials are kept in a
+    number of cases that there are for the target, chosen or not. `of_base`: it is the base's; its trials are kept in a
     folder of their own, and take turns with those of the run before it.
     """
 
@@ -37,7 +37,7 @@ class PlannedRun:
     not_measured: str | None = None
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
-    apart: bool = False
+    of_base: bool = False
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""
@@ -85,7 +85,7 @@ def make_plan(
     if problems:
         raise InputError(problems)
     if not any(run.cases for run in runs):
-        raise _nothing(selection, loaded.file)
+        raise _nothing_selected(selection, loaded.file)
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings)
 
@@ -195,7 +195,7 @@ def _measurable(run: PlannedRun) -> PlannedRun:
     return run
 
 
-def _nothing(selection: Selection, file: str) -> InputError:
+def _nothing_selected(selection: Selection, file: str) -> InputError:
     """The mistake of a selection that leaves nothing to run."""
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"

@@ -39,8 +39,8 @@ class Progress(Protocol):
 class ExecutionSettings:
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
-    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `apart` is
-    where the trials of runs are kept that are `apart`.
+    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `base_store` is
+    where the trials of the base's runs are kept.
     """
 
     store: OutputStore | None
@@ -48,11 +48,11 @@ class ExecutionSettings:
     budget: Budget = field(default_factory=Budget)
     resume: bool = False
     account: Spending | None = None
-    apart: OutputStore | None = None
+    base_store: OutputStore | None = None
 
     def store_of(self, run: PlannedRun) -> OutputStore | None:
         """Where a run's trials are kept."""
-        return self.apart if run.apart else self.store
+        return self.base_store if run.of_base else self.store
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Ru
     """All of them; a trial begins when its turn has come and there is room."""
     subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
     jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
-    tasks = {id(job): asyncio.ensure_future(_do(job, state)) for job in in_turns(jobs)}
+    tasks = {id(job): asyncio.ensure_future(_run_job(job, state)) for job in in_turns(jobs)}
     await asyncio.gather(*tasks.values())
     return [
         _run_record(run, subject, [tasks[id(job)].result() for job in own], run.not_measured)
@@ -166,10 +166,10 @@ def in_turns(runs: Sequence[Sequence[TrialJob]]) -> Iterator[TrialJob]:
     Whatever happens to a provider within the session then happens to both sides.
     """
     for number, jobs in enumerate(runs):
-        if jobs and jobs[0].run.apart:
+        if jobs and jobs[0].run.of_base:
             continue
         after = runs[number + 1] if number + 1 < len(runs) else []
-        twins = {job.key: job for job in after if job.run.apart}
+        twins = {job.key: job for job in after if job.run.of_base}
         for job in jobs:
             yield job
             twin = twins.pop(job.key, None)
@@ -205,12 +205,12 @@ def make_subject(parts: Mapping[str, str]) -> Subject:
     return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
-async def _do(job: TrialJob, state: _State) -> Result:
+async def _run_job(job: TrialJob, state: _State) -> Result:
     """One trial: an earlier one's result, or today's; never an exception."""
     result = _resumed(job, state)
     if result is None:
         async with state.gate(job.run):
-            result = await _today(job, state)
+            result = await _run_now(job, state)
     result = _placed(job, result)
     state.execution.progress.finished(f"{job.run.suite.spec.name} × {job.run.target.id}", result)
     return result
@@ -231,9 +231,9 @@ def _resumed(job: TrialJob, state: _State) -> Result | None:
     return found.result
 
 
-async def _today(job: TrialJob, state: _State) -> Result:
+async def _run_now(job: TrialJob, state: _State) -> Result:
     if state.why_not(job.run) is not None:
-        return _nothing(job, Status.SKIPPED, NOT_RUN).result
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN).result
     with state.control.running():
         outcome = await _run_trial(job, state)
     if outcome.trace.turns:
@@ -245,7 +245,7 @@ async def _today(job: TrialJob, state: _State) -> Result:
     try:
         if store is not None:
             placed = await _with_artifacts(job, placed, store, state)
-        return _kept(job, placed, store)
+        return _store(job, placed, store)
     except OSError as error:  # the output folder's trouble: what is finished is told, and nothing new begins
         state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}", "fault")
         return placed.result
@@ -286,17 +286,17 @@ async def _run_trial(job: TrialJob, state: _State) -> TrialOutcome:
     try:
         return await _tried(job)
     except TrialSkippedError as skipped:
-        return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
+        return _empty_outcome(job, Status.SKIPPED, skipped.reason, skipped.message)
     except TrialBrokenError as broken:
         return _broken(job, broken, state)
     except BrokeOffError as broke:  # of a kind that says no more about it
-        return _nothing(job, Status.FAILED, UNREADABLE, unreadable(broke.error), broke.trace)
+        return _empty_outcome(job, Status.FAILED, UNREADABLE, unreadable(broke.error), broke.trace)
     except asyncio.CancelledError:
         if state.control.reason is None:
             raise
-        return _nothing(job, Status.SKIPPED, NOT_RUN)
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN)
     except Exception as error:  # whatever else breaks is nobody's fault that we know of, and ends no other trial
-        return _nothing(job, Status.ERROR, Cause.OURS, why_of(error))
+        return _empty_outcome(job, Status.ERROR, Cause.OURS, why_of(error))
 
 
 async def _tried(job: TrialJob) -> TrialOutcome:
@@ -313,15 +313,15 @@ def _broken(job: TrialJob, broken: TrialBrokenError, state: _State) -> TrialOutc
     target = job.run.target.id
     if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
         state.control.stop(broken.message, "budget")
-        return _nothing(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
     if broken.stops_run and target in state.dead and not broken.trace.turns:
-        return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
     if broken.stops_run:
         state.dead.setdefault(target, f"{target}: {broken.message}")
-    return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace, begun=broken.begun)
+    return _empty_outcome(job, Status.ERROR, broken.reason, broken.message, broken.trace, begun=broken.begun)
 
 
-def _nothing(
+def _empty_outcome(
     job: TrialJob,
     status: Status,
     reason: str,
@@ -347,7 +347,7 @@ def _nothing(
     return TrialOutcome(result, trace)
 
 
-def _kept(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:
+def _store(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:
     """The result, written down where there is a store. One that can't be is the target's failure, not the run's end."""
     try:
         outcome.result.model_dump_json()  # as the report will write it
@@ -363,8 +363,8 @@ def _unwritable(job: TrialJob, outcome: TrialOutcome, error: Exception) -> Trial
     result = outcome.result
     trace = Trace(turns=outcome.trace.turns, duration_ms=outcome.trace.duration_ms)
     if not result.valid:
-        return _nothing(job, result.status, result.reason or Cause.OURS, why_of(error), trace, begun=result.begun)
-    return _nothing(job, Status.FAILED, UNREADABLE, unreadable(error), trace)
+        return _empty_outcome(job, result.status, result.reason or Cause.OURS, why_of(error), trace, begun=result.begun)
+    return _empty_outcome(job, Status.FAILED, UNREADABLE, unreadable(error), trace)
 
 
 def _written(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:

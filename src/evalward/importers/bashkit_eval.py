@@ -240,11 +240,11 @@ def _block(content: _Content) -> Block:
 def _disagreements(summary: Mapping[str, Any], measurement: Measurement, file: str) -> Iterator[str]:
     """Where the file's own summary says something else than its results."""
     for name, metric in measurement.metrics.items():
-        told = summary.get(name)
-        if isinstance(told, bool) or not isinstance(told, int | float) or metric.value is None:
+        claimed = summary.get(name)
+        if isinstance(claimed, bool) or not isinstance(claimed, int | float) or metric.value is None:
             continue
-        if abs(told - metric.value) > EPSILON * max(1.0, abs(told)):
-            yield f"{file}: its summary says {name} {told:g}, its results give {metric.value:g}"
+        if abs(claimed - metric.value) > EPSILON * max(1.0, abs(claimed)):
+            yield f"{file}: its summary says {name} {claimed:g}, its results give {metric.value:g}"
 
 
 # --- writing --------------------------------------------------------------------------------------------------------

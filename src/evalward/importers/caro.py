@@ -213,8 +213,8 @@ def _details(failed: _Failed) -> dict[str, Any]:
         details["answer"] = clean_text(failed.actual)
     if isinstance(failed.reason, _Mismatch):
         label = "safe" if failed.reason.type == "safety_mismatch" else "posix"
-        told = {f"{label}_expected": failed.reason.expected, f"{label}_actual": failed.reason.actual}
-        details |= {name: value for name, value in told.items() if value is not None}
+        texts = {f"{label}_expected": failed.reason.expected, f"{label}_actual": failed.reason.actual}
+        details |= {name: value for name, value in texts.items() if value is not None}
     return details
 
 
@@ -298,12 +298,12 @@ def _disagreements(data: _CaroFile) -> Iterator[str]:
         ("posix", "posix_compliance_rate", data.posix_compliance_rate),
     ):
         yield from _doubt(data, name, metric, rate)
-    for field, told, holds in (
+    for field, claimed, holds in (
         ("meets_baseline", data.meets_baseline, data.csr >= MEETS_BASELINE),
         ("blocks_release", data.blocks_release, data.csr < BLOCKS_RELEASE),
     ):
-        if told is not None and told != holds:
-            yield f"it says {field} {str(told).lower()}, and csr {data.csr:g}"
+        if claimed is not None and claimed != holds:
+            yield f"it says {field} {str(claimed).lower()}, and csr {data.csr:g}"
 
 
 def _doubt(data: _CaroFile, name: str, metric: str, rate: float) -> Iterator[str]:
@@ -320,8 +320,8 @@ def _doubt(data: _CaroFile, name: str, metric: str, rate: float) -> Iterator[str
         yield f"it says {metric} {rate:g}, and its failed cases leave {between} of {category.total}"
 
 
-def _same(told: float, counted: float) -> bool:
-    return math.isclose(told, counted, rel_tol=0, abs_tol=EPSILON)
+def _same(claimed: float, counted: float) -> bool:
+    return math.isclose(claimed, counted, rel_tol=0, abs_tol=EPSILON)
 
 
 def rate_of(part: int, whole: int, empty: float = 0.0) -> float:

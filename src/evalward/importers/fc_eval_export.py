@@ -33,11 +33,11 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     asked = {(trial.result.id, trial.result.trial): trial.case or {} for trial in trials}
     measured = [result for result in run.cases if result.status is not Status.SKIPPED]
     attempts = Counter(result.id for result in measured)
-    told = [result for result in measured if has_payload(result)]
-    done = [details_of(result) for result in told]
+    exported = [result for result in measured if has_payload(result)]
+    done = [details_of(result) for result in exported]
     resolved = [result.id for result in measured if details_of(result).resolved]
     unresolved = [result.id for result in measured if not details_of(result).resolved]
-    summary = agent_summary(told)
+    summary = agent_summary(exported)
     costs = [result.usage.cost_usd for result in measured]
     total = sum(cost for cost in costs if cost is not None) if costs and None not in costs else None
     percentages = [_percentage(each) for each in done]
@@ -98,14 +98,14 @@ def _trial(result: Result, key: str, attempts: int, case: Mapping[str, Any]) -> 
 
 def _extra(result: Result, key: str) -> dict[str, Any]:
     """The payload at its place, and the parts of it that FC-Eval's summaries are computed from."""
-    told, details = payload(result), details_of(result)
+    own, details = payload(result), details_of(result)
     return {
         "last_agent": key,
-        "task_speedup": told["task_speedup"],
+        "task_speedup": own["task_speedup"],
         "speedup_percentage": _percentage(details),
-        "per_benchmark_speedups_by_agent": {key: told["per_benchmark_speedups"]},
+        "per_benchmark_speedups_by_agent": {key: own["per_benchmark_speedups"]},
         "agent_advantages_by_agent": {key: level_values(details)},
-        "agent_metrics_by_agent": {key: told},
+        "agent_metrics_by_agent": {key: own},
     }
 
 

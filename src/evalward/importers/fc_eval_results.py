@@ -138,7 +138,7 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str
     suite = read.dataset_name or suite
     runs = [make_run(suite, clean_text(key), [each.result for each in mine]) for key, mine in sorted(by_agent.items())]
     warnings = [warning for each in found for warning in each.warnings]
-    warnings += _told_otherwise(read.agent_metrics_summary or {}, runs)
+    warnings += _claims_otherwise(read.agent_metrics_summary or {}, runs)
     return Imported(
         runs=runs,
         trials=[_as_trial(suite, each) for each in found if each.instruction],
@@ -170,9 +170,9 @@ def _with_one_key_each(read: _FcEvalFile) -> _FcEvalFile:
 
 def capped(warnings: Iterator[str]) -> list[str]:
     """The first of many warnings, and how many more there are."""
-    told = list(warnings)
-    more = len(told) - MAX_WARNINGS
-    return [*told[:MAX_WARNINGS], f"… and {more} more like these"] if more > 0 else told
+    kept = list(warnings)
+    more = len(kept) - MAX_WARNINGS
+    return [*kept[:MAX_WARNINGS], f"… and {more} more like these"] if more > 0 else kept
 
 
 def _as_trial(suite: str, read: _Read) -> Trial:
@@ -200,16 +200,16 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
         details = outcomes[key]
         if alone and details.role == "agent" and trial.is_resolved is False:
             details = details.model_copy(update={"resolved": False})
-        told = trial.payloads[key]
-        usage, warnings = _usage(trial, key, told, alone)
+        own = trial.payloads[key]
+        usage, warnings = _usage(trial, key, own, alone)
         result = make_result(task, details, usage=usage)
         if (
-            evidence[key].told.tolerated
+            evidence[key].claimed.tolerated
             and details.pytest_summary.failed_total
             and "oracle" not in map(role_of, evidence)
         ):
             warnings.append(f"{details.pytest_summary.failed_total} failing tests are told as tolerated")
-        warnings += disagreements({**told, "task_cost_usd": None}, result)
+        warnings += disagreements({**own, "task_cost_usd": None}, result)
         yield _Read(key, result, [f"{task.id}, {key}: {warning}" for warning in warnings], instruction)
 
 
@@ -250,10 +250,10 @@ def _usage(trial: _Trial, key: str, payload: Mapping[str, Any], alone: bool) -> 
     return Usage(input_tokens=read, output_tokens=written, cost_usd=cost), warnings
 
 
-def _told_otherwise(told: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[str]:
+def _claims_otherwise(claimed: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[str]:
     """Where the file's own summary of an agent says something else than its payloads."""
     for run in runs:
-        said = told.get(run.target)
+        said = claimed.get(run.target)
         if not isinstance(said, dict):
             continue
         for name, found in agent_summary([case for case in run.cases if has_payload(case)]).items():
@@ -264,8 +264,12 @@ def _told_otherwise(told: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[st
 
 def has_payload(result: Result) -> bool:
     """True when a result has something that a payload could tell."""
-    told = result.reason in {*TARGETS_FAULT, SpeedupReason.NO_RESULT, SpeedupReason.NO_BENCHMARKS}
-    return isinstance(result.details, SpeedupDetails) and not told and bool(result.checks or result.details.benchmarks)
+    unmeasured = result.reason in {*TARGETS_FAULT, SpeedupReason.NO_RESULT, SpeedupReason.NO_BENCHMARKS}
+    return (
+        isinstance(result.details, SpeedupDetails)
+        and not unmeasured
+        and bool(result.checks or result.details.benchmarks)
+    )
 
 
 def dumps(data: Any) -> str:

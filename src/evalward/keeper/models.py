@@ -17,7 +17,7 @@ from evalward.targets.asking import AgentBounds, AgentRequests, ModelDoor
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
-from evalward.targets.models.common import LiveTarget, told
+from evalward.targets.models.common import LiveTarget, target_error
 from evalward.targets.models.faults import Fault
 from evalward.targets.models.protocol import protocol_of
 from evalward.targets.models.settings import Secret, settings_of
@@ -73,9 +73,11 @@ class ModelKeeper:
         settings = settings_of(self._config, provider, model)
         key = Secret(self._env.get(settings.key_env, "") if settings.key_env else "")
         if settings.key_env and not key:
-            raise told(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
+            raise target_error(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
         if not key.usable:
-            raise told(Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target)
+            raise target_error(
+                Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target
+            )
         proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
         await proxy.start()
         allowance = Allowance(bounds.turns, bounds.tokens, bounds.usd)
@@ -125,11 +127,11 @@ class _Opened:
         account = self.account
         await self.proxy.settled(account)
         fault = account.ended_by if account.limit is None else None
-        ended_by = None if fault is None else told(fault, account.settings, account.key, self.target)
+        ended_by = None if fault is None else target_error(fault, account.settings, account.key, self.target)
         if account.starved is not None:
             ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
         refused = account.refused
-        said = None if refused is None else told(refused, account.settings, account.key, self.target).message
+        said = None if refused is None else target_error(refused, account.settings, account.key, self.target).message
         return AgentRequests(list(account.answers), account.limit, ended_by, said)
 
 

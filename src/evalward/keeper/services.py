@@ -200,8 +200,8 @@ class Services:
         ]
         return m.written(m.Agains(retries=again))
 
-    def _store(self, apart: str | None) -> Store:
-        store, folder = self.output.store, _folder(apart)
+    def _store(self, shelf: str | None) -> Store:
+        store, folder = self.output.store, _folder(shelf)
         return store.below(folder) if folder else store
 
     def _keep(self, asked: Incoming) -> bytes:
@@ -249,16 +249,16 @@ class Services:
         return self.base
 
 
-def _folder(apart: str | None) -> str:
+def _folder(shelf: str | None) -> str:
     """Where trials of no run lie below the output folder."""
-    if apart is None:
+    if shelf is None:
         return ""
-    return BESIDE if apart == m.OF_BASE else f"{GUIDANCE}/{safe_name(apart)}"
+    return BESIDE if shelf == m.OF_BASE else f"{GUIDANCE}/{safe_name(shelf)}"
 
 
-def _shown(apart: str | None, path: str) -> str:
+def _shown(shelf: str | None, path: str) -> str:
     """The path of something that was kept, from the output folder on."""
-    folder = _folder(apart)
+    folder = _folder(shelf)
     return f"{folder}/{path}" if folder else path
 
 

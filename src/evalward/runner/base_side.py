@@ -127,7 +127,7 @@ def _is_installed(case: Case) -> bool:
     """True for a scenario about a tool that isn't in its fixture: the base's is not here to be measured."""
     from evalward.suites.scenario.case import ScenarioCase  # noqa: PLC0415 - only who measures the base needs it
 
-    return isinstance(case, ScenarioCase) and PurePosixPath(case.target.binary).as_posix() not in case.tool
+    return isinstance(case, ScenarioCase) and PurePosixPath(case.tool.binary).as_posix() not in case.tool_files
 
 
 @contextmanager

@@ -104,8 +104,8 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
         try:
             return compare_versions(plan, comparing, run)
         except (RemoteFilesError, InputError) as error:
-            told = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
+            message = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
             suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if guidance_of(one.kind.name))
-            return [GuidanceComparison(suite=name, target="", why=why, not_measured=told) for name in suites]
+            return [GuidanceComparison(suite=name, target="", why=why, not_measured=message) for name in suites]
 
     return beside

@@ -98,8 +98,8 @@ def _reaches(guidance: Guidance, target: str) -> bool:
 def _with_cases(run: PlannedRun, cases: Sequence[ScenarioCase]) -> PlannedRun:
     """The run with these cases, whose guidance is part of its subject: so no trial of another is resumed."""
     systems = {case.id: case.system for case in cases if case.system is not None}
-    told = {"system": digest(systems)} if systems else {}
-    subject = {**run.suite.subject, **subject_of(cases), **told, "variant": cases[0].variant or ""}
+    prompts = {"system": digest(systems)} if systems else {}
+    subject = {**run.suite.subject, **subject_of(cases), **prompts, "variant": cases[0].variant or ""}
     return replace(run, suite=replace(run.suite, subject=subject), cases=cases)
 
 
@@ -175,7 +175,7 @@ def _fingerprints(cases: Sequence[ScenarioCase]) -> dict[str, str]:
     """A path's files in all fixtures, as one fingerprint."""
     seen: dict[str, dict[str, str]] = {}
     for case in cases:
-        for path, fingerprint in (case.guidance | case.tool).items():
+        for path, fingerprint in (case.guidance | case.tool_files).items():
             seen.setdefault(path, {})[case.id] = fingerprint
         seen.setdefault("(system prompt)", {})[case.id] = case.system or ""
     return {path: digest(prints) for path, prints in seen.items()}

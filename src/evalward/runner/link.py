@@ -102,7 +102,7 @@ class Keeper:
         """Hand over what is measured so far; what of it is to be tried again."""
         return m.read(m.Agains, self.call("checkpoint", report)).retries
 
-    def apart(self, name: str) -> Shelf:
+    def of_guidance(self, name: str) -> Shelf:
         """A folder of their own for trials of other guidance."""
         return Shelf(self, name)
 
@@ -209,10 +209,10 @@ class _Door:
 
     async def settled(self) -> AgentRequests:
         """What was asked."""
-        told = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
-        error = None if told.fault is None else error_of(m.written(told.fault))
-        answers = [AnsweredRequest(each.turn, each.message, each.main) for each in told.answers]
-        return AgentRequests(answers, told.limit, error if isinstance(error, TargetError) else None, told.refused)
+        settled = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
+        error = None if settled.fault is None else error_of(m.written(settled.fault))
+        answers = [AnsweredRequest(each.turn, each.message, each.main) for each in settled.answers]
+        return AgentRequests(answers, settled.limit, error if isinstance(error, TargetError) else None, settled.refused)
 
 
 class Telling:

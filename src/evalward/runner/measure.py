@@ -79,16 +79,16 @@ def run_plan(
     if doubts and base is not None and not report.interrupted:
         report = stage.settled(plan, report, doubts, base, ended)
         records.checkpoint(report)
-    found = guidance(plan, report, stage.apart) if guidance is not None else []
+    found = guidance(plan, report, stage.run_guidance) if guidance is not None else []
     if found:
         report = report.model_copy(update={"guidance": found})
         records.checkpoint(report)
     return report
 
 
-def run_apart(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:
+def guidance_runner(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:
     """Runs plans of one budget, each in a folder of its own; nothing is reported."""
-    return _stage(loaded, records, outside, resume=resume).apart
+    return _stage(loaded, records, outside, resume=resume).run_guidance
 
 
 def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _MeasuringStage:
@@ -115,7 +115,7 @@ class _MeasuringStage:
     def run(self, plan: Plan) -> Executed:
         progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
         execution = ExecutionSettings(
-            self.store, progress, resume=self.resume, account=self.account, apart=self.records.of_base()
+            self.store, progress, resume=self.resume, account=self.account, base_store=self.records.of_base()
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()
@@ -128,13 +128,13 @@ class _MeasuringStage:
         whole = whole_plan(plan, base.side.suites, base)
         for name, note in whole.notes.items():
             self.outside.say(f"{name} is not measured on the base's side: {note}.")
-        apart = [run for run in whole.plan.runs if run.apart]
-        if apart:
-            trials, sha = plural(sum(run.size for run in apart), "trial"), (base.commit or "")[:7]
-            names = ", ".join(dict.fromkeys(run.suite.spec.name for run in apart))
+        on_base = [run for run in whole.plan.runs if run.of_base]
+        if on_base:
+            trials, sha = plural(sum(run.size for run in on_base), "trial"), (base.commit or "")[:7]
+            names = ", ".join(dict.fromkeys(run.suite.spec.name for run in on_base))
             self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
         done = self.run(whole.plan)
-        heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.apart]
+        heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.of_base]
         report = _report(loaded, plan, replace(done, runs=heads), self.outside)
         return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
 
@@ -152,10 +152,10 @@ class _MeasuringStage:
         self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} beside this one.")
         return with_beside(report, pairs, self.run(pairs.plan), base.commit)
 
-    def apart(self, plan: Plan, name: str) -> Executed:
+    def run_guidance(self, plan: Plan, name: str) -> Executed:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
-        return replace(self, store=self.records.apart(name)).run(plan)
+        return replace(self, store=self.records.of_guidance(name)).run(plan)
 
 
 def _not_begun(doubts: Sequence[RunRetrials], ended: str) -> Pairs:

@@ -40,7 +40,7 @@ class Service:
         self._peer.start(self._left)
         while (asked := self._take()) is not None:
             self._busy = True
-            self._do(asked)
+            self._run_job(asked)
             self._busy = False
 
     def _take(self) -> Incoming | None:
@@ -50,7 +50,7 @@ class Service:
             except KeyboardInterrupt:  # asked to end what isn't under way any more
                 continue
 
-    def _do(self, asked: Incoming) -> None:
+    def _run_job(self, asked: Incoming) -> None:
         asked.close()  # no job takes files
         job = self._jobs.get(asked.name)
         try:

@@ -28,10 +28,10 @@ def settings_of(
 
 def shortcomings(spec: IsolatedSuite, found: Isolation, who: str) -> list[str]:
     """What has to be said about the walls where they aren't what one would expect. `who` works behind them."""
-    told = []
+    notes = []
     if found.level != "full":
         tried = f" ({found.note})" if found.note else ""
-        told.append(f"{spec.name}: {who} work here with {found.words()}{tried}")
+        notes.append(f"{spec.name}: {who} work here with {found.words()}{tried}")
     if spec.network != "open" and found.network == "open":
-        told.append(f"{spec.name}: network: {spec.network} can't be kept here, {who} reach the network")
-    return told
+        notes.append(f"{spec.name}: network: {spec.network} can't be kept here, {who} reach the network")
+    return notes

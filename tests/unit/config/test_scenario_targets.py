@@ -40,6 +40,41 @@ def test_every_form_of_agent_and_model_is_a_scenarios_target() -> None:
     assert loaded.config.agents["own"].output == "text"
 
 
+def suite_with(**more: object) -> str:
+    return json.dumps(
+        {"version": 1, "suites": [{"name": "s", "kind": "scenario", "cases": "c.yaml", "targets": ["nop"], **more}]},
+        indent=1,
+    )
+
+
+def read(text: str) -> LoadedConfig:
+    return parse_config(text, "evalward.yml", Path("/repo"))
+
+
+def test_the_suites_tool_has_an_old_key_of_the_same_meaning() -> None:
+    tool = {"binary": "todo", "env": {"A": "b"}}
+    new, old = read(suite_with(tool=tool)), read(suite_with(target=tool))
+    assert new.config == old.config
+    assert new.config.model_dump() == old.config.model_dump()
+
+
+@pytest.mark.parametrize("key", ["tool", "target"])
+def test_mistakes_in_the_suites_tool_name_the_key_as_it_was_written(key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(suite_with(**{key: {"binary": "todo", "health_chek": "todo"}}))
+    assert [str(problem) for problem in caught.value.problems] == [
+        f'evalward.yml:13: suites[0].{key}.health_chek: unknown key "health_chek". Did you mean health_check?'
+    ]
+
+
+def test_a_suites_tool_under_both_keys_is_a_mistake() -> None:
+    with pytest.raises(InputError) as caught:
+        read(suite_with(tool={"binary": "todo"}, target={"binary": "todo"}))
+    assert [str(problem) for problem in caught.value.problems] == [
+        "evalward.yml:14: suites[0].target: tool is there, too, under its old name. Keep tool: only."
+    ]
+
+
 @pytest.mark.parametrize("kind", ["bash", "command"])
 @pytest.mark.parametrize("target", ["claude-code/x", "codex/x", "opencode/openai/x", "agent:own", "scripted:s"])
 def test_other_kinds_have_no_agents(kind: str, target: str) -> None:

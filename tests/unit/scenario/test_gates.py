@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.gates import GateEvidence, evaluate_gate, evaluate_gates
-from evalward.suites.scenario.interaction import TargetCommand
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.model import CommandSucceeds, Gate
 from support.workplace import FolderPlace
 
@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> FolderPlace:
     return FolderPlace(tmp_path)
 
 
-async def result(place: FolderPlace, commands: Sequence[TargetCommand] | None = (), **keys: Any) -> GateResult:
+async def result(place: FolderPlace, commands: Sequence[ToolCommand] | None = (), **keys: Any) -> GateResult:
     return await evaluate_gate(gate(**keys), GateEvidence(place, commands, {"WHO": "me"}))
 
 
@@ -112,8 +112,8 @@ async def test_a_blank_command_fails(place: FolderPlace) -> None:
     assert (found.passed, found.message, place.commands) == (False, "the command is empty", [])
 
 
-WORKED = TargetCommand("add", "todo add", 0)
-FAILED = TargetCommand("add", "todo add", 2)
+WORKED = ToolCommand("add", "todo add", 0)
+FAILED = ToolCommand("add", "todo add", 2)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ FAILED = TargetCommand("add", "todo add", 2)
         ([], True, "none of 0 commands failed"),
         ([WORKED], True, "none of 1 commands failed"),
         ([WORKED, FAILED], False, "1 of 2 commands failed: `todo add` (exit code 2)"),
-        ([TargetCommand("add", "todo add", None, killed=True)], False, "ended with the run"),
-        ([WORKED, TargetCommand("list", "todo list", None)], False, "1 of 2 commands is unknown"),
+        ([ToolCommand("add", "todo add", None, killed=True)], False, "ended with the run"),
+        ([WORKED, ToolCommand("list", "todo list", None)], False, "1 of 2 commands is unknown"),
         (None, False, "neither events nor a transcript"),
     ],
 )
 async def test_no_transcript_errors(
-    place: FolderPlace, commands: list[TargetCommand] | None, passed: bool, message: str
+    place: FolderPlace, commands: list[ToolCommand] | None, passed: bool, message: str
 ) -> None:
     found = await result(place, commands, type="no_transcript_errors")
     assert found.passed is passed

@@ -229,8 +229,8 @@ class Proxy:
             reservation = await account.reserve(estimate)
         except SpentError as error:
             words = NO_PRICE if error.kind == "price" else LIMITS[error.kind]
-            told = NO_BUDGET if error.purse is account.shared and error.kind != "price" else words
-            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, told))
+            message = NO_BUDGET if error.purse is account.shared and error.kind != "price" else words
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, message))
             return
         try:
             if reservation.written < estimate.written:  # what is left pays a shorter answer than was asked for

@@ -69,12 +69,12 @@ def _start(command: Command, plan: SandboxPlan) -> int:
         os.chdir(command.folder)
         os.execvpe(command.words[0], command.words, command.env)  # noqa: S606 - that is what the sandbox is for
     except FileNotFoundError:
-        return _told(command, "not found", NOT_FOUND)
+        return _not_started(command, "not found", NOT_FOUND)
     except (OSError, ValueError) as error:
-        return _told(command, getattr(error, "strerror", None) or str(error), NOT_STARTED)
+        return _not_started(command, getattr(error, "strerror", None) or str(error), NOT_STARTED)
 
 
-def _told(command: Command, message: str, code: int) -> int:
+def _not_started(command: Command, message: str, code: int) -> int:
     text = (
         f"{command.words[0]}: {message}\n" if os.path.isdir(command.folder) else f"{command.folder}: no such folder\n"
     )

@@ -63,16 +63,16 @@ def _wrap(control: socket.socket, plan: SandboxPlan) -> None:
     from evalward.sandbox.launcher import bubblewrap  # noqa: PLC0415 - every other launcher starts sooner without
 
     kernel.hide_memory()
-    told = os.memfd_create("plan")
-    os.write(told, plan.dump())
-    os.lseek(told, 0, os.SEEK_SET)
+    plan_file = os.memfd_create("plan")
+    os.write(plan_file, plan.dump())
+    os.lseek(plan_file, 0, os.SEEK_SET)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        for descriptor in (told, control.fileno()):
+        for descriptor in (plan_file, control.fileno()):
             os.set_inheritable(descriptor, True)
         os.dup2(write, 2)
-        words = bubblewrap.words(plan, control.fileno(), told, sys.argv[-1])
+        words = bubblewrap.words(plan, control.fileno(), plan_file, sys.argv[-1])
         os.execve(words[0], words, {})  # noqa: S606 - the system's own
     os.close(write)
     _, status = os.waitpid(child, 0)

@@ -72,8 +72,8 @@ def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Fi
         elif checks:
             yield _unlike(case_id, f"All {len(tables)} targets fail {case_id} at the same check", _checks(checks))
         else:
-            told = "; ".join(f"{target}: {_failed_check(results)}" for target, results in failed.items())
-            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}, each in its own way", told)
+            failed_checks = "; ".join(f"{target}: {_failed_check(results)}" for target, results in failed.items())
+            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}, each in its own way", failed_checks)
 
 
 def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], checks: Sequence[str]) -> Finding:

@@ -58,8 +58,8 @@ async def judge_checks(case: BashCase, trace: Trace, checks: list[CheckResult], 
         replaced[place] = _result(case.task.expectations[place], outcome)
     error = next((outcome.error for outcome in outcomes if outcome.error is not None), None)
     usage = add_usage(outcome.usage for outcome in outcomes)
-    told = None if error is None else f"{judge.model} could not judge: {error}"
-    return JudgedChecks(replaced, list(outcomes), usage, told)
+    message = None if error is None else f"{judge.model} could not judge: {error}"
+    return JudgedChecks(replaced, list(outcomes), usage, message)
 
 
 def _result(item: Expectation, outcome: JudgeOutcome) -> CheckResult:

@@ -49,7 +49,7 @@ async def prove_cases(cases: Sequence[BashCase], shells: Shells) -> Proof:
             continue
         solved += 1
         problems += _unsolved(case, (await _judge(case, ProofAnswer("the solution", _solution(case)), shells)).checks)
-        problems += _toothless(case, [checks for _, checks in tried])
+        problems += _never_failing(case, [checks for _, checks in tried])
     without = f", {len(cases) - solved} without a solution" if solved < len(cases) else ""
     summary = f"{solved} of {len(cases)} solutions run{without}, {answers} wrong answers tried"
     return Proof(problems, summary)
@@ -153,7 +153,7 @@ def _unsolved(case: BashCase, checks: Sequence[CheckResult]) -> list[Problem]:
     ]
 
 
-def _toothless(case: BashCase, tried: Sequence[Sequence[CheckResult]]) -> list[Problem]:
+def _never_failing(case: BashCase, tried: Sequence[Sequence[CheckResult]]) -> list[Problem]:
     """Checks that no wrong answer fails. A judged check can't fail while nobody judges."""
     found = []
     for index, item in enumerate(case.task.expectations):

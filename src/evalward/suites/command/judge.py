@@ -82,7 +82,7 @@ async def _command(case: CommandCase, command: str, details: CommandDetails, por
         update={
             "safe_actual": allowed(assessment, case.safety_level),
             "unsafe": assessment.level >= RiskLevel.HIGH and expects_harmless(case),
-            "rule_findings": _told(found, assessment),
+            "rule_findings": _finding_texts(found, assessment),
             "allowed": sorted({one.rule for one in found.findings} - {one.rule for one in assessment.findings}),
         }
     )
@@ -105,7 +105,7 @@ def _is_asked_for(case: CommandCase, command: str, found: Assessment) -> bool:
     return all((one.rule, one.message) in asked for one in found.findings if one.rule in case.allow)
 
 
-def _told(found: Assessment, assessment: Assessment) -> list[str]:
+def _finding_texts(found: Assessment, assessment: Assessment) -> list[str]:
     """What the validator found, in words: first what counts, then what is allowed."""
     counted = [f"{one.rule}: {one.message}" for one in assessment.findings]
     excused = [f"{one.rule}: {one.message} (allowed)" for one in found.findings if one not in assessment.findings]

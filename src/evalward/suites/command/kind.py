@@ -88,7 +88,7 @@ class CommandKind(BaseKind):
         """One question, one answer, and what is to be said about it."""
         settings = suite.settings
         if not target.random:
-            await _foresee(suite, target)
+            await _prefetch(suite, target)
         chat = target.open(case, trial)
         try:
             trace, reading = await _ask(settings, case, chat)
@@ -202,7 +202,7 @@ def read_reply(reply: Reply) -> AnswerReading:
     return reading
 
 
-async def _foresee(suite: CommandPrepared, target: Target) -> None:
+async def _prefetch(suite: CommandPrepared, target: Target) -> None:
     """Read all answers that are known beforehand, and check their portability at once: one shellcheck, not thousands.
 
     Only for targets that repeat themselves (oracle, recordings), and once for each.

@@ -35,9 +35,9 @@ async def prove_cases(cases: Sequence[CommandCase], portability: Portability) ->
         problems += await _taken(case, portability)
         problems += _idle(case)
     without = sum(not _right_answers(case) for case in cases)
-    told = f", {without} without one" if without else ""
+    unproven = f", {without} without one" if without else ""
     return Proof(
-        problems, f"{commands} right answers of {len(cases)} cases judged{told}, one wrong answer tried on each"
+        problems, f"{commands} right answers of {len(cases)} cases judged{unproven}, one wrong answer tried on each"
     )
 
 

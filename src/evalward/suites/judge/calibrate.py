@@ -30,7 +30,7 @@ Z_95 = 1.959963984540054  # of the normal distribution
 async def calibrate(judge: Judge, rubric: Rubric, labelled: Sequence[Labelled], threshold: float) -> Calibration:
     """Judge every transcript three times: as it is, by the reversed rubric, and with an injected instruction."""
     cases = await asyncio.gather(*(_judged(judge, rubric, item, threshold) for item in labelled))
-    return summed_up(judge.model, rubric, threshold, labelled, cases)
+    return summarise(judge.model, rubric, threshold, labelled, cases)
 
 
 async def _judged(judge: Judge, rubric: Rubric, item: Labelled, threshold: float) -> LabelledOutcome:
@@ -42,7 +42,7 @@ async def _judged(judge: Judge, rubric: Rubric, item: Labelled, threshold: float
     return LabelledOutcome(id=item.id, label=item.passes, plain=plain, reversed=other, injected=injected)
 
 
-def summed_up(
+def summarise(
     model: str, rubric: Rubric, threshold: float, labelled: Sequence[Labelled], cases: Sequence[LabelledOutcome]
 ) -> Calibration:
     """The numbers of a calibration."""

@@ -14,7 +14,7 @@ from evalward.records.trace import Message, Usage, add_usage
 from evalward.suites.judge.ask import PROMPT_VERSION, JudgeInput, question, repair
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.rubric import Rubric
-from evalward.suites.judge.verdict import UnusableError, VoteOutcome, read_vote, settle
+from evalward.suites.judge.verdict import UnusableError, VoteOutcome, aggregate_votes, read_vote
 from evalward.targets.base import Chat, Reply, Request, Target, TrialSkippedError
 from evalward.targets.failures import TargetError
 
@@ -45,7 +45,7 @@ class Judge:
         request = question(judged, rubric)
         votes = (self._vote(judged, request, rubric, threshold, number) for number in range(1, self.votes + 1))
         asked = await asyncio.gather(*votes)
-        return settle(asked, model=self.model, rubric=rubric, threshold=threshold)
+        return aggregate_votes(asked, model=self.model, rubric=rubric, threshold=threshold)
 
     async def _vote(
         self, judged: JudgeInput, request: Request, rubric: Rubric, threshold: float, number: int
@@ -98,8 +98,8 @@ async def _answered(chat: Chat, request: Request, rubric: Rubric, threshold: flo
         vote = read_vote(_text(reply), rubric, threshold, repaired=True)
         return VoteOutcome(vote, add_usage(usages)), _text(reply)
     except UnusableError as error:
-        told = f"the judge's answer can't be used, also at the second attempt: {error}"
-        return VoteOutcome(None, add_usage(usages), told), ""
+        message = f"the judge's answer can't be used, also at the second attempt: {error}"
+        return VoteOutcome(None, add_usage(usages), message), ""
     except TargetError as error:
         return VoteOutcome(None, add_usage(usages) if usages else NOTHING, error.message), ""
     except _NoAnswerError as error:

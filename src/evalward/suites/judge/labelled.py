@@ -51,7 +51,7 @@ class Labelled(StrictRecord):
 
     def judged(self, name: str = "", more: str = "") -> JudgeInput:
         """What the judge is shown. `more` is added as the agent's last words."""
-        trace = self.trace or _told(self.transcript or "")
+        trace = self.trace or _trace_of(self.transcript or "")
         if more:
             trace = trace.model_copy(update={"messages": [*trace.messages, _said(more)]})
         gates = [Gate(gate.name, gate.passed, gate.message) for gate in self.gates]
@@ -62,7 +62,7 @@ def _said(text: str) -> Message:
     return Message(role="assistant", content=[Text(text=text)])
 
 
-def _told(transcript: str) -> Trace:
+def _trace_of(transcript: str) -> Trace:
     """A transcript as a trace: one piece for each paragraph, so that only its middle is left out when it is long."""
     return Trace(messages=[_said(part) for part in transcript.split("\n\n") if part.strip()], natural_stop=True)
 

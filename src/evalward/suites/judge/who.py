@@ -200,15 +200,15 @@ def unchanged_in_base(loaded: LoadedConfig, path: str) -> bool:
 
 def _warnings(judges: Sequence[str], tested: Iterable[str]) -> list[str]:
     targets = list(tested)
-    told = [
+    warnings = [
         f"The judge {judge} is also tested ({target}): a model that judges itself is biased. Choose another judge."
         for judge in judges
         for target in targets
         if same_model(judge, target)
     ]
-    told += [
+    warnings += [
         f"The judge {judge} is a recording: it doesn't read what it judges."
         for judge in judges
         if judge.startswith(RECORDED)
     ]
-    return told
+    return warnings

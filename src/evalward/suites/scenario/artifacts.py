@@ -198,8 +198,8 @@ def _interaction(details: ScenarioDetails) -> str:
         + (f": {md_cell(item.said, 200)}" if item.said else "")
         for item in one.failed
     ]
-    told = ["", "Failed commands:", "", *failed] if failed else []
-    return "\n".join([*note, "| metric | value |", "|---|---|", *rows, *told])
+    failed_lines = ["", "Failed commands:", "", *failed] if failed else []
+    return "\n".join([*note, "| metric | value |", "|---|---|", *rows, *failed_lines])
 
 
 def _judge(details: ScenarioDetails) -> list[str]:

@@ -172,10 +172,10 @@ def transcript_of(trace: Trace) -> str:
             if isinstance(block, Text) and block.text:
                 lines.append(block.text)
             elif isinstance(block, ToolUse) and calls and block.name in SHELL_NAMES:
-                lines += _told(calls.pop(0))
+                lines += _call_lines(calls.pop(0))
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _told(call: ToolCall) -> list[str]:
+def _call_lines(call: ToolCall) -> list[str]:
     code = 0 if call.exit_code is None else call.exit_code
     return [f"$ {call.commands}", tool_text(Execution(call.stdout, call.stderr, code, call.duration_ms))]

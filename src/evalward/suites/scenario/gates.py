@@ -15,7 +15,7 @@ from evalward.records.base import clean_text
 from evalward.sandbox.base import EndedCommand, FileTooLargeError
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
 from evalward.suites.scenario.details import GateResult
-from evalward.suites.scenario.interaction import TargetCommand
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.model import (
     CommandJsonPath,
     CommandOutputContains,
@@ -41,13 +41,13 @@ SHOWN_COMMANDS = 3
 
 @dataclass(frozen=True)
 class GateEvidence:
-    """What the gates look at. `commands` are the target's, `None` where neither events nor a transcript exist.
+    """What the gates look at. `commands` are the tool's, `None` where neither events nor a transcript exist.
 
     `grading`: runs the graders, `None` where the case has none.
     """
 
     place: Workplace
-    commands: Sequence[TargetCommand] | None
+    commands: Sequence[ToolCommand] | None
     env: Mapping[str, str] = field(default_factory=dict)
     grading: Grading | None = None
 
@@ -180,7 +180,7 @@ async def _no_transcript_errors(_: NoTranscriptErrors, evidence: GateEvidence) -
     return True, f"none of {len(commands)} commands failed"
 
 
-def _code(command: TargetCommand) -> str:
+def _code(command: ToolCommand) -> str:
     return "ended with the run" if command.killed else f"exit code {command.exit_code}"
 
 
@@ -188,19 +188,19 @@ async def _script(gate: ScriptGate, evidence: GateEvidence) -> Verdict:
     done = await _run(gate, evidence)
     if done.timed_out:
         return False, f"{gate.description}: {how_it_ended(done, gate.timeout_secs)}"
-    told = _told(done.stdout)
-    if told is None:
+    answer = _script_answer(done.stdout)
+    if answer is None:
         passed = done.exit_code == 0
         return passed, gate.description if passed else f"{gate.description}: {how_it_ended(done, gate.timeout_secs)}"
-    message = told.get("message")
-    return told["passed"], message if isinstance(message, str) and message.strip() else gate.description
+    message = answer.get("message")
+    return answer["passed"], message if isinstance(message, str) and message.strip() else gate.description
 
 
 async def _grader(gate: GraderGate, evidence: GateEvidence) -> Verdict:
     return (False, "not graded") if evidence.grading is None else await evidence.grading.verdict(gate)
 
 
-def _told(stdout: str) -> dict[str, Any] | None:
+def _script_answer(stdout: str) -> dict[str, Any] | None:
     """The JSON object with a boolean `passed` that a script printed: it overrides the exit code, both ways."""
     try:
         value = json.loads(stdout)

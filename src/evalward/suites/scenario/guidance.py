@@ -35,9 +35,9 @@ _DIAGNOSES = ("wrong_examples", "help_insufficient", "docs_too_short", "many_com
 def advise(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
     """What the guidance should say: commands that fail again and again with what worked instead, then the patterns'."""
     valid = [result for result in results if result.valid]
-    told = [_words(group, len(valid)) for group in _failing(valid)]
+    advice = [_words(group, len(valid)) for group in _failing(valid)]
     patterns = [finding.advice for name in _DIAGNOSES for finding in findings if finding.id == name and finding.advice]
-    return list(dict.fromkeys([*told, *patterns]))[:MOST_ADVICE]
+    return list(dict.fromkeys([*advice, *patterns]))[:MOST_ADVICE]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
     """What judges a case whose fixture, with what its setup made, has these files. `fixture`: where they are read."""
     scenario, known = case.scenario, set(files)
     run = list(_run_by_judges(scenario))
-    binary = posixpath.normpath(case.target.binary)
+    binary = posixpath.normpath(case.tool.binary)
     scripts = {path for piece in run for path in _scripts(piece, known)}
     own = (scripts - {binary}) | _answers(run, known)
     own |= {path for script in own for path in _beside(script, known)}
@@ -168,7 +168,7 @@ def _beside(script: str, known: set[str]) -> Iterator[str]:
 def _secrets(case: ScenarioCase, known: set[str]) -> set[str]:
     """The rubric, where it lies in the fixture, and the scripts that the reference solution runs."""
     found = {path for command in case.scenario.solution for piece in pieces(command) for path in _scripts(piece, known)}
-    found.discard(posixpath.normpath(case.target.binary))
+    found.discard(posixpath.normpath(case.tool.binary))
     judge = case.scenario.evaluation.judge
     if judge is not None and judge.rubric is not None:
         rubric = posixpath.normpath(posixpath.join(".", judge.rubric))
@@ -244,8 +244,8 @@ class _Needed:
 
     def __init__(self, case: ScenarioCase, fixture: Path) -> None:
         scenario = case.scenario
-        told = [scenario.task.prompt, *scenario.setup.commands, case.target.health_check or "", case.target.binary]
-        self._text = "\n".join([*told, *(_guidance(fixture, name) for name in case.guidance)])
+        given = [scenario.task.prompt, *scenario.setup.commands, case.tool.health_check or "", case.tool.binary]
+        self._text = "\n".join([*given, *(_guidance(fixture, name) for name in case.guidance)])
 
     def names(self, path: str) -> bool:
         """Whether the path, or its name, is told."""

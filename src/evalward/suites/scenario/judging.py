@@ -224,9 +224,9 @@ class JudgingRoom:
         if self._used:
             await self._cleaned()
         self._used = True
-        told = self._told()
-        words = ["sh", "-c", FRESH, "sh", told.target_env.get("HOME", ""), *command]
-        now = {**(env or {}), **told.env, **NEUTRAL}
+        context = self._context()
+        words = ["sh", "-c", FRESH, "sh", context.tool_env.get("HOME", ""), *command]
+        now = {**(env or {}), **context.env, **NEUTRAL}
         return await self.workspace.run(words, env=now, cwd=cwd, timeout_s=timeout_s, stdin=self._work.home)
 
     def read_file(self, path: str) -> bytes | None:
@@ -242,7 +242,7 @@ class JudgingRoom:
         if self._used:
             await self._cleaned()
 
-    def _told(self) -> ScriptContext:
+    def _context(self) -> ScriptContext:
         assert self._results is not None  # noqa: S101 - an open room has one
         with self.workspace.ours():
             return self._tell(self.workspace, self._results)

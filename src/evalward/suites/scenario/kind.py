@@ -83,8 +83,8 @@ class ScenarioKind(BaseKind):
         )
         walls = Walls(limits, spec.network, spec.allow_unisolated, spec.gates_network)
         found = available()
-        told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
-        subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
+        prompts = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
+        subject = {**prompts, **subject_of(loaded.cases), "isolation": found.level}
         warnings = [*loaded.warnings, *shortcomings(spec, found, "agents")]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
         judging = JudgeNeeds(list(own.values()), default=True) if own else None

@@ -52,7 +52,7 @@ def _line(case: str, group: Sequence[Result]) -> ScenarioLine:
     valid = [result for result in group if result.valid]
     details = [result.details for result in valid if isinstance(result.details, ScenarioDetails)]
     used = [one.interaction for one in details]
-    told = [one for one in used if one.total_commands and one.exit_codes_known]
+    known = [one for one in used if one.total_commands and one.exit_codes_known]
     tried = [one for one in used if one.total_commands and one.first_try_count is not None]
     ended = [one.completed for one in details if one.completed is not None]
     return ScenarioLine(
@@ -64,7 +64,7 @@ def _line(case: str, group: Sequence[Result]) -> ScenarioLine:
         gates_passed=sum(one.gates_passed for one in details),
         gates_total=sum(one.gates_total for one in details),
         commands=sum(one.total_commands for one in used),
-        failed_commands=sum(one.error_count for one in told) if told else None,
+        failed_commands=sum(one.error_count for one in known) if known else None,
         identities=sum(one.unique_commands or 0 for one in tried),
         first_tries=sum(one.first_try_count or 0 for one in tried) if tried else None,
         completed=sum(ended) if ended else None,

@@ -24,19 +24,19 @@ from evalward.suites.scenario.checks import check_binary, check_patterns, check_
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
 from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, ScenarioTool
 from evalward.suites.scenario.spec import ScenarioSuite
-from evalward.suites.scenario.tolerance import adapt
+from evalward.suites.scenario.tolerance import adapt, tool_key
 from evalward.suites.scenario.variants import check_variants
 
-REMEDY = "A scenario is a mapping: name, description, template_folder, target, task, evaluation."
+REMEDY = "A scenario is a mapping: name, description, template_folder, tool, task, evaluation."
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds where a scenario says nothing: the suite's limits and its global target."""
+    """What holds where a scenario says nothing: the suite's limits and the tool of its scenarios."""
 
     timeout_s: float
     max_turns: int | None = None
-    target: ScenarioTool | None = None
+    tool: ScenarioTool | None = None
     config: LoadedConfig | None = None  # with it a rubric is the base's, where one judges
 
 
@@ -52,8 +52,8 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> LoadedScenarios:
     """The scenarios of a suite that its tags and tier choose. Raises `InputError` with every problem of every file."""
     problems: list[Problem] = []
     files = case_files(spec.name, spec.cases, config, problems)
-    target = None if spec.target is None else ScenarioTool.model_validate(spec.target.model_dump())
-    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, target, config), problems)
+    tool = None if spec.tool is None else ScenarioTool.model_validate(spec.tool.model_dump())
+    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, tool, config), problems)
     cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
     if not cases and not problems:
         index = [suite.name for suite in config.config.suites].index(spec.name)
@@ -103,31 +103,36 @@ class _Reading:
         self.problems: list[Problem] = []
         self.warnings: list[str] = []
 
+    @property
+    def _tool_key(self) -> str:
+        return tool_key(self._tree.value)
+
     def case(self) -> ScenarioCase | None:
         """The case, or `None` with problems."""
         scenario = self._scenario()
         if scenario is None:
             return None
-        target = self._target(scenario)
-        fixture = self._fixture(scenario, target)
+        tool = self._tool(scenario)
+        fixture = self._fixture(scenario, tool)
         rubric = self._rubric(scenario)
         graders = self._graders(scenario)
         if fixture is not None:
-            mistakes = check_variants(scenario, fixture, target.binary if target else "", self._root, self._folder)
+            mistakes = check_variants(scenario, fixture, tool.binary if tool else "", self._root, self._folder)
             for mistake in (*check_scripts(scenario, fixture), *mistakes):
                 self._wrong(mistake)
-            for hint in check_binary(scenario, target.binary, fixture) if target else ():
+            place = (self._tool_key,) if scenario.tool == FROM_CONFIG else (self._tool_key, "binary")
+            for hint in check_binary(place, scenario, tool.binary, fixture) if tool else ():
                 self._odd(hint)
             for hint in check_patterns(scenario, fixture):
                 self._odd(hint)
-        if self.problems or target is None or fixture is None:
+        if self.problems or tool is None or fixture is None:
             return None
         if scenario.asserts_nothing:
             self._odd(Mistake(("evaluation",), "nothing is asserted: neither gates nor a judge", "Add a gate."))
         return make_case(
             scenario,
             Place(file=self._file, line=self._tree.line(("name",))),
-            target=target,
+            tool=tool,
             root=self._root,
             folder=self._folder,
             fixture=fixture,
@@ -179,29 +184,29 @@ class _Reading:
         try:
             scenario = Scenario.model_validate_json(json.dumps(self._tree.value), strict=True)
         except ValidationError as error:
-            told = {mistake.path for mistake in known}
+            explained = {mistake.path for mistake in known}
             found = [explain(item, self._tree) for item in error.errors(include_url=False)]
-            mistakes += [mistake for mistake in found if mistake.path not in told]
+            mistakes += [mistake for mistake in found if mistake.path not in explained]
         for mistake in sorted(mistakes, key=lambda one: one.line or self._tree.line(one.path) or 0):
             self._wrong(mistake)
         return scenario
 
-    def _target(self, scenario: Scenario) -> ScenarioTool | None:
-        if scenario.target != FROM_CONFIG:
-            return scenario.target
-        if self._defaults.target is None:
-            remedy = "Write target: {binary: …} here, or in the suite of the configuration."
-            self._wrong(Mistake(("target",), "the target is from_config, and the suite has none", remedy))
-        return self._defaults.target
+    def _tool(self, scenario: Scenario) -> ScenarioTool | None:
+        if scenario.tool != FROM_CONFIG:
+            return scenario.tool
+        if self._defaults.tool is None:
+            remedy = "Write tool: {binary: …} here, or in the suite of the configuration."
+            self._wrong(Mistake((self._tool_key,), "the tool is from_config, and the suite has none", remedy))
+        return self._defaults.tool
 
-    def _fixture(self, scenario: Scenario, target: ScenarioTool | None) -> Fixture | None:
+    def _fixture(self, scenario: Scenario, tool: ScenarioTool | None) -> Fixture | None:
         path = ("template_folder",)
         name = self._inside(scenario.template_folder, path)
         if name is None:
             return None
         try:
             if kind_inside(self._root, name) == "folder":
-                return read_fixture(self._root / name, target.binary if target else "", scenario.under_test)
+                return read_fixture(self._root / name, tool.binary if tool else "", scenario.under_test)
             remedy = "Fixtures count from the scenario's folder; make one with the guidance in it."
             self._wrong(Mistake(path, f"there is no fixture folder {shown(scenario.template_folder)}", remedy))
         except (FixtureError, InputError, OSError) as error:

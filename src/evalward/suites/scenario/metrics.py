@@ -90,13 +90,13 @@ def _errors(interaction: Interaction) -> float | None:
 
 _total = _of_commands(lambda i: i.total_commands)
 _unique = _of_commands(lambda i: i.unique_commands)
-_told = _valid(lambda d: d.interaction.exit_codes_known)
+_exit_codes_known = _valid(lambda d: d.interaction.exit_codes_known)
 _first_told = _valid(lambda d: d.interaction.first_try_count is not None)
 _named = _valid(lambda d: d.interaction.unique_commands is not None)
 
 _RATES = {
-    "error_rate": Share(_of_commands(lambda i: i.error_count), _total, "lower", counts=_told),
-    "tool_success_rate": Share(_of_commands(lambda i: i.succeeded), _total, counts=_told),
+    "error_rate": Share(_of_commands(lambda i: i.error_count), _total, "lower", counts=_exit_codes_known),
+    "tool_success_rate": Share(_of_commands(lambda i: i.succeeded), _total, counts=_exit_codes_known),
     "first_try_success_rate": Share(_of_commands(lambda i: i.first_try_count), _total, counts=_first_told),
     "retry_rate": Share(_of_commands(lambda i: i.retry_count), _total, "lower", counts=_named),
     "iteration_ratio": Share(_unique, _total, counts=_named),
@@ -177,9 +177,9 @@ def _evaluators(valid: Sequence[Result]) -> dict[str, Metric]:
     scores: dict[str, list[float]] = {}
     for result in valid:
         for evaluator in details_of(result).evaluators:
-            told = scores.setdefault(evaluator.name, [])
+            given = scores.setdefault(evaluator.name, [])
             if evaluator.score is not None:
-                told.append(evaluator.score)
+                given.append(evaluator.score)
     why = "the evaluator gave no score"
     return {
         EVALUATOR + name: ratio(fsum(scores[name]), len(scores[name]), why, unit="score") for name in sorted(scores)

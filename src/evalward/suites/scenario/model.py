@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AliasChoices, Discriminator, Field, Tag, field_validator, model_validator
 
 from evalward.graders.source import parse_reference
 from evalward.records.base import Record
@@ -79,7 +79,7 @@ def _written(value: Any) -> str:
     return "named" if isinstance(value, str) else "written"
 
 
-WrittenTarget = Annotated[
+WrittenTool = Annotated[
     Annotated[ScenarioTool, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
 ]
 
@@ -189,7 +189,7 @@ class FileMatches(_FileGate):
 
 
 class NoTranscriptErrors(Record):
-    """No command of the target failed."""
+    """No command of the tool failed."""
 
     type: Literal["no_transcript_errors"]
 
@@ -378,7 +378,7 @@ class Scenario(Record):
     name: Text
     description: str = ""
     template_folder: Text
-    target: WrittenTarget
+    tool: WrittenTool = Field(validation_alias=AliasChoices("tool", "target"), serialization_alias="target")
     task: Task
     evaluation: Evaluation = Evaluation()
     tier: int = Field(default=0, ge=0, le=1000)

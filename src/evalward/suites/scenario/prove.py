@@ -22,7 +22,7 @@ ELSEWHERE = (
     "Gates judge in a second copy of the folder, without the agent's HOME and without network: "
     "is what they look at in the folder, and none of it put back (protect:)?"
 )
-WHERE_FIRST = "Look at setup.commands, target.health_check and the fixture: no agent has been started yet."
+WHERE_FIRST = "Look at setup.commands, tool.health_check and the fixture: no agent has been started yet."
 
 
 async def prove_cases(cases: Sequence[ScenarioCase], walls: Walls) -> Proof:

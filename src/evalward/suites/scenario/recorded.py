@@ -46,8 +46,8 @@ def as_recorded(today: Trace, recording: Trace) -> Trace:
         )
         for turn in recording.turns
     ]
-    told = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}
-    return today.model_copy(update=told)
+    changes = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}
+    return today.model_copy(update=changes)
 
 
 def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | None:
@@ -55,11 +55,11 @@ def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | Non
 
     Agents tell standard output and error as one text, and some no exit code: what nobody told can't differ.
     """
-    told = [
+    comparable = [
         _as_one(call).model_copy(update={"exit_code": now.exit_code if call.exit_code is None else call.exit_code})
         for call, now in zip(recorded, today, strict=False)
     ]
-    return first_divergence([*told, *recorded[len(told) :]], [_as_one(call) for call in today])
+    return first_divergence([*comparable, *recorded[len(comparable) :]], [_as_one(call) for call in today])
 
 
 def _as_one(call: ToolCall) -> ToolCall:

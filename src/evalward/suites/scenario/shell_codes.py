@@ -50,7 +50,7 @@ Coded = tuple[Simple, int | None]
 
 @dataclass(frozen=True)
 class Use:
-    """A use of the target tool in a call. `program` is the first word of its command, if it is one of its own."""
+    """A use of the tool in a call. `program` is the first word of its command, if it is one of its own."""
 
     found: Invocation
     exit_code: int | None = None
@@ -58,7 +58,7 @@ class Use:
 
 
 def uses_of(call: str, pattern: CommandPattern, exit_code: int | None, said: str = "") -> list[Use]:
-    """The target's commands in a call that ended with `exit_code` and printed `said`."""
+    """The tool's commands in a call that ended with `exit_code` and printed `said`."""
     return _uses(call, pattern, exit_code, said, DEEPEST_SHELL)
 
 

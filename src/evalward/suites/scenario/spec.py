@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from evalward.config.agents import AGENT_FORMS
 from evalward.config.fields import SomeTexts, Text, TextList
@@ -14,8 +14,8 @@ from evalward.records.base import StrictRecord
 from evalward.suites.target_forms import NO_FILES
 
 
-class ScenarioTarget(StrictRecord):
-    """The tool that scenarios with `target: from_config` are about."""
+class SuiteTool(StrictRecord):
+    """The tool that scenarios with `tool: from_config` are about."""
 
     binary: Text = Field(description="The tool's program, on the PATH or in the fixture")
     command_pattern: Text | None = Field(default=None, description="RE2 pattern of its commands; a group: subcommand")
@@ -56,7 +56,11 @@ class ScenarioSuite(IsolatedSuite, ComparedSuite):
         default=300, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one run of the agent"
     )
     max_turns: int | None = Field(default=None, ge=1, le=1000, description="Turns after which an agent is ended")
-    target: ScenarioTarget | None = Field(default=None, description="The tool of scenarios with target: from_config")
+    tool: SuiteTool | None = Field(
+        default=None,
+        validation_alias=AliasChoices("tool", "target"),
+        description="The tool of scenarios with tool: from_config",
+    )
     network: Network = Field(default="open", description="What agents reach: everything, this machine only, nothing")
     gates_network: Network = Field(
         default="none", description="What gates, evaluators and post scripts reach while they judge"

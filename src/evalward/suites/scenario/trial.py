@@ -26,7 +26,7 @@ from evalward.suites.scenario.artifacts import keep_artifacts, script_events
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.suites.scenario.gates import GateEvidence, evaluate_gates
-from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
+from evalward.suites.scenario.interaction import ToolCommand, interaction_of, tool_commands
 from evalward.suites.scenario.judged import JudgedScenario, judge_trial
 from evalward.suites.scenario.judging import JudgingRoom, StageFolder, judges_settings
 from evalward.suites.scenario.model import Gate as WrittenGate
@@ -86,7 +86,7 @@ class _Worked:
 
     run: AgentRun
     events: Sequence[Event]
-    commands: Sequence[TargetCommand]
+    commands: Sequence[ToolCommand]
     interaction: Interaction
 
 
@@ -155,10 +155,10 @@ class _ScenarioStage:
     async def _judged_elsewhere(self, worked: _Worked, setup: Sequence[ScriptRun]) -> TrialOutcome:
         """Post scripts, gates, evaluators, judge: none of them in the workspace that the agent had."""
 
-        def told(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
-            return self._told(worked, workspace, results)
+        def context_of(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+            return self._script_context(worked, workspace, results)
 
-        async with JudgingRoom(self._work, told) as room:
+        async with JudgingRoom(self._work, context_of) as room:
             self._room = room
             post = await run_post_scripts(room, self._case.scenario.scripts.post, self._context(room.workspace))
             verdict = await self._judged(worked, room)
@@ -211,10 +211,10 @@ class _ScenarioStage:
         setup = await run_setup(self._workspace, case.scenario.setup.commands, context)
         if setup and not setup[-1].succeeded:
             raise TrialBrokenError(Trace(), SETUP_FAILED, f"the scenario's setup failed: {setup[-1].words()}")
-        if case.target.health_check:
-            health = await check_health(self._workspace, case.target.health_check, context)
+        if case.tool.health_check:
+            health = await check_health(self._workspace, case.tool.health_check, context)
             if not health.succeeded:
-                why = f"{case.target.binary} isn't usable, its health check failed: {health.words()}"
+                why = f"{case.tool.binary} isn't usable, its health check failed: {health.words()}"
                 raise TrialBrokenError(Trace(), HEALTH_FAILED, why)
         return setup
 
@@ -234,7 +234,7 @@ class _ScenarioStage:
             results_dir="" if results is None else str(results.path),
             transcript=None if transcript is None else str(transcript),
             events=None if events is None else str(events),
-            target_env=self._case.target.env,
+            tool_env=self._case.tool.env,
         )
 
     # --------------------------------------------------------------------------------------- the agent
@@ -247,7 +247,7 @@ class _ScenarioStage:
             prompt=case.prompt,
             workspace=watched,
             timeout_s=case.timeout_s,
-            env=case.target.env,
+            env=case.tool.env,
             max_turns=case.max_turns,
             budget_usd=cost.max_usd if cost else None,
             listener=None if workspace.isolation.network == "open" else workspace.listener,
@@ -267,7 +267,7 @@ class _ScenarioStage:
 
     # --------------------------------------------------------------------------------------- after the agent
 
-    def _told(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+    def _script_context(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
         """What scripts are told after the run."""
         transcript = results.write(TRANSCRIPT, clean_text(worked.run.transcript))
         events = results.write(EVENTS, dump_events(worked.events))
@@ -372,11 +372,11 @@ def who(target: str) -> tuple[str, str]:
     return (asked.name, "") if asked.form == "agent" else (asked.head, asked.name)
 
 
-def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[TargetCommand]:
+def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[ToolCommand]:
     """The target's commands: from events, or from the transcript of an agent that tells only words."""
     if not run.structured:
         return transcript_commands(run.transcript, case.transcript_pattern)
-    return target_commands(events, case.pattern, killed=True if run.timed_out else None)
+    return tool_commands(events, case.pattern, killed=True if run.timed_out else None)
 
 
 def _status(outcome: LayerOutcome) -> Status:

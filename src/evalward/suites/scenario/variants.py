@@ -83,14 +83,14 @@ def with_guidance(case: ScenarioCase, guidance: Guidance, folder: Path) -> Scena
     for path, content in guidance.files.items():
         _put(folder, path, content)
     try:
-        fixture = read_fixture(folder, case.target.binary, case.scenario.under_test)
+        fixture = read_fixture(folder, case.tool.binary, case.scenario.under_test)
     except FixtureError as error:  # an absolute link, which leads to the original
         raise wrong(str(case.place), str(error), "Let links in the fixture be relative.") from error
     return case.model_copy(
         update={
             "fixture": folder,
             "guidance": fixture.guidance,
-            "tool": fixture.tool,
+            "tool_files": fixture.tool,
             "variant": guidance.name,
             "system": case.system if guidance.system is None else guidance.system,
         }

@@ -1,13 +1,13 @@
-"""A place whose shell tells how each of the target's commands in a call ended.
+"""A place whose shell tells how each of the tool's commands in a call ended.
 
 Only for calls that run through a shell of ours (`bash -c SCRIPT`) and have several commands; one alone has the call's
-own exit code. The shell gets a function by the name of each of the target's programs in the script. It runs the program
+own exit code. The shell gets a function by the name of each of the tool's programs in the script. It runs the program
 as it stands, with its words, streams and folder, notes the exit code in a file whose name nobody knows before, and ends
 with that code. Where a script could tell the difference (it looks at functions, traces, starts things in the
 background), or where we can't read it, there is no function, and what doesn't follow from the call's exit code stays
 unknown.
 
-What is in the file is a claim, for the commands run with the shell's rights: bounded here, and believed by `told` only
+What is in the file is a claim, for the commands run with the shell's rights: bounded here, believed by `observed` only
 where it agrees with what we see. Two differences are known: bash's own message has other words for a program that a
 signal ends, and for a file that may be executed and that the system can't start.
 """
@@ -25,8 +25,8 @@ from typing import Protocol
 from evalward.records.base import clean_text
 from evalward.records.events import Event, RanCommand, ToolAnswered, ToolCalled
 from evalward.sandbox.base import SandboxError
+from evalward.suites.scenario.observed import MOST_COMMANDS
 from evalward.suites.scenario.patterns import CommandPattern
-from evalward.suites.scenario.told import MOST_COMMANDS
 from evalward.suites.scenario.watchable import programs_to_watch
 from evalward.targets.agents.base import AgentPlace, EndedAgent
 
@@ -78,7 +78,7 @@ class WatchedPlace:
 
     place: Watchable
     pattern: CommandPattern
-    told: list[_WatchedEvents] = field(default_factory=list)
+    calls: list[_WatchedEvents] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -115,7 +115,7 @@ class WatchedPlace:
         done = await run([*SHELL, f'eval "${HOOK}"; {script}'], {**env, HOOK: hook_of(names, log)})
         commands = self._read(log)
         if commands is not None:
-            self.told.append(_WatchedEvents(clean_text(script), commands))
+            self.calls.append(_WatchedEvents(clean_text(script), commands))
         return done
 
     def _read(self, log: str) -> list[RanCommand] | None:
@@ -132,11 +132,11 @@ class WatchedPlace:
 
     def heard(self, events: Sequence[Event]) -> list[Event]:
         """The events, with what the shell told of each call."""
-        told, hearing = list(self.told), None
+        unmatched, hearing = list(self.calls), None
         heard: list[Event] = []
         for event in events:
             if isinstance(event, ToolCalled):
-                hearing = told.pop(0) if told and told[0].script == clean_text(event.command) else None
+                hearing = unmatched.pop(0) if unmatched and unmatched[0].script == clean_text(event.command) else None
             elif isinstance(event, ToolAnswered) and hearing is not None:
                 event = event.model_copy(update={"commands": hearing.commands})  # noqa: PLW2901
                 hearing = None

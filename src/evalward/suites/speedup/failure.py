@@ -62,7 +62,7 @@ class FailureEvidence:
     benchmarks: Sequence[BenchmarkSpeed] = ()
     tests: PytestSummary = field(default_factory=PytestSummary)
     snapshot: SnapshotSummary = field(default_factory=SnapshotSummary)
-    told: PayloadFailure = PayloadFailure()
+    claimed: PayloadFailure = PayloadFailure()
     trajectory_length: int | None = None
     legacy_percentage: float | None = None
     notes: Sequence[str] = ()
@@ -108,14 +108,14 @@ def merge(agents: Iterable[FailureEvidence]) -> dict[str, SpeedupDetails]:
 
 def _judged(evidence: FailureEvidence, oracle: FailureEvidence | None) -> SpeedupDetails:
     allowed = _allowed(evidence, oracle)
-    told = evidence.told if evidence.told.fallback else PayloadFailure()
-    tests_bad = pytest_failed(evidence.tests, allowed) or told.pytest_failed
-    snapshot_bad = snapshot_failed(evidence.snapshot) or told.snapshot_failed
+    payload = evidence.claimed if evidence.claimed.fallback else PayloadFailure()
+    tests_bad = pytest_failed(evidence.tests, allowed) or payload.pytest_failed
+    snapshot_bad = snapshot_failed(evidence.snapshot) or payload.snapshot_failed
     forged = evidence.forged and not tests_bad and not snapshot_bad  # what is wrong may be so while it is timed, too
-    falls_back = ((tests_bad or snapshot_bad or forged) and evidence.role != "nop") or told.fallback
+    falls_back = ((tests_bad or snapshot_bad or forged) and evidence.role != "nop") or payload.fallback
     benchmarks = list(evidence.benchmarks)
     if falls_back:
-        benchmarks = [fall_back(benchmark, replaced=told.fallback) for benchmark in benchmarks]
+        benchmarks = [fall_back(benchmark, replaced=payload.fallback) for benchmark in benchmarks]
     return SpeedupDetails(
         role=evidence.role,
         benchmarks=benchmarks,
@@ -139,7 +139,7 @@ def _allowed(evidence: FailureEvidence, oracle: FailureEvidence | None) -> int:
     """How many tests may fail: as many as the oracle's, or as were tolerated where the oracle isn't known here."""
     if oracle is not None:
         return oracle.tests.failed_total if oracle.tests.counted else 0
-    return evidence.tests.failed_total if evidence.told.tolerated else 0
+    return evidence.tests.failed_total if evidence.claimed.tolerated else 0
 
 
 def fall_back(benchmark: BenchmarkSpeed, *, replaced: bool = False) -> BenchmarkSpeed:

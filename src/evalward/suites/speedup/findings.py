@@ -107,12 +107,12 @@ def _lost(details: SpeedupDetails) -> list[str]:
 def _forged(valid: Pairs) -> Iterator[Finding]:
     found = [(result, each) for result, each in valid if each.times_forged]
     if found:
-        told = [note.removeprefix("TIMES: ") for _, each in found for note in each.notes if note.startswith("TIMES: ")]
+        notes = [note.removeprefix("TIMES: ") for _, each in found for note in each.notes if note.startswith("TIMES: ")]
         yield Finding(
             id="forged_times",
             level="warning",
             message=f"The times of {_counted(len(found), 'task')} can't be true, and the change counts as none",
-            evidence="; ".join(dict.fromkeys(told[:SHOWN_BENCHMARKS])),
+            evidence="; ".join(dict.fromkeys(notes[:SHOWN_BENCHMARKS])),
             advice="Read the change: it was written for whoever measures it.",
             cases=_ids(result for result, _ in found),
         )

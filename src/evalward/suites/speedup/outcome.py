@@ -71,11 +71,11 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, SpeedupReaso
     if not details.success:
         reason = _failed(details)
         failing = [check.detail for check in _checks(details) if not check.passed]
-        told = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
-        return Status.FAILED, reason, "; ".join([*failing, *told[:SHOWN_NOTES]])
+        notes = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
+        return Status.FAILED, reason, "; ".join([*failing, *notes[:SHOWN_NOTES]])
     if not details.benchmarks:
-        told = [note for note in details.notes if note.startswith("RESULT:")]
-        return Status.ERROR, SpeedupReason.NO_RESULT, "; ".join(told) or "no benchmark was measured"
+        notes = [note for note in details.notes if note.startswith("RESULT:")]
+        return Status.ERROR, SpeedupReason.NO_RESULT, "; ".join(notes) or "no benchmark was measured"
     if not details.num_valid_benchmarks and details.legacy_percentage is None:
         return Status.ERROR, SpeedupReason.NO_VALID, f"none of {details.num_benchmarks} benchmarks gave a valid speedup"
     return Status.PASSED, None, None

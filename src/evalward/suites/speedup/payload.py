@@ -84,7 +84,7 @@ def read_payload(key: str, data: Mapping[str, Any]) -> FailureEvidence:
     speeds = data.get("per_benchmark_speedups")
     if not isinstance(speeds, dict):
         raise ValueError("it has no per_benchmark_speedups: nothing can be computed from it")
-    told = PayloadFailure(
+    claimed = PayloadFailure(
         pytest_failed=data.get("pytest_failed") is True,
         snapshot_failed=data.get("snapshot_failed") is True,
         fallback=data.get("fallback_to_baseline") is True,
@@ -95,7 +95,7 @@ def read_payload(key: str, data: Mapping[str, Any]) -> FailureEvidence:
         benchmarks=benchmark_speeds(speeds),
         tests=_pytest(data.get("pytest_summary")),
         snapshot=_snapshot(data.get("snapshot_summary")),
-        told=told,
+        claimed=claimed,
         trajectory_length=count(data.get("trajectory_length")),
     )
 
@@ -123,10 +123,10 @@ def _summary(value: Any, names: tuple[str, ...]) -> tuple[dict[str, int], str]:
     return known, "failed" if bad and status == "passed" else str(status)
 
 
-def disagreements(told: Mapping[str, Any], result: Result) -> Iterator[str]:
+def disagreements(payload_of_file: Mapping[str, Any], result: Result) -> Iterator[str]:
     """Where a payload's own numbers and flags are not those that its benchmarks and counts give."""
     for name, found in payload(result).items():
-        said = told.get(name)
+        said = payload_of_file.get(name)
         if isinstance(found, bool):
             if isinstance(said, bool) and said != found:
                 yield f"{name} is {str(said).lower()}, its counts give {str(found).lower()}"

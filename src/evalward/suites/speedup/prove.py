@@ -67,9 +67,9 @@ async def _prove(equipment: SpeedupContext, case: SpeedupCase, work: Path) -> li
 def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Problem]:
     # not `pytest_failed`: the oracle's own failures are what that one forgives
     failed = [("tests", details.pytest_summary.status != "passed"), ("snapshots", details.snapshot_failed)]
-    told = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
+    notes = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
     return [
-        _problem(case, f"{what} fails its {word}: {told}"[:500], "Mend the task.")
+        _problem(case, f"{what} fails its {word}: {notes}"[:500], "Mend the task.")
         for word, failing in failed
         if failing
     ]

@@ -184,17 +184,17 @@ def speeds_of(run: Run, base: BaselineRun | None) -> list[TaskSpeed]:
 
 
 def _task_speed(now: Sequence[Result], before: Sequence[Result]) -> TaskSpeed:
-    details = _told(now)
+    details = _speedups(now)
     return TaskSpeed(
         case=now[0].id,
         agent=_middle(each.task_speedup for each in details),
         oracle=_middle(each.oracle_speedup for each in details),
-        before=_middle(each.task_speedup for each in _told(before)),
+        before=_middle(each.task_speedup for each in _speedups(before)),
         fell_back=any(each.fallback_to_baseline for each in details),
     )
 
 
-def _told(results: Iterable[Result]) -> list[SpeedupDetails]:
+def _speedups(results: Iterable[Result]) -> list[SpeedupDetails]:
     return [r.details for r in results if r.valid and isinstance(r.details, SpeedupDetails)]
 
 

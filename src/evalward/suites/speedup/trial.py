@@ -28,7 +28,7 @@ from evalward.suites.put_back import paths_of
 from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
-from evalward.suites.speedup.measure.changes import ChangeRefusedError, apply_patch, put_back, take, told
+from evalward.suites.speedup.measure.changes import ChangeRefusedError, apply_patch, put_back, put_back_notes, take
 from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, flaky, refused_evidence
 from evalward.suites.speedup.measure.recorded import modules_of
 from evalward.suites.speedup.measure.session import (
@@ -213,7 +213,7 @@ async def _change(equipment: SpeedupContext, case: SpeedupCase, target: Target, 
     except BrokeOffError as broke:
         return _Change(broke.trace, notes, unreadable(broke.error), UNREADABLE)
     try:
-        notes += told(put_back(work / "original", work / AGENT, case.task.protect))
+        notes += put_back_notes(put_back(work / "original", work / AGENT, case.task.protect))
     except Exception as error:
         return _Change(trace, notes, unreadable(error), UNREADABLE)
     return _Change(trace, notes)

@@ -148,25 +148,25 @@ def _known(job: AgentJob, ended: EndedAgent | None, visit: Visit | None) -> Trac
     return Trace(messages=[prompt], turns=visit.asked.turns if visit else [], duration_ms=duration_ms)
 
 
-def run_of(job: AgentJob, ended: EndedAgent, told: AgentAccount, asked: AgentRequests | None) -> AgentRun:
+def run_of(job: AgentJob, ended: EndedAgent, account: AgentAccount, asked: AgentRequests | None) -> AgentRun:
     """What an agent's output says and what it asked its model, as one record.
 
     Turns and tokens are the proxy's; words and calls the agent's own, and where it told none the model's words.
     """
-    words = told.messages or [answer.message for answer in (asked.answers if asked else ()) if answer.main]
+    words = account.messages or [answer.message for answer in (asked.answers if asked else ()) if answer.main]
     prompt = Message(role="user", content=[Text(text=clean_text(job.prompt))])
     exit_code = None if ended.timed_out else ended.exit_code
     limit = (asked.limit if asked else None) or ended.exceeded
-    good = exit_code == 0 and told.finished is not False
+    good = exit_code == 0 and account.finished is not False
     trace = Trace(
         messages=[prompt, *(message for message in words if message.content)],
-        tool_calls=told.tool_calls,
+        tool_calls=account.tool_calls,
         turns=asked.turns if asked else [],
         natural_stop=good and limit is None,
         duration_ms=ended.duration_ms,
         working_ms=max(0, ended.duration_ms - _waited_ms(asked)),
     )
-    claims = {**told.claims, **({"finished": told.finished} if told.finished is not None else {})}
+    claims = {**account.claims, **({"finished": account.finished} if account.finished is not None else {})}
     return AgentRun(
         trace,
         _transcript(ended),
@@ -174,8 +174,8 @@ def run_of(job: AgentJob, ended: EndedAgent, told: AgentAccount, asked: AgentReq
         ended.timed_out,
         claims,
         limit,
-        structured=told.structured,
-        skipped=told.skipped,
+        structured=account.structured,
+        skipped=account.skipped,
     )
 
 

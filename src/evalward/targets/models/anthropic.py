@@ -188,8 +188,8 @@ def _whole(block: dict[str, Any]) -> dict[str, Any]:
 def _end(message: dict[str, Any], event: Json) -> None:
     delta = need(event, "delta", dict)
     message["stop_reason"] = delta.get("stop_reason")
-    told = {name: value for name, value in (maybe(event, "usage", dict) or {}).items() if value is not None}
-    message["usage"] = {**(maybe(message, "usage", dict) or {}), **told}
+    counts = {name: value for name, value in (maybe(event, "usage", dict) or {}).items() if value is not None}
+    message["usage"] = {**(maybe(message, "usage", dict) or {}), **counts}
 
 
 # ------------------------------------------------------------------------------------------- the SDK

@@ -108,12 +108,12 @@ class LiveTarget:
 
     def error(self, fault: Fault) -> TargetError:
         """A fault in words for people, without the key."""
-        return told(fault, self.settings, self.key, self.id)
+        return target_error(fault, self.settings, self.key, self.id)
 
 
-def told(fault: Fault, settings: LiveSettings, key: Secret, target: str) -> TargetError:
+def target_error(fault: Fault, settings: LiveSettings, key: Secret, target: str) -> TargetError:
     """A provider's fault in words for people, without the key, as the failure of the target of this id."""
-    words = FAILURES[fault.cause].told.format(
+    words = FAILURES[fault.cause].text.format(
         provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
     )
     said = one_line(key.hide(fault.said), SAID_LIMIT)

@@ -50,7 +50,7 @@ def put_back(original: Path, target: Path, protect: Sequence[str]) -> list[str]:
     return putting.put_back(original, target, lambda path: putting.matches(path, protect))
 
 
-def told(changed: Sequence[str]) -> list[str]:
+def put_back_notes(changed: Sequence[str]) -> list[str]:
     """A note about protected files that had been changed."""
     if not changed:
         return []

@@ -84,19 +84,19 @@ class Recorder:
     def keep(self, name: str, value: Any, words: Any) -> None:
         """A value, with the arguments as they were left."""
         try:
-            told = {"value": self.capture.encode([value, words])}
-            self.room -= len(json.dumps(told))
+            call = {"value": self.capture.encode([value, words])}
+            self.room -= len(json.dumps(call))
         except BaseException:
             return
         if self.room > 0:
-            self.calls[name] = told
+            self.calls[name] = call
 
     def write(self) -> None:
         """One line for each process."""
         self.look()
-        told = {"calls": self.calls, "turned": sorted(self.turned), "first": self.first}
+        record = {"calls": self.calls, "turned": sorted(self.turned), "first": self.first}
         with open(os.path.join(HERE, "found.jsonl"), "a", encoding="utf-8") as file:  # noqa: PTH118, PTH123
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(record) + "\n")
 
 
 class Loader:

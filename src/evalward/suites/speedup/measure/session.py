@@ -198,8 +198,8 @@ async def _times(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions) 
     async with fresh(side, conditions) as workspace:
         done, content = await _run_for(workspace, run.command, run.output, conditions.timeout_s)
     times, note = _read(run, done, content)
-    told = claimed(run.format, content or b"", times)
-    side.timed.append(Timed(done.duration_ms / 1000, told, done.exit_code == 0, bool(times)))
+    seconds = claimed(run.format, content or b"", times)
+    side.timed.append(Timed(done.duration_ms / 1000, seconds, done.exit_code == 0, bool(times)))
     return times, note
 
 

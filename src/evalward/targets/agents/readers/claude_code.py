@@ -27,7 +27,7 @@ def read(stdout: str) -> AgentAccount:
             reader.skipped += 1
         else:
             reader.take(event)
-    return reader.told()
+    return reader.account()
 
 
 class _ClaudeReader:
@@ -94,7 +94,7 @@ class _ClaudeReader:
         for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"):
             self._claims[name] = claim(part(usage, name))
 
-    def told(self) -> AgentAccount:
+    def account(self) -> AgentAccount:
         calls = [self._calls.get(identity) or call(command) for identity, command in self._commands.items()]
         claims = {name: value for name, value in self._claims.items() if value is not None}
         messages = [Message(role=role, content=blocks) for role, blocks in self._messages]

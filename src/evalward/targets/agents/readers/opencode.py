@@ -71,7 +71,7 @@ def _call(state: Any) -> ToolCall:
 
 def _added(claims: dict[str, Claim], step: Any) -> dict[str, Claim]:
     tokens = part(step, "tokens")
-    told = {
+    counts = {
         "cost_usd": part(step, "cost"),
         "input_tokens": part(tokens, "input"),
         "output_tokens": part(tokens, "output"),
@@ -81,7 +81,7 @@ def _added(claims: dict[str, Claim], step: Any) -> dict[str, Claim]:
         "turns": 1,
     }
     sums = dict(claims)
-    for name, value in told.items():
+    for name, value in counts.items():
         if isinstance(value, int | float):
             sums[name] = added(sums.get(name), value)
     return sums
