@@ -123,10 +123,10 @@ async def test_a_command_that_stops_itself_is_ended_at_its_time(walls: Layers) -
 
 REAP = """
 import ctypes, os, signal, socket
-from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.launcher.serve import Launcher, read_line
+from evalward.sandbox.launcher.plan import SandboxPlan
+from evalward.sandbox.launcher.serve import LauncherServer, read_line
 control, _ = socket.socketpair()
-launcher = Launcher(control, Plan("/nowhere", [], "/nowhere"))
+launcher = LauncherServer(control, SandboxPlan("/nowhere", [], "/nowhere"))
 ours, theirs = socket.socketpair()
 child = os.fork()
 if child == 0:

@@ -29,11 +29,11 @@ DOCKERS = re.findall(
 )
 IN_A_CONTAINER = """
 import asyncio, json, os
-from evalward.sandbox.process import Settings, Workspace, available
+from evalward.sandbox.process import WorkspaceSettings, Workspace, available
 from evalward.sandbox.virtual import VirtualShell
 async def main():
     found = available()
-    async with await Workspace.create(None, Settings()) as place:
+    async with await Workspace.create(None, WorkspaceSettings()) as place:
         done = await place.run(["sh", "-c", "id -u; echo x > /dev/stdout"])
     shell = await VirtualShell({}, 20).run("echo virtual")
     print(json.dumps([found.level, found.how, found.note, done.stdout.split(), shell.stdout]))
