@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from evalward.commands.accept import accept_comment
-from evalward.commands.accepted import Honoured, honoured
+from evalward.commands.accepted import Honoured, find_accepted
 from evalward.commands.accepting import in_ci
 from evalward.commands.again import again_of, decide_again, of_others, remembered
 from evalward.commands.base_files import head_files
@@ -115,7 +115,7 @@ def _sides(checkout: Checkout) -> tuple[Job, BaseAndHead, Honoured | None]:
     files = head_files(checkout.head, job.settings)
     sides = read_sides(job.settings, job.plan, base, tree, checkout.loaded, files=files)
     job = job.hiding(sides.providers)
-    accepted = honoured(job.surfaces, job.plan, sides.judging, tree, client) if sides.base.sha else None
+    accepted = find_accepted(job.surfaces, job.plan, sides.judging, tree, client) if sides.base.sha else None
     sides = sides.accepting(accepted.baseline) if accepted else sides
     job.surfaces.mask()  # now with the variables that the configuration names for keys
     return job, sides, accepted
@@ -139,7 +139,7 @@ def _judgement(
     judgement, tried = decide_again(surfaces, judgement, report, baseline, again)
     if plan.proposed:
         unjudged = sides.unprotected and not surfaces.settings.bootstrap
-        judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=surfaces.settings.fail_on)
+        judgement = as_proposed(judgement, policy, unjudged=unjudged, fail_on=surfaces.settings.fail_on)
     return judgement, tried
 
 

@@ -212,8 +212,8 @@ def test_fault_of_ours__is_told_and_is_no_pass(stage: Stage, honest: Made, monke
     def fail(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(publish, "measured_anew", fail)
-    monkeypatch.setattr(tell, "measured_anew", fail)
+    monkeypatch.setattr(publish, "recomputed", fail)
+    monkeypatch.setattr(tell, "recomputed", fail)
     code, comment = stage.judge()
     assert code == 3
     assert "internal error" in comment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.artifact import measured_anew, parse_report
+from evalward.commands.artifact import parse_report, recomputed
 from evalward.commands.baseline import what_failed
 from evalward.commands.baseline_ci import (
     accepted_text,
@@ -172,7 +172,7 @@ def _found(case: AcceptContext, pull: OpenPull) -> ReportToAccept:
     comments = repository.client.comments(repository.name, pull.number)
     evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
-    report, mismatches = measured_anew(parse_report(data), of_base=True)
+    report, mismatches = recomputed(parse_report(data), of_base=True)
     if mismatches:
         raise AcceptRefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(mismatches[:3]))}")
     return ReportToAccept(report, evidence.digest, verified=False)

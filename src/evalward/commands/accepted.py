@@ -56,7 +56,9 @@ def _pull(plan: EventPlan) -> int | None:
     return plan.pull_number if plan.kind == "pull_request" and not plan.fork else None
 
 
-def honoured(surfaces: Surfaces, plan: EventPlan, side: SideRules, tree: GitTree, client: GitHub) -> Honoured | None:
+def find_accepted(
+    surfaces: Surfaces, plan: EventPlan, side: SideRules, tree: GitTree, client: GitHub
+) -> Honoured | None:
     """What holds instead of the base's baseline, `None` where nobody accepted the one on the branch.
 
     The head's baseline is read as data, from git's objects or through the API. That GitHub can't be asked is told, and

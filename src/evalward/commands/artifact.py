@@ -52,7 +52,7 @@ def parse_report(data: bytes) -> Report:
     return report
 
 
-def measured_anew(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
+def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
     """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
 
     A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of traces
@@ -166,9 +166,9 @@ def _bounded_run(run: Run) -> None:
     for results in ([*run.cases, *run.confirmation, *both_sides.head], both_sides.base):
         if len({(result.id, result.trial) for result in results}) < len(results):
             raise _refused(f"{run.name[:MAX_NAME]}: has two results of the same trial")
-    asked = {(result.id, result.definition) for result in run.cases}
+    planned = {(result.id, result.definition) for result in run.cases}
     fresh = [*run.confirmation, *both_sides.head, *both_sides.base]
-    if any((result.id, result.definition) not in asked or result.trial <= run.trials for result in fresh):
+    if any((result.id, result.definition) not in planned or result.trial <= run.trials for result in fresh):
         raise _refused(f"{run.name[:MAX_NAME]}: has a fresh trial of something that it did not try before")
     for result in (*run.cases, *fresh):
         if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
@@ -189,9 +189,9 @@ def _measured(run: Run, mismatches: list[str]) -> Run:
         return run.model_copy(update={"metrics": {}, "categories": {}, "findings": []})
     kind = kind_named(run.kind)
     found = kind.measure(run.cases)
-    lies = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
-    if lies:
-        mismatches.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(lies[:5])})")
+    mismatching = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
+    if mismatching:
+        mismatches.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(mismatching[:5])})")
     update = {"metrics": found.metrics, "categories": found.categories, "findings": kind.findings(run.cases, found)}
     return run.model_copy(update=update)
 

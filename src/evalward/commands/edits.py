@@ -32,7 +32,7 @@ def edits_of(sides: BaseAndHead, report: Report, protected: ProtectedChanges) ->
     if protected.note:
         sentences.append(protected.note)
     files = [f"{change.kind} `{change.path.replace('`', chr(39))}`" for change in protected.files]
-    lines = [*_some(_rules(sides)), *_some(files)]
+    lines = [*_first_lines(_rules(sides)), *_first_lines(files)]
     return Edits(tuple(sentences), tuple(lines))
 
 
@@ -62,6 +62,6 @@ def _rules(sides: BaseAndHead) -> list[str]:
     return lines
 
 
-def _some(lines: list[str]) -> list[str]:
+def _first_lines(lines: list[str]) -> list[str]:
     left = len(lines) - _MOST_LINES
     return lines if left <= 0 else [*lines[:_MOST_LINES], f"and {left:,} more"]

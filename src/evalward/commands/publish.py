@@ -12,7 +12,7 @@ from pathlib import Path
 
 from evalward.commands.accepting import of_fork
 from evalward.commands.again import again_of, decide_again, remembered
-from evalward.commands.artifact import measured_anew, read_artifact
+from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.pipeline import decide_report
 from evalward.commands.published import Failing, not_judged, published
 from evalward.commands.surfaces import Publication, Surfaces, annotated
@@ -108,7 +108,7 @@ def _pull(runner: RunnerEnvironment, client: GitHub, run: TriggeringRun) -> tupl
 
 def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
-    report, mismatches = measured_anew(read_artifact(surfaces.folder / (settings.publish or "")))
+    report, mismatches = recomputed(read_artifact(surfaces.folder / (settings.publish or "")))
     side = _base(surfaces, client, pull)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
@@ -116,7 +116,7 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     judgement, tried = decide_again(surfaces, judgement, report, baseline, again_of(surfaces, client, policy, baseline))
     if settings.fail_on:
         unjudged = side is None and not settings.bootstrap
-        judgement = as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on)
+        judgement = as_proposed(judgement, policy, unjudged=unjudged, fail_on=settings.fail_on)
     notes = [UNVERIFIED, *([] if side else [NO_CONFIG])]
     if mismatches:
         more = f" and {len(mismatches) - 5} more" if len(mismatches) > 5 else ""

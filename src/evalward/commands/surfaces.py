@@ -184,7 +184,7 @@ class Surfaces:
         """The page that says what went wrong before there was anything to judge."""
         text = problems_markdown(headline, problems, marker=self.marker.format(), run_url=self.runner.run_url)
         outputs = Outputs(verdict="error", exit_code=code, comment_file=self.shown(self.output / COMMENT_FILE))
-        self._leave(Judgement(comparison=Comparison(baseline=None), verdict=_no_verdict(headline, problems)))
+        self._write_files(Judgement(comparison=Comparison(baseline=None), verdict=_no_verdict(headline, problems)))
         return Publication(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
 
     def _outputs(self, judgement: Judgement, report: Report, context: PageContext) -> Outputs:
@@ -207,14 +207,14 @@ class Surfaces:
         """The judgement in files and in the log, and as annotations; `annotate_cases`: the case files are here."""
         if self.outputs is not None:
             write_files(ShownJudgement(judgement), self.outputs, ["json"])
-        self._leave(judgement)
+        self._write_files(judgement)
         with self.guarded_log():
             self.tell(log_text(text_of("terminal", ShownJudgement(judgement))))
         config = posixpath.join(self.settings.working_directory, posixpath.dirname(self.settings.config))
         roots = Roots(str(self.runner.workspace), config) if annotate_cases else None
         self.tell(*annotation_commands(judgement_annotations(judgement, roots)))
 
-    def _leave(self, judgement: Judgement) -> None:
+    def _write_files(self, judgement: Judgement) -> None:
         """The files for other tools; an output folder that can't be written is told elsewhere."""
         place = self._place()
         if place is None:

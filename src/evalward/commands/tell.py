@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalward.commands.accepted import honoured
+from evalward.commands.accepted import find_accepted
 from evalward.commands.accepting import in_ci
 from evalward.commands.again import again_of, decide_again, remembered
-from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
+from evalward.commands.artifact import artifact_bytes, parse_report, recomputed
 from evalward.commands.edits import edits_of
 from evalward.commands.given import of_commit
 from evalward.commands.pipeline import Criteria, decide_report
@@ -67,17 +67,17 @@ def tell(world: World, settings: ActionInputs, runner: RunnerEnvironment, payloa
 def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
-    report, mismatches = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
+    report, mismatches = recomputed(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
     remote, tree = surfaces.remote(client), surfaces.tree(client)
     side, notes = _side(surfaces, plan, tree)
-    word = honoured(surfaces, plan, side, tree, client) if side else None
-    if side and word:
-        side, notes = replace(side, baseline=word.baseline), [word.note, *notes]
+    accepted = find_accepted(surfaces, plan, side, tree, client) if side else None
+    if side and accepted:
+        side, notes = replace(side, baseline=accepted.baseline), [accepted.note, *notes]
     judgement, tried = _judgement(surfaces, client, report, side)
-    judgement = word.attributed(judgement) if word else judgement
+    judgement = accepted.attributed(judgement) if accepted else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
-    edits = edits_of(_alone(side, plan), report, protected) if side else None
+    edits = edits_of(_base_only(side, plan), report, protected) if side else None
     if mismatches:
         notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(mismatches[:5])}.")
     accept = in_ci(settings, runner, plan, report, _judging(side), judgement=judgement)
@@ -113,7 +113,7 @@ def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: SideRul
     again = again_of(surfaces, client, policy, baseline)
     judgement, tried = decide_again(surfaces, decide_report(report, baseline, policy), report, baseline, again)
     unjudged = side is None and not settings.bootstrap
-    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on), tried
+    return as_proposed(judgement, policy, unjudged=unjudged, fail_on=settings.fail_on), tried
 
 
 def _protected(
@@ -121,9 +121,9 @@ def _protected(
 ) -> ProtectedChanges:
     if side is None:
         return ProtectedChanges()
-    return protected_changes(surfaces.settings, plan, _alone(side, plan), tree, remote)
+    return protected_changes(surfaces.settings, plan, _base_only(side, plan), tree, remote)
 
 
-def _alone(side: SideRules, plan: EventPlan) -> BaseAndHead:
+def _base_only(side: SideRules, plan: EventPlan) -> BaseAndHead:
     """Both sides, where nothing of the head's is read: what it edits shows in the list of its files."""
     return BaseAndHead(side, replace(side), unprotected=False, base=BaseChoice(plan.base_sha, "event", ""))

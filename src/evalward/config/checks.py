@@ -122,7 +122,7 @@ def _rules(config: Value) -> Iterator[Mistake]:
     for place, rules in lists:
         for path, rule in items(rules, *place) if isinstance(rules, list) else ():
             yield from _bounds(path, rule)
-            yield from _fed(path, rule, runs) if runs else ()
+            yield from _matching_nothing(path, rule, runs) if runs else ()
 
 
 def _runs(config: Value) -> list[tuple[str, str]]:
@@ -137,7 +137,7 @@ def _runs(config: Value) -> list[tuple[str, str]]:
     return runs
 
 
-def _fed(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mistake]:
+def _matching_nothing(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mistake]:
     suite, target = (get(rule, key) for key in ("suite", "target"))
     by_suite = [run for run in runs if not isinstance(suite, str) or fnmatchcase(run[0], suite)]
     if not by_suite:

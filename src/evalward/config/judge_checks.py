@@ -25,11 +25,11 @@ def judge_name_problem(model: str) -> tuple[str, str] | None:
     """Why this can't be the name of a judge, and what to write; `None` when it can."""
     if model.startswith(RECORDED):
         return None if model != RECORDED else ("names no file", "Write recorded:PATH with the path of its answers.")
-    asked = target_id(model)
-    if asked.form != "model":
+    parsed = target_id(model)
+    if parsed.form != "model":
         return "is none", near_or_known(model, JUDGE_FORMS, "Known")
-    problem = model_name_problem(asked.model)
-    return None if problem is None else (problem, f"Write {asked.provider}/NAME.")
+    problem = model_name_problem(parsed.model)
+    return None if problem is None else (problem, f"Write {parsed.provider}/NAME.")
 
 
 def judge_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:

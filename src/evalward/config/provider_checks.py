@@ -46,7 +46,7 @@ def _models_of(config: Value, provider: str) -> list[str]:
     targets = [target for path, suite in suites(config) for _, target in target_ids(suite, *path)]
     agents = [model for _, agent in items(get(config, "agents")) for _, model in texts(get(agent, "model"))]
     targets += [judge for _, judge in texts(get(get(config, "judge"), "model"))]
-    return [asked.model for asked in map(target_id, [*targets, *agents]) if asked.provider == provider]
+    return [parsed.model for parsed in map(target_id, [*targets, *agents]) if parsed.provider == provider]
 
 
 def _provider(name: str, provider: Value, models: list[str]) -> Iterator[Mistake]:

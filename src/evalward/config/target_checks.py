@@ -56,12 +56,12 @@ def check_targets(config: Value) -> Iterator[Mistake]:
 
 def _agents_model(place: KeyPath, name: str) -> Iterator[Mistake]:
     """What a program of one's own may ask: a provider's model."""
-    asked = target_id(name)
-    if asked.head not in PROVIDERS or asked.mark == ":":
+    parsed = target_id(name)
+    if parsed.head not in PROVIDERS or parsed.mark == ":":
         remedy = f"Write it as PROVIDER/NAME with one of: {', '.join(PROVIDERS)}."
         yield Mistake(place, f"the model {shown(name)} doesn't name its provider", remedy)
     else:
-        yield from _model(place, asked, f"{asked.head}/NAME")
+        yield from _model(place, parsed, f"{parsed.head}/NAME")
 
 
 def _target(place: KeyPath, target: TargetId, suite: Value, config: Value) -> Iterator[Mistake]:

@@ -79,8 +79,8 @@ def form_of(target: str, forms: Iterable[str]) -> str | None:
 
 
 def _begins_alike(target: str, form: str) -> bool:
-    asked, known = target_id(target), target_id(form)
-    return asked.head == known.head and asked.mark in {"", known.mark}
+    given, known = target_id(target), target_id(form)
+    return given.head == known.head and given.mark in {"", known.mark}
 
 
 class Successor(StrictRecord):

@@ -73,7 +73,7 @@ def _reason(run: RunComparison, found: Statement, cases: Sequence[str]) -> Reaso
     )
 
 
-def noticed(run: RunComparison, since: str | None) -> Iterator[Statement]:
+def error_notices(run: RunComparison, since: str | None) -> Iterator[Statement]:
     """What decides nothing: fresh trials that stand for planned ones, and a base that did worse than its baseline."""
     suite, target, sides = run.suite, run.target, run.beside
     if run.confirmation and run.confirmation.stand_ins:

@@ -79,7 +79,7 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
     before = balanced([sides.known[case_id] for case_id in comparable], kind.measure)
     now = balanced([sides.now[case_id] for case_id in comparable], kind.measure)
     replayed = [evidence for evidence in map(kind.evidence, run.cases) if evidence.replayed]
-    again = _again(run)
+    again = _fresh_trials(run)
     return RunComparison(
         suite=run.suite,
         kind=run.kind,
@@ -102,7 +102,7 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
         replaced=_replacement(pair, kind),
         subject=subject_changes(base.subject, run.subject) if base else [],
         metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, kind.measure)),
-        categories=category_changes(before if comparable else NOTHING, now, _gone(sides, kind.measure)),
+        categories=category_changes(before if comparable else NOTHING, now, _lost_categories(sides, kind.measure)),
         cases=case_changes(pair, kind),
         confirmation=_confirmation(run, sides),
         beside=side_by_side(run, _seen(sides)),
@@ -151,7 +151,7 @@ def _seen(sides: RunSides) -> list[Seen]:
     return found
 
 
-def _again(run: Run) -> list[Result]:
+def _fresh_trials(run: Run) -> list[Result]:
     """The trials that were made beside the planned ones."""
     return [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
 
@@ -190,7 +190,7 @@ def _errors(run: Run) -> int:
     return broken + max(0, run.planned - len(run.cases))
 
 
-def _gone(sides: RunSides, measure: Measure) -> Mapping[str, CategorySummary]:
+def _lost_categories(sides: RunSides, measure: Measure) -> Mapping[str, CategorySummary]:
     """The baseline's categories that no case of the report has."""
     there = {result.category for results in sides.now.values() for result in results}
     cases = [case for case in sides.before.values() if case.category not in there]

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from evalward.decide.beside import rate_of
 from evalward.decide.confirm import Retrials, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
-from evalward.decide.evidence import beyond
+from evalward.decide.evidence import excess
 from evalward.decide.rules import judged, rules_of_run
 from evalward.decide.samples import Samples
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
@@ -43,18 +43,20 @@ def to_settle(
     drops = decide_drops(applied, samples, confirm)
     asking: dict[int, list[Drop]] = {}
     for each, drop in zip(applied, drops, strict=True):
-        if _asks(each, drop):
+        if _in_doubt(each, drop):
             asking.setdefault(id(each.run), []).append(drop)
     runs = [run for run in comparison.runs if id(run) in asking]
     return [retry for run in runs if (retry := _retry(run, confirm, asking[id(run)])) is not None]
 
 
-def _asks(applied: Applied, drop: Drop) -> bool:
+def _in_doubt(applied: Applied, drop: Drop) -> bool:
     """True for a drop that is in doubt, would fail the check, or is none only because others did better by chance."""
-    return drop.status != "ok" or (not drop.won and beyond(applied.rule, -_gone(applied.run)) is not None)
+    return drop.status != "ok" or (
+        not drop.won and excess(applied.rule, -_share_lost_for_good(applied.run)) is not None
+    )
 
 
-def _gone(run: RunComparison) -> float:
+def _share_lost_for_good(run: RunComparison) -> float:
     """The share of cases that the baseline passes, and that failed in every fresh trial again."""
     gone = [case for case in run.cases if comparable(case) and case.before is not None and case.before.passes]
     lost = [case for case in gone if case.now is not None and not case.now.passes]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evalward.decide.evidence import WorseQuestion, better, beyond, confirmable, evidence_for, steady_delta
+from evalward.decide.evidence import WorseQuestion, better, confirmable, evidence_for, excess, steady_delta
 from evalward.decide.questions import corrected
 from evalward.decide.samples import Samples
 from evalward.decide.shown import side_by_side, what_failed
@@ -58,10 +58,12 @@ def decide_drops(applied: Sequence[Applied], samples: Samples, confirm: Confirm 
     found = corrected(questions, [evidence_for(question) if question else None for question in questions])
     drops = [_decide(*each) for each in zip(applied, questions, found, strict=True)]
     proven = {id(each.run) for each, drop in zip(applied, drops, strict=True) if drop.status == "fail"}
-    return [_by_itself(drop) if id(each.run) in proven else drop for each, drop in zip(applied, drops, strict=True)]
+    return [
+        _elsewhere_proven(drop) if id(each.run) in proven else drop for each, drop in zip(applied, drops, strict=True)
+    ]
 
 
-def _by_itself(drop: Drop) -> Drop:
+def _elsewhere_proven(drop: Drop) -> Drop:
     """One metric's doubt beside another's proof: the same failures weigh more in the one than in the other."""
     if not isinstance(drop.found, codes.UnprovenDrop | codes.UnseenDrop):
         return drop
@@ -79,7 +81,7 @@ def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Wo
     """What is to be tested, `None` where nothing is: no drop rule, no numbers, no chance involved."""
     rule, change = applied.rule, applied.change
     run = samples.get((applied.run.suite, applied.run.target))
-    if run is None or rule.test == "off" or change.delta is None or not _has_drop(rule):
+    if run is None or rule.test == "off" or change.delta is None or not _has_drop_limit(rule):
         return None
     sample = run.of(rule.metric)
     if sample is None:
@@ -88,13 +90,13 @@ def _question(applied: Applied, samples: Samples, confirm: Confirm | None) -> Wo
     return WorseQuestion(rule, sample, run, confirm, change.delta, falls)
 
 
-def _has_drop(rule: Rule) -> bool:
+def _has_drop_limit(rule: Rule) -> bool:
     return rule.max_drop is not None or rule.max_rise is not None
 
 
 def _decide(applied: Applied, question: WorseQuestion | None, evidence: Evidence | None) -> Drop:
     rule, change = applied.rule, applied.change
-    if not _has_drop(rule) or change.before is None or change.before.value is None:
+    if not _has_drop_limit(rule) or change.before is None or change.before.value is None:
         return Drop()
     if change.now is None or change.now.value is None or change.delta is None:
         why = change.now.reason if change.now else None
@@ -113,7 +115,7 @@ def _literal(applied: Applied) -> Drop:
     """
     rule, run, timings = applied.rule, applied.run, applied.run.timings
     delta = applied.change.delta or 0.0
-    if beyond(rule, delta) is None:
+    if excess(rule, delta) is None:
         return Drop()
     moved = {**_lost(applied, delta), **_values(applied)}
     if _unit(applied.change) != "speedup" or timings is None or rule.test == "off" or run.of("broken"):
@@ -142,12 +144,12 @@ def _allowed(rule: Rule, delta: float) -> float:
 def _tested(applied: Applied, question: WorseQuestion, evidence: Evidence) -> Drop:
     rule = applied.rule
     certain = steady_delta(question)
-    if beyond(rule, certain) is not None:  # no chance in it, whatever others of the run do
+    if excess(rule, certain) is not None:  # no chance in it, whatever others of the run do
         return _drop("fail", codes.CertainDrop(**_lost(applied, certain)), evidence)
     lost = evidence.delta or 0.0
-    too_much = beyond(rule, lost) is not None or evidence.spread
-    if not too_much and beyond(rule, lost + evidence.open) is None:
-        return Drop("ok", None, _fine(applied, question, evidence), evidence)
+    too_much = excess(rule, lost) is not None or evidence.spread
+    if not too_much and excess(rule, lost + evidence.open) is None:
+        return Drop("ok", None, _explained(applied, question, evidence), evidence)
     if evidence.confirmed and better(question):
         return Drop("ok", None, _won_more(applied, question, evidence), evidence, won=True)
     if not too_much:
@@ -188,7 +190,7 @@ def _shown_by(applied: Applied, question: WorseQuestion, evidence: Evidence) -> 
     """Which trials show it."""
     if evidence.beside:
         return side_by_side(applied.run.beside, evidence.cases)
-    if evidence.spread and beyond(applied.rule, evidence.delta or 0.0) is None:
+    if evidence.spread and excess(applied.rule, evidence.delta or 0.0) is None:
         again = applied.run.confirmation
         if again is None:
             return None
@@ -217,20 +219,20 @@ def _measured(applied: Applied, evidence: Evidence) -> codes.Measured:
     delta, lost = applied.change.delta or 0.0, evidence.delta or 0.0
     if evidence.beside:
         return "base"
-    if not evidence.confirmed or beyond(applied.rule, lost) is None:
+    if not evidence.confirmed or excess(applied.rule, lost) is None:
         return "planned"
     return "failed_cases" if delta * lost <= 0 else "fresh"
 
 
-def _fine(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.OfMetric:
+def _explained(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.OfMetric:
     """What is said of a metric that is as it should be."""
     rule, delta, left = applied.rule, applied.change.delta or 0.0, evidence.delta or 0.0
     if evidence.beside:
-        return _no_worse(applied, question, evidence)
+        return _not_worse_than_base(applied, question, evidence)
     if evidence.confirmed and left * delta > 0 and left * (-1 if question.falls else 1) > EPSILON:
         return codes.WithinAllowed(**_lost(applied, left))
     moved, again, interval = _moved(applied, delta), applied.run.confirmation, evidence.interval
-    if evidence.confirmed and beyond(rule, delta) is not None:
+    if evidence.confirmed and excess(rule, delta) is not None:
         tries = {"cases": len(again.cases), "passed": again.passed, "trials": again.trials} if again else {}
         return codes.NotRepeated(**moved, **tries)
     return codes.NotWorse(
@@ -242,7 +244,7 @@ def _fine(applied: Applied, question: WorseQuestion, evidence: Evidence) -> code
     )
 
 
-def _no_worse(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.NotWorseThanBase:
+def _not_worse_than_base(applied: Applied, question: WorseQuestion, evidence: Evidence) -> codes.NotWorseThanBase:
     """A drop that the base, measured again, doesn't show, or not as large as that."""
     lost = evidence.delta or 0.0
     worse = lost * (-1 if question.falls else 1) > EPSILON

@@ -88,7 +88,7 @@ def evidence_for(question: WorseQuestion) -> records.Evidence:
     )
 
 
-def beyond(rule: Rule, delta: float) -> float | None:
+def excess(rule: Rule, delta: float) -> float | None:
     """By how much a difference is worse than the rule allows, `None` when it isn't."""
     if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
         return -delta - rule.max_drop
@@ -104,9 +104,9 @@ def _look(question: WorseQuestion) -> Look:
         settled = [pair for pair in sample.pairs if pair.id in run.settled and _side_by_side(pair) is not pair]
         if settled:
             return _settled(question, settled)
-        asked = [pair for pair in sample.pairs if pair.id in run.confirmed and pair.fresh is not None]
-        if asked:
-            return _confirmed(question, asked)
+        retried = [pair for pair in sample.pairs if pair.id in run.confirmed and pair.fresh is not None]
+        if retried:
+            return _confirmed(question, retried)
     return Look(_p(sample, sample.pairs, falls=question.falls), question.delta)
 
 
@@ -118,7 +118,7 @@ def _settled(question: WorseQuestion, settled: Sequence[CasePair]) -> Look:
     return Look(p, _delta_of(both, sample.pairs), open=_left_open(question), confirmed=True, both_sides=True)
 
 
-def _confirmed(question: WorseQuestion, asked: Sequence[CasePair]) -> Look:
+def _confirmed(question: WorseQuestion, retried: Sequence[CasePair]) -> Look:
     """The fresh trials of the cases that failed, or, where these don't tell of all and say more, the planned ones.
 
     A drop spread over all cases shows in the planned trials, a broken case in the fresh ones. Each is a fair test of
@@ -127,16 +127,16 @@ def _confirmed(question: WorseQuestion, asked: Sequence[CasePair]) -> Look:
     not every failure was, the planned trials alone know how large the drop is.
     """
     sample, falls, rule = question.sample, question.falls, question.rule
-    again = [replace(pair, now=pair.fresh) for pair in asked if pair.fresh is not None]
+    again = [replace(pair, now=pair.fresh) for pair in retried if pair.fresh is not None]
     fresh = Look(
         _p(sample, again, falls=falls), _delta_of(again, sample.pairs), LOOK, _left_open(question), confirmed=True
     )
-    told_all = {pair.id for pair in sample.pairs if pair.failed} <= {pair.id for pair in asked}
-    convicts = fresh.p <= LOOK * rule.alpha and beyond(rule, fresh.delta) is not None
-    if convicts or (told_all and fresh.p > SUPPORT) or beyond(rule, question.delta) is None:
+    all_retried = {pair.id for pair in sample.pairs if pair.failed} <= {pair.id for pair in retried}
+    convicts = fresh.p <= LOOK * rule.alpha and excess(rule, fresh.delta) is not None
+    if convicts or (all_retried and fresh.p > SUPPORT) or excess(rule, question.delta) is None:
         return fresh
     p = _p(sample, sample.pairs, falls=falls)
-    return replace(fresh, p=p, spread=not told_all) if p <= LOOK * rule.alpha else fresh
+    return replace(fresh, p=p, spread=not all_retried) if p <= LOOK * rule.alpha else fresh
 
 
 def _is_spread(question: WorseQuestion, look: Look, interval: records.Interval | None) -> bool:
@@ -145,10 +145,10 @@ def _is_spread(question: WorseQuestion, look: Look, interval: records.Interval |
     The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
     put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
     """
-    if interval is None or question.delta * look.delta <= 0 or beyond(question.rule, look.delta) is not None:
+    if interval is None or question.delta * look.delta <= 0 or excess(question.rule, look.delta) is not None:
         return False
     nearest = interval.high if question.delta < 0 else interval.low
-    return nearest * question.delta > 0 and beyond(question.rule, nearest) is not None
+    return nearest * question.delta > 0 and excess(question.rule, nearest) is not None
 
 
 def _left_open(question: WorseQuestion) -> float:
@@ -194,10 +194,10 @@ def better(question: WorseQuestion) -> bool:
     return moved and _p(sample, sample.pairs, falls=not question.falls) <= rule.alpha
 
 
-def _p(sample: Sample, asked: Sequence[CasePair], *, falls: bool) -> float:
+def _p(sample: Sample, pairs: Sequence[CasePair], *, falls: bool) -> float:
     if sample.counted:
-        return stratified_worse([_counts(sample, pair, falls=falls) for pair in asked])
-    tails = permutation_tails([_values(sample, pair) for pair in asked])
+        return stratified_worse([_counts(sample, pair, falls=falls) for pair in pairs])
+    tails = permutation_tails([_values(sample, pair) for pair in pairs])
     return tails.low if falls else tails.high
 
 
@@ -223,10 +223,10 @@ def _weight(pair: CasePair) -> float:
     return (pair.before.per_trial + pair.now.per_trial) / 2
 
 
-def _delta_of(asked: Sequence[CasePair], pairs: Sequence[CasePair]) -> float:
+def _delta_of(retried: Sequence[CasePair], pairs: Sequence[CasePair]) -> float:
     """(Σ now − Σ before) over the cases that were asked, as a share of all comparable ones."""
     weights = {pair.id: _weight(pair) for pair in pairs}
-    change = math.fsum((pair.now.value - pair.before.value) * weights[pair.id] for pair in asked)
+    change = math.fsum((pair.now.value - pair.before.value) * weights[pair.id] for pair in retried)
     total = math.fsum(weights.values())
     return change / total if total else 0.0
 

@@ -122,7 +122,7 @@ def _shared(columns: Sequence[GuidanceResults]) -> list[str]:
     """Scenarios with a valid trial in every column and one definition in all."""
     found = [{r.id: r.definition for r in column.results if r.valid} for column in columns]
     first, *others = found or [{}]
-    return sorted(case for case, asked in first.items() if all(other.get(case) == asked for other in others))
+    return sorted(case for case, definition in first.items() if all(other.get(case) == definition for other in others))
 
 
 def _side(column: GuidanceResults, shared: Sequence[str], reading: GuidanceReading) -> _ColumnSide:

@@ -9,7 +9,9 @@ from evalward.records.comparison import CaseChange, Comparison
 from evalward.records.verdict import RuleOutcome
 
 
-def all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> list[FirstRun | NothingCompared | NothingWorse]:
+def what_a_pass_means(
+    comparison: Comparison, rules: Sequence[RuleOutcome]
+) -> list[FirstRun | NothingCompared | NothingWorse]:
     """What a pass means, and how many cases broke or got fixed. See also `uncompared`."""
     if comparison.baseline is None:
         return [_first_run(comparison, rules)]
@@ -20,7 +22,7 @@ def all_well(comparison: Comparison, rules: Sequence[RuleOutcome]) -> list[First
     lost = broke or worse
     return [
         NothingWorse(
-            within=bool(lost) or _sank(comparison, rules),
+            within=bool(lost) or _metric_got_worse(comparison, rules),
             runs=len(compared),
             cases=sum(run.comparable for run in compared),
             broke=len(broke),
@@ -64,7 +66,7 @@ def _first_run(comparison: Comparison, rules: Sequence[RuleOutcome]) -> FirstRun
     )
 
 
-def _sank(comparison: Comparison, rules: Sequence[RuleOutcome]) -> bool:
+def _metric_got_worse(comparison: Comparison, rules: Sequence[RuleOutcome]) -> bool:
     """True where a metric that a rule protects moved the wrong way."""
     ruled = {(rule.suite, rule.target, rule.rule.metric) for rule in rules}
     return any(

@@ -14,21 +14,21 @@ from evalward.records.policy import FailOn, Policy
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
 
 
-def as_proposed(judgement: Judgement, policy: Policy, *, unjudged: bool, asked: FailOn | None) -> Judgement:
+def as_proposed(judgement: Judgement, policy: Policy, *, unjudged: bool, fail_on: FailOn | None) -> Judgement:
     """The judgement of a pull request's change. `unjudged`: no rules but the change's own were there.
 
-    `asked` is the workflow's own word on what fails the check, which always holds for redefined cases; of a change
+    `fail_on` is the workflow's own word on what fails the check, which always holds for redefined cases; of a change
     that nothing judged it holds when it says that nothing fails.
     """
     verdict = judgement.verdict
     if unjudged:
-        verdict = _without_rules(verdict, asked)
-    if asked is None and policy.fail_on == "regression":
+        verdict = _without_rules(verdict, fail_on)
+    if fail_on is None and policy.fail_on == "regression":
         verdict = _redefined(verdict, judgement.comparison, policy)
     return judgement.model_copy(update={"verdict": verdict})
 
 
-def _without_rules(verdict: Verdict, asked: FailOn | None) -> Verdict:
+def _without_rules(verdict: Verdict, fail_on: FailOn | None) -> Verdict:
     """At best inconclusive. What fails or can't be judged stays what it is, whatever the change's own policy says."""
     reason = Reason(
         stage="validity",
@@ -42,7 +42,7 @@ def _without_rules(verdict: Verdict, asked: FailOn | None) -> Verdict:
         "reasons": [*worse, reason, *others],
         "passing": [],
         "outcome": verdict.outcome if worse else Outcome.INCONCLUSIVE,
-        "fail_on": "never" if asked == "never" else "inconclusive",
+        "fail_on": "never" if fail_on == "never" else "inconclusive",
     }
     return verdict.model_copy(update=update)
 

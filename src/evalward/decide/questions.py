@@ -17,7 +17,10 @@ def corrected(questions: Sequence[WorseQuestion | None], found: Sequence[Evidenc
     """Holm's correction over all questions of the verdict, of which outcomes have twice as much of alpha as all others
     together.
     """
-    keys = [_asks(question) if question is not None and _tells(question.sample) else None for question in questions]
+    keys = [
+        _key_of(question) if question is not None and _can_show_a_drop(question.sample) else None
+        for question in questions
+    ]
     least: dict[_Asks, float] = {}
     for key, evidence in zip(keys, found, strict=True):
         if key is not None and evidence is not None:
@@ -49,7 +52,7 @@ class _Asks:
         return self.metric is None
 
 
-def _asks(question: WorseQuestion) -> _Asks:
+def _key_of(question: WorseQuestion) -> _Asks:
     sample = question.sample
     if not (sample.counted or confirmable(sample, falls=question.falls)):
         return _Asks(id(question.run), sample.metric)
@@ -58,7 +61,7 @@ def _asks(question: WorseQuestion) -> _Asks:
     )
 
 
-def _tells(sample: Sample) -> bool:
+def _can_show_a_drop(sample: Sample) -> bool:
     """False for a share that is the same in every trial of a case, whichever: however dealt out, it shows nothing.
 
     What can't be found needs no part of alpha (Tarone 1990).

@@ -7,17 +7,17 @@ from evalward.records.codes.rules import BothSides, CasesFailed
 from evalward.records.evidence import Evidence, SideBySide
 
 
-def what_failed(sample: Sample, evidence: Evidence, asked: frozenset[str]) -> CasesFailed | None:
+def what_failed(sample: Sample, evidence: Evidence, retried: frozenset[str]) -> CasesFailed | None:
     """The cases that mostly passed before and mostly fail now; `None` where there is nothing to count.
 
-    `asked` are those with fresh trials, which count alone where they confirm.
+    `retried` are those with fresh trials, which count alone where they confirm.
     """
     if not sample.counted:
         return None
     lost = [
         (pair.before, now)
         for pair in sample.pairs
-        if (now := _seen(pair, evidence, asked)) and _lost(sample, pair, now)
+        if (now := _seen(pair, evidence, retried)) and _lost(sample, pair, now)
     ]
     if not lost:
         return None
@@ -46,10 +46,10 @@ def side_by_side(found: SideBySide | None, cases: int) -> BothSides | None:
     )
 
 
-def _seen(pair: CasePair, evidence: Evidence, asked: frozenset[str]) -> Observed | None:
+def _seen(pair: CasePair, evidence: Evidence, retried: frozenset[str]) -> Observed | None:
     if not evidence.confirmed:
         return pair.now
-    return pair.fresh if pair.id in asked else None
+    return pair.fresh if pair.id in retried else None
 
 
 def _lost(sample: Sample, pair: CasePair, now: Observed) -> bool:

@@ -58,8 +58,8 @@ class RunSides:
 def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> RunSides:
     """The cases of a run on both sides, as far as the selection of a partial report covers them."""
     now = by_case(run.cases)
-    asked = {case: results[0].definition for case, results in now.items()}
-    again = by_case(result for result in run.confirmation if asked.get(result.id) == result.definition)
+    definitions = {case: results[0].definition for case, results in now.items()}
+    again = by_case(result for result in run.confirmation if definitions.get(result.id) == result.definition)
     broke = [case for case, results in now.items() if not any(result.valid for result in results)]
     stand_ins = {case: valid[0] for case in broke if (valid := [r for r in again.get(case, ()) if r.valid])}
     now |= {case: [*now[case], result] for case, result in stand_ins.items()}
@@ -68,7 +68,7 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Run
         now=now,
         fresh={case: _fresh(results, stand_ins.get(case)) for case, results in again.items() if _failed(now[case])},
         stand_ins=stand_ins,
-        aside=asides(run, asked),
+        aside=asides(run, definitions),
     )
 
 

@@ -103,7 +103,7 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
     named, refused, notes = _named(came, known, gone)
     taken = {run_key(old) for old in named.values()}
     left = [run for run in came if run_key(run) not in named and run_key(run) not in refused]
-    guessed = _guessed(report, left, [run for key, run in gone.items() if key not in taken])
+    guessed = _by_form(report, left, [run for key, run in gone.items() if key not in taken])
     pairs = []
     for run in report.runs:
         key = run_key(run)
@@ -169,10 +169,10 @@ def form_of(target: str) -> str:
     Models are alike, whoever provides them, and so are the coding agents that we know. Recordings, programs, patches,
     logs and agents of one's own are alike among themselves.
     """
-    asked = target_id(target)
-    if asked.mark == "/":
-        return "model" if asked.form == "model" else "agent"
-    return f"{asked.head}:" if asked.mark else "fixed"
+    parsed = target_id(target)
+    if parsed.mark == "/":
+        return "model" if parsed.form == "model" else "agent"
+    return f"{parsed.head}:" if parsed.mark else "fixed"
 
 
 def sort_of(target: str) -> Literal["model", "agent", "target"]:
@@ -181,7 +181,7 @@ def sort_of(target: str) -> Literal["model", "agent", "target"]:
     return "model" if form == "model" else "agent" if form in {"agent", "agent:"} else "target"
 
 
-def _guessed(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -> dict[Key, BaselineRun]:
+def _by_form(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -> dict[Key, BaselineRun]:
     """Where exactly one target of a suite went and one of its form came: one is the other's successor."""
     went: dict[Key, list[BaselineRun]] = defaultdict(list)
     for base in gone:
@@ -218,13 +218,13 @@ def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[RunPair, 
     update: dict[str, object] = {"suite": run.suite, "target": run.target}
     if renamed:
         now = {old: new for new, old in renamed.items()}
-        update["cases"] = [_called(case, now.get(case.id, case.id)) for case in base.cases]
+        update["cases"] = [_with_id(case, now.get(case.id, case.id)) for case in base.cases]
     same = not renamed and run_key(run) == run_key(base)
     known = base if same else base.model_copy(update=update)
     return RunPair(run, known, renamed=renamed, partial=report.partial), notes
 
 
-def _called(case: BaselineCase, name: str) -> BaselineCase:
+def _with_id(case: BaselineCase, name: str) -> BaselineCase:
     return case if case.id == name else case.model_copy(update={"id": name})
 
 

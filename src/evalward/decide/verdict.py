@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from evalward.decide.broken import noticed, unmeasured
-from evalward.decide.passing import all_well
+from evalward.decide.broken import error_notices, unmeasured
+from evalward.decide.passing import what_a_pass_means
 from evalward.decide.remedies import remedies
 from evalward.decide.rules import apply_rules, holds_for, judged
 from evalward.decide.samples import Samples
@@ -50,7 +50,7 @@ def reach_verdict(
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
-        passing=[] if reasons else [*all_well(comparison, rules), *not_compared(comparison)],
+        passing=[] if reasons else [*what_a_pass_means(comparison, rules), *not_compared(comparison)],
         reasons=reasons,
         rules=rules,
         notices=[*comparison.notices, *_notices(comparison, policy, rules)],
@@ -339,7 +339,7 @@ def _notices(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome
         if rule.status in {"warn", "not_available"}:
             found += _of_run(rule)
     for run in comparison.runs:
-        found += [*noticed(run, comparison.baseline_created_at), *_of_cases(run, policy)]
+        found += [*error_notices(run, comparison.baseline_created_at), *_of_cases(run, policy)]
     return found
 
 

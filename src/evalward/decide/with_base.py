@@ -84,7 +84,7 @@ def baseless(report: Report, policy: Policy) -> list[str]:
 def with_unmeasured_base(verdict: Verdict, report: Report, policy: Policy) -> Verdict:
     """The verdict, and what could not be compared because the base was not, or not well enough, measured."""
     verdict = verdict.noting(*_lost_cases(report))
-    return verdict.with_reasons([*_reasons(report, policy), *_evaded(verdict, report, policy)])
+    return verdict.with_reasons([*_reasons(report, policy), *_gone_from_base(verdict, report, policy)])
 
 
 def _reasons(report: Report, policy: Policy) -> Iterator[Reason]:
@@ -105,7 +105,7 @@ def _reasons(report: Report, policy: Policy) -> Iterator[Reason]:
         yield from _broken(run, policy)
 
 
-def _evaded(verdict: Verdict, report: Report, policy: Policy) -> Iterator[Reason]:
+def _gone_from_base(verdict: Verdict, report: Report, policy: Policy) -> Iterator[Reason]:
     """The base's runs that are gone and have a successor: it was compared with nothing, so a new name is no way out.
 
     On the base's side only what has the same name is measured.

@@ -155,8 +155,8 @@ class GitTree:
     def _link_targets(self, oids: Sequence[str]) -> dict[str, str]:
         """Where links lead, by the ids of their blobs; those that are too long, or not there, are left out."""
         unique = list(dict.fromkeys(oids))
-        asked = "".join(f"{oid}\n" for oid in unique).encode()
-        code, output = self._git("cat-file", "--batch-check", stdin=asked) if unique else (0, b"")
+        requests = "".join(f"{oid}\n" for oid in unique).encode()
+        code, output = self._git("cat-file", "--batch-check", stdin=requests) if unique else (0, b"")
         sizes = [line.split(" ") for line in output.decode("ascii", "replace").splitlines()] if not code else []
         short = [words[0] for words in sizes if len(words) == 3 and words[2].isdigit() and int(words[2]) <= _LONGEST]
         found: dict[str, str] = {}

@@ -35,9 +35,9 @@ def accepted_line(baseline: str, comment_id: int) -> str:
 def find_word(repository: RepositoryWriter, number: int, baseline: bytes) -> AcceptanceWord | None:
     """Whose word accepted these very bytes on this pull request, `None` without one. Raises `GitHubError`."""
     comments = repository.client.comments(repository.name, number)
-    asked = set(_answered(comments, repository.client.login(), digest_of(baseline)))
+    answered = set(_answered(comments, repository.client.login(), digest_of(baseline)))
     for comment in comments:
-        reason = find_command(comment.body or "") if comment.id in asked else None
+        reason = find_command(comment.body or "") if comment.id in answered else None
         if reason and comment.user is not None and repository.may_write(comment.user.login):
             return AcceptanceWord(comment.user.login, reason)
     return None

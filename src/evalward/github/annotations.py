@@ -42,10 +42,16 @@ def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Ann
     runs = judgement.comparison.runs
     broken = [(run.name, case) for run in runs for case in run.of("broken") if not case.excused]
     new = [(run.name, case) for run in runs for case in run.new_failures] if judgement.comparison.baseline else []
-    return [*first, *_at(broken, level, roots, "broke"), *_at(new, level, roots, "is new and fails")]
+    return [
+        *first,
+        *_case_annotations(broken, level, roots, "broke"),
+        *_case_annotations(new, level, roots, "is new and fails"),
+    ]
 
 
-def _at(cases: Iterable[tuple[str, CaseChange]], level: Level, roots: Roots, what: str) -> Iterator[Annotation]:
+def _case_annotations(
+    cases: Iterable[tuple[str, CaseChange]], level: Level, roots: Roots, what: str
+) -> Iterator[Annotation]:
     """One annotation per case, with a line for each run."""
     found: dict[tuple[str | None, str], list[tuple[str, CaseChange]]] = {}
     for name, case in cases:

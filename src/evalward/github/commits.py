@@ -107,11 +107,11 @@ def encoded(text: str) -> str:
 
 def baseline_message(path: str, headline: str, *lines: str) -> str:
     """The message of a commit of ours: a headline, sentences, and the trailer by which it is known again."""
-    body = "".join(f"{_inert(line)}\n\n" for line in lines if line)
+    body = "".join(f"{_without_actions(line)}\n\n" for line in lines if line)
     return f"{headline}\n\n{body}{TRAILER}: {path}\n"
 
 
-def _inert(text: str) -> str:
+def _without_actions(text: str) -> str:
     """Others' words in a message that GitHub acts upon: no `[skip ci]`, no `fixes #1`, no mention, no trailer."""
     return _CLOSES.sub(r"\1 ", one_line(text).translate(_ACTED_UPON))
 

@@ -180,7 +180,7 @@ def _pull_request(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     retargeted = event.action == "edited" and "base" in event.changes
     plan = replace(_of_pull(plan, event.pull_request), kind="pull_request", comment=True, retargeted=retargeted)
     if event.action == "closed":
-        return _idle(plan, "The pull request was closed: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The pull request was closed: there is nothing to evaluate.")
     return plan
 
 
@@ -188,7 +188,7 @@ def _pull_request_target(plan: EventPlan, payload: Mapping[str, Any]) -> EventPl
     event = _event(_PullRequestEvent, payload, "pull_request_target")
     plan = replace(_of_pull(plan, event.pull_request), kind="pull_request_target", merge_commit=False)
     if event.action == "closed":
-        return _idle(plan, "The pull request was closed: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The pull request was closed: there is nothing to evaluate.")
     return _refused(
         plan,
         "pull_request_target runs with the repository's secrets, so the content of a pull request, its prompts and "
@@ -219,7 +219,7 @@ def _push(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
         plan, kind="push", head_ref=event.ref, base_sha=_known_sha(event.before), branch=_branch_of(event.ref)
     )
     if event.deleted or _known_sha(event.after) is None:
-        return _idle(plan, "The push deleted its branch or tag: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The push deleted its branch or tag: there is nothing to evaluate.")
     return replace(plan, head_sha=event.after)
 
 
@@ -237,7 +237,9 @@ def _merge_group(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
         branch=base_ref,
     )
     if event.action != "checks_requested":
-        return _idle(plan, f"The merge group's activity {event.action!r} asks for no checks: nothing to evaluate.")
+        return _nothing_to_run(
+            plan, f"The merge group's activity {event.action!r} asks for no checks: nothing to evaluate."
+        )
     return plan
 
 
@@ -251,7 +253,7 @@ def _release(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
         branch=None if not target or _is_sha(target) else target.removeprefix(_HEADS),
     )
     if event.action == "deleted":
-        return _idle(plan, "The release was deleted: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The release was deleted: there is nothing to evaluate.")
     return plan
 
 
@@ -289,7 +291,7 @@ def _refused(plan: EventPlan, reason: str) -> EventPlan:
     return replace(plan, run_head=False, comment=False, reason_not=reason)
 
 
-def _idle(plan: EventPlan, reason: str) -> EventPlan:
+def _nothing_to_run(plan: EventPlan, reason: str) -> EventPlan:
     return replace(plan, run_head=False, comment=False, nothing_to_do=True, reason_not=reason)
 
 

@@ -82,11 +82,11 @@ class BaseAndHead:
             "budget_usd": usd,
             "budget_tokens": tokens,
             "judge": self.judging.judge,
-            "suites": [self._walled(suite) for suite in head.config.suites],
+            "suites": [self._isolated(suite) for suite in head.config.suites],
         }
         return replace(head, config=head.config.model_copy(update=fields), base_file=self.judging.file)
 
-    def _walled(self, suite: Suite) -> Suite:
+    def _isolated(self, suite: Suite) -> Suite:
         """The head's suite; that it may run without isolation, only the base says."""
         if not _unisolated([suite]) - self.judging.unisolated:
             return suite
@@ -136,7 +136,7 @@ def read_sides(
     try:
         judging = base_side(settings, plan.branch, base.sha, tree, head.root)
     except InputError as error:
-        if not _mends(settings, plan, base.sha, tree, head, files=files):
+        if not _changes_the_rules(settings, plan, base.sha, tree, head, files=files):
             raise
         note = f"The base's own files are wrong, so they can't judge: {error.problems[0]}"
         return BaseAndHead(head_side, head_side, unprotected=True, base=base, note=note)
@@ -147,7 +147,7 @@ def read_sides(
     return BaseAndHead(judging, head_side, unprotected=False, base=base)
 
 
-def _mends(
+def _changes_the_rules(
     settings: ActionInputs, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
 ) -> bool:
     """The head has another config or another baseline than the base."""

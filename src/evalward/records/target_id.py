@@ -53,11 +53,11 @@ def target_id(text: str) -> TargetId:
     if head in PROVIDERS:
         return TargetId(text, "model", head, "/", name, head, name)
     if head in AGENT_PROVIDERS:
-        return TargetId(text, "coding-agent", head, "/", name, *_asked(head, name))
+        return TargetId(text, "coding-agent", head, "/", name, *_provider_and_model(head, name))
     return TargetId(text, "other", head, "/", name)
 
 
-def _asked(program: str, name: str) -> tuple[str, str]:
+def _provider_and_model(program: str, name: str) -> tuple[str, str]:
     """Provider and model of a coding agent: where it may ask several providers, its id names one."""
     providers = AGENT_PROVIDERS[program]
     if len(providers) == 1:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from evalward.commands.artifact import measured_anew, parse_report
+from evalward.commands.artifact import parse_report, recomputed
 from evalward.commands.baseline import diff, show, update
 from evalward.commands.compare import CompareOptions, compare_files
 from evalward.commands.exchange import export_file, import_files
@@ -157,7 +157,7 @@ def _judgement() -> Any:
 
 
 def _artifact(data: bytes, folder: Path) -> None:
-    measured_anew(parse_report(data))
+    recomputed(parse_report(data))
 
 
 def _trial(data: bytes, folder: Path) -> None:

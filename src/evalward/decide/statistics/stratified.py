@@ -46,7 +46,7 @@ def stratified_worse(cases: Sequence[CaseTrials]) -> float:
     that always or never passed, say nothing; where no case says anything p is 1. Source: Agresti, Categorical Data
     Analysis, exact conditional tests for 2 × 2 × K tables.
     """
-    return _null(cases).at_most(sum(case.passed_now for case in cases if _speaks(case)))
+    return _null(cases).at_most(sum(case.passed_now for case in cases if _is_informative(case)))
 
 
 def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
@@ -56,12 +56,12 @@ def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
     Without that, cases chosen for what they passed before would seem to fall by themselves (regression to the mean).
     Source: conditional inference after selection, as in Fithian, Sun and Taylor 2014.
     """
-    speaking = [(case, least) for case, least in cases if _speaks(case)]
+    speaking = [(case, least) for case, least in cases if _is_informative(case)]
     null = convolved(_truncated(case, least) for case, least in speaking)
     return null.at_most(sum(case.passed_now for case, _ in speaking))
 
 
-def _speaks(case: CaseTrials) -> bool:
+def _is_informative(case: CaseTrials) -> bool:
     passed = case.passed_before + case.passed_now
     return case.comparable and 0 < passed < case.trials_before + case.trials_now
 
@@ -69,7 +69,9 @@ def _speaks(case: CaseTrials) -> bool:
 def _null(cases: Sequence[CaseTrials]) -> Weights:
     """The distribution of S if nothing changed; cases of equal margins are convolved together."""
     margins = Counter(
-        (case.trials_before, case.trials_now, case.passed_before + case.passed_now) for case in cases if _speaks(case)
+        (case.trials_before, case.trials_now, case.passed_before + case.passed_now)
+        for case in cases
+        if _is_informative(case)
     )
     return convolved(power(_hypergeometric(*margin), count) for margin, count in sorted(margins.items()))
 
