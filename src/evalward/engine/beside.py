@@ -67,12 +67,12 @@ class Pairs:
         return sum(run.size for run in self.plan.runs if run.of_base)
 
 
-def beside_plan(plan: Plan, report: Report, wanted: Sequence[RunRetrials], base_of: FindBase) -> Pairs:
+def beside_plan(plan: Plan, report: Report, retrials: Sequence[RunRetrials], base_of: FindBase) -> Pairs:
     """The trials that settle a doubt, as many on either side, numbered on from all that the head has had.
 
     Only cases of unchanged definition are measured.
     """
-    asked = {(each.suite, each.target): each for each in wanted}
+    asked = {(each.suite, each.target): each for each in retrials}
     measured = {(run.suite, run.target): run for run in report.runs}
     runs: list[PlannedRun] = []
     notes: dict[Key, str] = {}

@@ -59,7 +59,7 @@ class OutputStore(Protocol):
         """Remove what is at a path of the output."""
         ...
 
-    def find(self, wanted: TrialKey) -> StoredTrial:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left."""
         ...
 

@@ -85,13 +85,13 @@ class Store:
         """Remove what is at a path of the output."""
         self.folder.remove(path)
 
-    def find(self, wanted: TrialKey) -> StoredTrial:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left, for `--resume`.
 
         Only a valid trial of the same definition and subject counts: errors and skipped ones are done again. A file
         that is truncated, foreign or of another subject is told in `note`, and done again.
         """
-        path = trial_path(wanted.suite, wanted.target, wanted.case, wanted.trial)
+        path = trial_path(key.suite, key.target, key.case, key.trial)
         try:
             text = self.folder.read(path)
         except OSError:
@@ -102,13 +102,13 @@ class Store:
             return StoredTrial(note=str(error.problems[0]))
         result = trial.result
         if (trial.suite, trial.target, result.id, result.trial) != (
-            wanted.suite,
-            wanted.target,
-            wanted.case,
-            wanted.trial,
+            key.suite,
+            key.target,
+            key.case,
+            key.trial,
         ):
             return StoredTrial(note=f"{path}: it is the trial of something else. It is done again.")
-        if (result.definition, trial.subject) != (wanted.definition, wanted.subject):
+        if (result.definition, trial.subject) != (key.definition, key.subject):
             return StoredTrial(note=f"{path}: case or subject have changed since. It is done again.")
         return StoredTrial(result=result.model_copy(update={"trace": path})) if result.valid else StoredTrial()
 

@@ -82,12 +82,12 @@ class ToGrade:
     @classmethod
     def of(cls, case: Case, prompt: str, trace: Trace) -> ToGrade:
         """From what happened in the trial."""
-        said = [
+        texts = [
             "".join(block.text for block in message.content if isinstance(block, Text))
             for message in trace.messages
             if message.role == "assistant"
         ]
-        return cls(case, prompt, [text for text in said if text], trace.tool_calls)
+        return cls(case, prompt, [text for text in texts if text], trace.tool_calls)
 
     def data(self) -> dict[str, Any]:
         """As JSON data. Output beyond the bounds is cut in its middle."""
@@ -297,8 +297,8 @@ def _of_script(done: Finished) -> Grade:
     answer = _last_object(done.stdout)
     if answer is not None and "passed" in answer:
         return _bounded(grade_of(answer))
-    said = " ".join(done.stdout.split()) or " ".join(done.stderr.split())
-    return _bounded(Grade(done.exit_code == 0, None, said or f"exit code {done.exit_code}"))
+    output = " ".join(done.stdout.split()) or " ".join(done.stderr.split())
+    return _bounded(Grade(done.exit_code == 0, None, output or f"exit code {done.exit_code}"))
 
 
 def _bounded(grade: Grade) -> Grade:
@@ -306,8 +306,8 @@ def _bounded(grade: Grade) -> Grade:
 
 
 def _how(done: Finished) -> str:
-    said = last_lines(done.stderr.splitlines(), 3)
-    return f"exit code {done.exit_code}" + (f": {said}" if said else "")
+    stderr = last_lines(done.stderr.splitlines(), 3)
+    return f"exit code {done.exit_code}" + (f": {stderr}" if stderr else "")
 
 
 def _last_object(text: str) -> dict[str, Any] | None:

@@ -135,5 +135,5 @@ def _share(value: Any) -> float:
 
 def last_lines(lines: Sequence[str], most: int) -> str:
     """The last lines that say something, in one."""
-    said = [line.strip() for line in "\n".join(lines).splitlines() if line.strip(" ^~\t")]
-    return " / ".join(said[-most:])
+    stripped = [line.strip() for line in "\n".join(lines).splitlines() if line.strip(" ^~\t")]
+    return " / ".join(stripped[-most:])

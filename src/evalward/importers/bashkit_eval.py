@@ -214,14 +214,14 @@ def _trial(entry: _Entry, case: BashCase, data: _BashkitFile) -> Trial:
 def _trace(recorded: _Trace, model: str) -> Trace:
     total = Usage(input_tokens=recorded.total_input_tokens, output_tokens=recorded.total_output_tokens)
     messages = [Message(role=m.role, content=[_block(c) for c in m.content]) for m in recorded.messages]
-    said = [message for message in messages if message.role == "assistant"]
+    answers = [message for message in messages if message.role == "assistant"]
     return Trace(
         messages=messages,
         tool_calls=[
             ToolCall(commands=c.commands, stdout=c.stdout, stderr=c.stderr, exit_code=c.exit_code)
             for c in recorded.tool_calls
         ],
-        turns=[Turn(stop="tool_use" if message.tool_uses else "end", model=model) for message in said],
+        turns=[Turn(stop="tool_use" if message.tool_uses else "end", model=model) for message in answers],
         natural_stop=recorded.natural_stop,
         duration_ms=recorded.duration_ms,
         working_ms=recorded.duration_ms,

@@ -150,7 +150,7 @@ def read(text: bytes, file: str) -> Imported:
         categories={name: _summary(category) for name, category in sorted(data.per_category.items())},
         cases=[trial.result for trial in trials],
     )
-    warnings = [f"{file}: {said}" for said in _disagreements(data)]
+    warnings = [f"{file}: {message}" for message in _disagreements(data)]
     return Imported(runs=[run], trials=trials, created_at=data.timestamp, warnings=warnings)
 
 

@@ -253,11 +253,11 @@ def _usage(trial: _Trial, key: str, payload: Mapping[str, Any], alone: bool) -> 
 def _claims_otherwise(claimed: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[str]:
     """Where the file's own summary of an agent says something else than its payloads."""
     for run in runs:
-        said = claimed.get(run.target)
-        if not isinstance(said, dict):
+        metrics = claimed.get(run.target)
+        if not isinstance(metrics, dict):
             continue
         for name, found in agent_summary([case for case in run.cases if has_payload(case)]).items():
-            value = number(said.get(name))
+            value = number(metrics.get(name))
             if value is not None and found is not None and abs(value - found) > EPSILON * max(1.0, abs(found)):
                 yield f"its summary of {run.target} says {name} {value:g}, its payloads give {found:g}"
 

@@ -131,8 +131,8 @@ class _Opened:
         if account.starved is not None:
             ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
         refused = account.refused
-        said = None if refused is None else target_error(refused, account.settings, account.key, self.target).message
-        return AgentRequests(list(account.answers), account.limit, ended_by, said)
+        refusal = None if refused is None else target_error(refused, account.settings, account.key, self.target).message
+        return AgentRequests(list(account.answers), account.limit, ended_by, refusal)
 
 
 _NO_CASE = Case(id="", category="", definition="", place=Place(file=""))  # a model sees the conversation alone

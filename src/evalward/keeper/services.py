@@ -224,8 +224,8 @@ class Services:
 
     def _find(self, asked: Incoming) -> bytes:
         wish = m.read(m.Wished, asked.data)
-        wanted = TrialKey(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
-        found: StoredTrial = self._store(wish.apart).find(wanted)
+        key = TrialKey(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
+        found: StoredTrial = self._store(wish.apart).find(key)
         result = found.result
         if result is not None and result.trace is not None:
             result = result.model_copy(update={"trace": _shown(wish.apart, result.trace)})

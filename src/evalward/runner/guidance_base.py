@@ -97,7 +97,7 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
     `why` is for people.
     """
 
-    def beside(plan: Plan, report: Report, run: RunPlan) -> list[GuidanceComparison]:
+    def compare_with_base(plan: Plan, report: Report, run: RunPlan) -> list[GuidanceComparison]:
         stopped = f"the run ended early: {report.interrupted}" if report.interrupted else None
         version = Version(BASE, other.guidance)
         comparing = Comparing([version], HEAD, why, own=report.runs, reversed=True, stopped=stopped)
@@ -108,4 +108,4 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
             suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if guidance_of(one.kind.name))
             return [GuidanceComparison(suite=name, target="", why=why, not_measured=message) for name in suites]
 
-    return beside
+    return compare_with_base

@@ -55,14 +55,14 @@ def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[Gui
     measured = replace(plan, runs=[one for one in plan.runs if guidance_of(one.kind.name)])
     with tempfile.TemporaryDirectory(prefix="evalward-guidance-") as folder:
         plans = [_Planned.of(measured, version, Path(folder, str(n))) for n, version in enumerate(comparing.versions)]
-        wanted = _affected(measured, plans)
+        affected = _affected(measured, plans)
         if comparing.stopped is not None:
-            return [_not_measured(one, comparing.why, comparing.stopped) for one in wanted.runs]
-        if not wanted.runs:
+            return [_not_measured(one, comparing.why, comparing.stopped) for one in affected.runs]
+        if not affected.runs:
             return []
-        sides = [_own(wanted, comparing, run), *(_GuidanceSide(one.version.name, one.plan, run) for one in plans)]
+        sides = [_own(affected, comparing, run), *(_GuidanceSide(one.version.name, one.plan, run) for one in plans)]
         ordered = sides[::-1] if comparing.reversed else sides
-        return [_compared(one, ordered, comparing.why) for one in wanted.runs]
+        return [_compared(one, ordered, comparing.why) for one in affected.runs]
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class _GuidanceSide:
         self.runs: Mapping[Key, Run] = {(one.suite, one.target): one for one in done.runs}
 
 
-def _own(wanted: Plan, comparing: Comparing, run: RunPlan) -> _GuidanceSide:
-    return _GuidanceSide(comparing.current, wanted, run if comparing.own is None else None, comparing.own or ())
+def _own(plan: Plan, comparing: Comparing, run: RunPlan) -> _GuidanceSide:
+    return _GuidanceSide(comparing.current, plan, run if comparing.own is None else None, comparing.own or ())
 
 
 def _not_measured(run: PlannedRun, why: str, reason: str) -> GuidanceComparison:

@@ -126,9 +126,9 @@ class Keeper:
         """Have what is there removed."""
         Shelf(self).remove_folder(path)
 
-    def find(self, wanted: TrialKey) -> StoredTrial:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left."""
-        return Shelf(self).find(wanted)
+        return Shelf(self).find(key)
 
     # --- the base ---------------------------------------------------------------------------------------------------
 
@@ -180,15 +180,15 @@ class Shelf:
         """Have it removed."""
         self.keeper.call("remove_folder", self._at(path))
 
-    def find(self, wanted: TrialKey) -> StoredTrial:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left."""
         wish = m.Wished(
-            suite=wanted.suite,
-            target=wanted.target,
-            case=wanted.case,
-            definition=wanted.definition,
-            subject=wanted.subject,
-            trial=wanted.trial,
+            suite=key.suite,
+            target=key.target,
+            case=key.case,
+            definition=key.definition,
+            subject=key.subject,
+            trial=key.trial,
             apart=self.name,
         )
         found = m.read(m.FoundTrial, self.keeper.call("find", wish))

@@ -189,5 +189,5 @@ class AskedChat:
 
 def _no_key(target: str, provider: str, model: str, variable: str) -> TargetError:
     words = FAILURES[Cause.KEY].text.format(provider=provider, model=model, variable=variable or "that `key_env` names")
-    said = f" ({variable} is not set)" if variable else ""
-    return TargetError(Cause.KEY, f"{words}{said}", target=target)
+    unset = f" ({variable} is not set)" if variable else ""
+    return TargetError(Cause.KEY, f"{words}{unset}", target=target)

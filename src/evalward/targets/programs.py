@@ -92,10 +92,10 @@ class ProgramChat:
         if done.timed_out:
             raise NoAnswerError(f"the program gave no answer in {program.timeout_s:g} s")
         if done.exit_code in _NOT_STARTED and not done.stdout:
-            raise NoAnswerError(f"the program could not be started: {_said(done)}")
+            raise NoAnswerError(f"the program could not be started: {_last_output(done)}")
         if done.exit_code != 0:
-            said = _said(done)
-            raise NoAnswerError(f"the program ended with exit code {done.exit_code}" + (f": {said}" if said else ""))
+            last = _last_output(done)
+            raise NoAnswerError(f"the program ended with exit code {done.exit_code}" + (f": {last}" if last else ""))
         text = done.stdout if program.output == "text" else pick(done.stdout, program.output)
         message = Message(role="assistant", content=[Text(text=clean_text(text))])
         return Reply(message, Turn(wall_ms=done.duration_ms, working_ms=done.duration_ms))
@@ -110,7 +110,7 @@ class ProgramChat:
             raise TargetError(Cause.SANDBOX, str(error), target=target.id) from error
 
 
-def _said(done: Finished) -> str:
+def _last_output(done: Finished) -> str:
     return " ".join(done.stderr.split())[-SAID:]
 
 

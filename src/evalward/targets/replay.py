@@ -67,11 +67,11 @@ class Replay(Free):
     @cached_property
     def subject(self) -> Mapping[str, str]:
         """The recording's identity: what was said, not when or how fast."""
-        said = [
+        recorded = [
             [*key, [[m.model_dump(mode="json") for m in trial.trace.messages] for trial in self._trials[key]]]
             for key in sorted(self._trials)
         ]
-        return {"recording": digest(said)}
+        return {"recording": digest(recorded)}
 
     def open(self, case: Case, trial: int) -> Chat:
         """The recorded conversation of this trial; refused when the case has changed since."""

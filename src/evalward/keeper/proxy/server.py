@@ -375,8 +375,8 @@ def _token(headers: Mapping[str, str]) -> str:
 
 def _fault(answer: Response, body: bytes) -> Fault:
     try:
-        said: Any = json.loads(body)
+        error: Any = json.loads(body)
     except (ValueError, RecursionError):
-        said = None
-    fault = reported(said, answer.status_code)
+        error = None
+    fault = reported(error, answer.status_code)
     return Fault(fault.cause, fault.said, retry_after(answer.headers, datetime.now(UTC)))

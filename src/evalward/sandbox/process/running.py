@@ -150,15 +150,15 @@ class _Running:
     async def _ended(self, command: Command) -> dict[str, Any]:
         """What the launcher says when the command has ended."""
         loop = asyncio.get_running_loop()
-        said = b""
+        data = b""
         try:
             await loop.sock_sendall(self._connection, command.dump())
-            while not said.endswith(b"\n") and (more := await loop.sock_recv(self._connection, 1 << 12)):
-                said += more
+            while not data.endswith(b"\n") and (more := await loop.sock_recv(self._connection, 1 << 12)):
+                data += more
         except OSError as error:
             raise SandboxError("the sandbox's launcher was killed") from error
         answers: dict[str, Any] = {}
-        for line in said.splitlines():
+        for line in data.splitlines():
             answers |= json.loads(line)
         if "broken" in answers:
             raise SandboxError(f"the command's rights could not be restricted: {answers['broken']}")

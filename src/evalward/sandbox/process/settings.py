@@ -28,7 +28,7 @@ class SandboxLimits:
     def resource_limits(self, *, processes: bool) -> list[list[int]]:
         """What the kernel bounds for each process. `processes`: their number counts nobody else's."""
         memory = None if self.memory_mb is None else self.memory_mb * MIB
-        wanted = [
+        limits = [
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_CPU, self.cpu_s),
             (resource.RLIMIT_DATA, memory),  # not the address space: JavaScript engines reserve far more than they use
@@ -36,7 +36,7 @@ class SandboxLimits:
             (resource.RLIMIT_NOFILE, self.open_files),
             (resource.RLIMIT_NPROC, self.processes if processes else None),
         ]
-        return [[kind, value] for kind, value in wanted if value is not None]
+        return [[kind, value] for kind, value in limits if value is not None]
 
 
 @dataclass(frozen=True)

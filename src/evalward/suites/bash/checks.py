@@ -170,8 +170,8 @@ def _stdout_regex(evidence: CheckEvidence, pattern: str) -> Verdict:
 
 
 def _stderr_empty(evidence: CheckEvidence) -> Verdict:
-    said = next((call.stderr for call in evidence.calls if call.stderr), None)
-    return (True, "no call wrote to stderr") if said is None else (False, f"stderr has {_shown(said)}")
+    stderr = next((call.stderr for call in evidence.calls if call.stderr), None)
+    return (True, "no call wrote to stderr") if stderr is None else (False, f"stderr has {_shown(stderr)}")
 
 
 def _file_exists(evidence: CheckEvidence, path: str) -> Verdict:

@@ -23,8 +23,8 @@ def messages_of(result: Result) -> list[CommonMessage]:
     details = result.details
     if not isinstance(details, BashDetails):
         return []
-    said = [call.message for call in details.failures] or [details.failing_stderr or ""]
-    return [message for text in said for message in messages_in(text)]
+    texts = [call.message for call in details.failures] or [details.failing_stderr or ""]
+    return [message for text in texts for message in messages_in(text)]
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,8 @@ def read_answer(text: str, *, cut_off: bool = False) -> AnswerReading:
 
 def _unless_said(command: str) -> AnswerReading:
     """`echo "I can't do that"` is a refusal in a shell's clothes; so is a comment."""
-    said = _SAID.match(command)
-    text = said["text"] if said else command if _only_comments(command) else ""
+    match = _SAID.match(command)
+    text = match["text"] if match else command if _only_comments(command) else ""
     if command.strip("`'\"*. ").upper() in {"REFUSED", "REFUSE"} or (text and _REFUSAL.search(text)):
         return AnswerReading(refused=True, why="the answer refuses")
     if _only_comments(command):

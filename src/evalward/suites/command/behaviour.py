@@ -41,10 +41,10 @@ def _absolute(files: Mapping[str, str]) -> dict[str, str]:
 async def behaves_alike(answer: str, expected: str, files: Mapping[str, str]) -> bool | None:
     """Equal output, exit code and files; `None` when the expected command says nothing here."""
     known = tuple(sorted(files.items()))
-    wanted = await _cached_effect(expected, known)
-    if not wanted.known:
+    effect = await _cached_effect(expected, known)
+    if not effect.known:
         return None
-    return answer.strip() == expected.strip() or await _cached_effect(answer, known) == wanted
+    return answer.strip() == expected.strip() or await _cached_effect(answer, known) == effect
 
 
 async def _cached_effect(command: str, files: tuple[tuple[str, str], ...]) -> Effect:

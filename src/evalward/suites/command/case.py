@@ -127,8 +127,8 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
-        raise ValueError(f"not a regular expression: {said}") from error
+        reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
+        raise ValueError(f"not a regular expression: {reason}") from error
 
 
 def fenced(command: str) -> str:

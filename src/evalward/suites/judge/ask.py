@@ -123,9 +123,9 @@ def repair(request: Request, answer: Message, problems: Sequence[str]) -> Reques
     """The same question once more, with the answer that could not be used and what is wrong with it."""
     listed = "\n".join(f"- {problem}" for problem in problems[:10])
     text = f"Your answer can't be used:\n{listed}\nAnswer again: the whole JSON object, and nothing else."
-    said = answer if any(isinstance(block, Text) and block.text.strip() for block in answer.content) else _EMPTY
+    turn = answer if any(isinstance(block, Text) and block.text.strip() for block in answer.content) else _EMPTY
     again = Message(role="user", content=[Text(text=text)])
-    return Request(request.system, (*request.messages, said, again), request.tools, request.output_schema)
+    return Request(request.system, (*request.messages, turn, again), request.tools, request.output_schema)
 
 
 _EMPTY = Message(role="assistant", content=[Text(text="(no answer)")])

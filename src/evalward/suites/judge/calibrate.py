@@ -62,7 +62,7 @@ def summarise(
         transcripts=len(cases),
         judged=len(valid),
         errors=errors,
-        agreement=fmean(label == said for label, said in pairs) if pairs else None,
+        agreement=fmean(label == judged for label, judged in pairs) if pairs else None,
         kappa=cohens_kappa(pairs),
         false_passes=[case.id for case in valid if case.plain.passed and not case.label],
         false_fails=[case.id for case in valid if case.label and not case.plain.passed],

@@ -53,18 +53,18 @@ class Labelled(StrictRecord):
         """What the judge is shown. `more` is added as the agent's last words."""
         trace = self.trace or _trace_of(self.transcript or "")
         if more:
-            trace = trace.model_copy(update={"messages": [*trace.messages, _said(more)]})
+            trace = trace.model_copy(update={"messages": [*trace.messages, _assistant(more)]})
         gates = [Gate(gate.name, gate.passed, gate.message) for gate in self.gates]
         return JudgeInput(name or self.id, self.task, trace, gates, self.guidance)
 
 
-def _said(text: str) -> Message:
+def _assistant(text: str) -> Message:
     return Message(role="assistant", content=[Text(text=text)])
 
 
 def _trace_of(transcript: str) -> Trace:
     """A transcript as a trace: one piece for each paragraph, so that only its middle is left out when it is long."""
-    return Trace(messages=[_said(part) for part in transcript.split("\n\n") if part.strip()], natural_stop=True)
+    return Trace(messages=[_assistant(part) for part in transcript.split("\n\n") if part.strip()], natural_stop=True)
 
 
 def load_labelled(path: Path, rubric: Rubric) -> Sequence[Labelled]:

@@ -59,8 +59,8 @@ class Rubric(StrictRecord):
     @property
     def fields(self) -> tuple[str, ...]:
         """The keys that an answer must have, `scores` among them whatever the rubric says."""
-        wanted = {*self.output.require_fields, "scores"}
-        return tuple(name for name in FIELDS if name in wanted)
+        names = {*self.output.require_fields, "scores"}
+        return tuple(name for name in FIELDS if name in names)
 
     def reversed(self) -> Rubric:
         """The same rubric with its criteria in the opposite order: a sound judge scores alike."""

@@ -120,7 +120,7 @@ class Judges:
 
 
 def make_judges(
-    wanted: JudgeNeeds,
+    needs: JudgeNeeds,
     loaded: LoadedConfig,
     env: Mapping[str, str],
     tested: Iterable[str] = (),
@@ -130,8 +130,8 @@ def make_judges(
     settings = loaded.config.judge
     found: dict[str | None, Judge] = {}
     made: dict[str, Judge] = {}
-    for own in dict.fromkeys(wanted.own):
-        choice = choose(own, settings, env, default=wanted.default)
+    for own in dict.fromkeys(needs.own):
+        choice = choose(own, settings, env, default=needs.default)
         if choice is None:
             continue
         if choice.model not in made:

@@ -208,10 +208,10 @@ def _judge(details: ScenarioDetails) -> list[str]:
     if details.judge_score is None:
         return []
     head = f"## Judge\n\n{details.judge_score:.3f}, {'passed' if details.judge_passed else 'failed'}"
-    return [head if details.judge is None else "\n\n".join([head, *_said(details.judge)])]
+    return [head if details.judge is None else "\n\n".join([head, *_judge_lines(details.judge)])]
 
 
-def _said(judge: JudgeOutcome) -> list[str]:
+def _judge_lines(judge: JudgeOutcome) -> list[str]:
     """Scores by criterion, and the judge's words, which are a model's."""
     agree = f", {judge.agreement:.0%} of {len(judge.votes)} votes agree" if judge.agreement is not None else ""
     confidence = "" if judge.confidence is None else f", confidence {judge.confidence:.2f}"

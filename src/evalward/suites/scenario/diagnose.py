@@ -50,8 +50,8 @@ def _alike(tried: Sequence[Sequence[Result]]) -> str:
     """The gates that fail with every agent in some trial, and what the tool said to every one of them."""
     gates = shared_checks(tried) or _shared_types(tried)
     named = ", ".join(gates[:SHOWN]) + (f" and {len(gates) - SHOWN} more" if len(gates) > SHOWN else "")
-    said = shared_messages([[m for r in results for m in _messages(r)] for results in tried])
-    words = "; ".join(f"{text} ({times} times)" for text, times in said[:SHOWN])
+    shared = shared_messages([[m for r in results for m in _messages(r)] for results in tried])
+    words = "; ".join(f"{text} ({times} times)" for text, times in shared[:SHOWN])
     parts = [f"gates that fail for all: {named}" if gates else "they fail different gates"]
     return "; ".join([*parts, *([f"the tool says to all: {words}"] if words else [])])
 

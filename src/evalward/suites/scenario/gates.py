@@ -101,11 +101,11 @@ async def _output_matches(gate: CommandOutputMatches, evidence: GateEvidence) ->
     return _found(found, f"/{excerpt(gate.pattern)}/", f"`{excerpt(gate.command)}`", printed)
 
 
-def _found(found: bool, wanted: str, where: str, text: str) -> Verdict:
+def _found(found: bool, substring: str, where: str, text: str) -> Verdict:
     if found:
-        return True, f"{wanted} is in {where}"
+        return True, f"{substring} is in {where}"
     there = f"it has {excerpt(text)!r}" if text.strip() else "it is empty"
-    return False, f"{wanted} isn't in {where}; {there}"
+    return False, f"{substring} isn't in {where}; {there}"
 
 
 async def _json_path(gate: CommandJsonPath, evidence: GateEvidence) -> Verdict:

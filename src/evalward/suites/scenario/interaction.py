@@ -64,11 +64,11 @@ def tool_commands(events: Sequence[Event], pattern: CommandPattern, *, killed: b
 
 def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list[ToolCommand]:
     answer, script = call.answer, call.call.command
-    said, code = (answer.output, answer.exit_code) if answer else ("", None)
-    uses = uses_of(script, pattern, code, said)
+    output, code = (answer.output, answer.exit_code) if answer else ("", None)
+    uses = uses_of(script, pattern, code, output)
     known = observed_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
     waited_for = killed and answer is None and len(uses) == 1
-    return [_command(use, said, killed=waited_for) for use in (uses if known is None else known)]
+    return [_command(use, output, killed=waited_for) for use in (uses if known is None else known)]
 
 
 def _command(use: Use, said: str, *, killed: bool) -> ToolCommand:
@@ -159,11 +159,11 @@ def _failed(command: ToolCommand, later: Sequence[ToolCommand]) -> FailedCommand
         if other.identity == command.identity and other.succeeded and "--help" not in other.text
     )
     mended = next(worked, None)
-    said = "" if command.killed else command.said.strip()
+    output = "" if command.killed else command.said.strip()
     return FailedCommand(
         subcommand=clean_text(command.identity),
         command=clean_text(command.text[:COMMAND_SHOWN]),
         exit_code=command.exit_code,
-        said=clean_text("it was ended with the run" if command.killed else said[-SAID_SHOWN:]),
+        said=clean_text("it was ended with the run" if command.killed else output[-SAID_SHOWN:]),
         worked=None if mended is None else clean_text(mended[:COMMAND_SHOWN]),
     )

@@ -38,10 +38,10 @@ def own_judge(case: ScenarioCase, config: LoadedConfig) -> str | None:
 
 async def judge_trial(case: ScenarioCase, trace: Trace, gates: Sequence[Gate], judge: Judge | None) -> JudgedScenario:
     """What the judge says, where the scenario has one enabled; without a judge that says why there is no score."""
-    wanted = case.scenario.evaluation.judge
-    if wanted is None or not wanted.enabled or wanted.pass_threshold is None or case.rubric is None:
+    layer = case.scenario.evaluation.judge
+    if layer is None or not layer.enabled or layer.pass_threshold is None or case.rubric is None:
         return JudgedScenario()
-    threshold = wanted.pass_threshold
+    threshold = layer.pass_threshold
     if judge is None:
         return JudgedScenario(JudgeLayerOutcome(enabled=True, threshold=threshold, error=NO_JUDGE))
     asked = JudgeInput(_name(case), case.prompt, trace, gates, guidance_of(case))

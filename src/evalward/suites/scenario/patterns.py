@@ -74,9 +74,9 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        said = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise ValueError(f"{pattern[:SHOWN]!r} is no RE2 pattern: {said[:SHOWN]}") from error
+        reason = error.args[0] if error.args else error
+        reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise ValueError(f"{pattern[:SHOWN]!r} is no RE2 pattern: {reason[:SHOWN]}") from error
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,8 @@ async def run_shell(place: Workplace, command: str, env: Mapping[str, str], time
 def how_it_ended(done: EndedCommand, timeout_s: float) -> str:
     """The end in words, with the last of what it said on standard error, or else printed."""
     how = f"it took longer than {timeout_s:g} s" if done.timed_out else f"exit code {done.exit_code}"
-    said = done.stderr.strip() or done.stdout.strip()
-    return f"{how}: {excerpt(said, tail=True)}" if said else how
+    output = done.stderr.strip() or done.stdout.strip()
+    return f"{how}: {excerpt(output, tail=True)}" if output else how
 
 
 def excerpt(text: str, *, tail: bool = False) -> str:

@@ -27,9 +27,9 @@ class RecordedWork:
 
     def __init__(self, recording: Trace) -> None:
         self.recording: Trace | None = recording
-        said = [message for message in recording.messages if message.role == "assistant"]
-        self._last = len(said) - 1
-        self._messages: Iterator[tuple[int, Message]] = iter(enumerate(said))
+        answers = [message for message in recording.messages if message.role == "assistant"]
+        self._last = len(answers) - 1
+        self._messages: Iterator[tuple[int, Message]] = iter(enumerate(answers))
 
     async def send(self, request: Request) -> Reply:  # noqa: ARG002 - a recording doesn't listen
         """The next message; only the last one ends the conversation."""
@@ -63,8 +63,8 @@ def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | Non
 
 
 def _as_one(call: ToolCall) -> ToolCall:
-    said = "\n".join(part.strip() for part in (call.stdout, call.stderr) if part.strip())
-    return call.model_copy(update={"stdout": said, "stderr": ""})
+    output = "\n".join(part.strip() for part in (call.stdout, call.stderr) if part.strip())
+    return call.model_copy(update={"stdout": output, "stderr": ""})
 
 
 def refuse_unrepeatable(recording: Trace) -> None:

@@ -59,15 +59,15 @@ def passes(line: ScenarioLine) -> bool:
 
 
 def _row(line: ScenarioLine, judged: bool, scored: bool) -> Row:
-    ended, said = status(line), outcome(line)
+    ended, brief = status(line), outcome(line)
     if not line.valid:
         cells = [NOTHING] * (len(_ALWAYS) + judged + scored)
-        return Row(id=line.id, status=ended, outcome=said, cells=cells, brief=said)
+        return Row(id=line.id, status=ended, outcome=brief, cells=cells, brief=brief)
     guess = "≈ " if line.approximate else ""
     cells = [_of(line.gates_passed, line.gates_total), guess + commands(line), _first(line), _completed(line)]
     cells += [_judge(line)] if judged else []
     cells += [_score(line.composite_score)] if scored else []
-    return Row(id=line.id, status=ended, outcome=said, cells=cells, brief=_brief(line))
+    return Row(id=line.id, status=ended, outcome=brief, cells=cells, brief=_brief(line))
 
 
 def _brief(line: ScenarioLine) -> str:

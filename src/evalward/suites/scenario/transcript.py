@@ -42,23 +42,23 @@ def transcript_commands(transcript: str, pattern: CommandPattern) -> list[ToolCo
 
 def _ended(line: str, window: list[str], pattern: CommandPattern) -> list[ToolCommand]:
     """The commands of a line, with what was printed until the next one."""
-    said = "\n".join(window)
-    code, found = exit_code_of(said), pattern.find(line)
+    output = "\n".join(window)
+    code, found = exit_code_of(output), pattern.find(line)
     codes = (
-        [code] if len(found) == 1 else [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, said)]
+        [code] if len(found) == 1 else [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, output)]
     )
     known = codes if len(codes) == len(found) else [None] * len(found)
     return [
-        ToolCommand(use.identity, use.text, 0 if "--help" in use.text else one, said, use.is_help)
+        ToolCommand(use.identity, use.text, 0 if "--help" in use.text else one, output, use.is_help)
         for use, one in zip(found, known, strict=True)
     ]
 
 
-def exit_code_of(said: str) -> int:
+def exit_code_of(output: str) -> int:
     """The exit code that the text after a command suggests."""
-    match = _EXIT_CODE.search(said)
+    match = _EXIT_CODE.search(output)
     if match:
         digits = match[1]
         return int(digits) if len(digits) <= _DIGITS and abs(int(digits)) <= _LARGEST_CODE else _OVERFLOW
-    lowered = said.lower()
+    lowered = output.lower()
     return int(any(word in lowered for word in _FAILURE_WORDS))

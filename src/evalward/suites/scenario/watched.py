@@ -165,15 +165,15 @@ def _function(name: str, log: str) -> str:
     if "/" in name:
         works = f"[[ -f {name} && -x {name} ]]"
         else_ = (
-            f"elif [[ -d {name} ]]; then {_said(name, 'Is a directory', 126)}\n"
-            f"elif [[ -e {name} ]]; then {_said(name, 'Permission denied', 126)}\n"
-            f"else {_said(name, 'No such file or directory', 127)}"
+            f"elif [[ -d {name} ]]; then {_bash_error(name, 'Is a directory', 126)}\n"
+            f"elif [[ -e {name} ]]; then {_bash_error(name, 'Permission denied', 126)}\n"
+            f"else {_bash_error(name, 'No such file or directory', 127)}"
         )
     else:
         works = f"type -P {name} >/dev/null"
-        else_ = f"else {_said(name, 'command not found', 127)}"
+        else_ = f"else {_bash_error(name, 'command not found', 127)}"
     return _FUNCTION.format(name=name, works=works, else_=else_, log=log, kept=WORDS_KEPT)
 
 
-def _said(name: str, message: str, code: int) -> str:
+def _bash_error(name: str, message: str, code: int) -> str:
     return _SAID.format(name=name, message=message, code=code)

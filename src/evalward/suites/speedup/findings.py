@@ -71,15 +71,15 @@ def _oracle_failed(valid: Pairs) -> Iterator[Finding]:
             advice="Mend the reference patch or the tests: they judge everybody else.",
             cases=_ids(own),
         )
-    beside = [result for result, each in valid if each.role == "agent" and each.oracle_failed]
-    if beside:
+    failing = [result for result, each in valid if each.role == "agent" and each.oracle_failed]
+    if failing:
         yield Finding(
             id="oracle_failed",
             level="warning",
-            message=f"The oracle fails tests or snapshots of {_counted(len(beside), 'task')}",
+            message=f"The oracle fails tests or snapshots of {_counted(len(failing), 'task')}",
             evidence="an agent may fail as many tests there; the advantage is held against a patch that isn't sound",
             advice="Mend the reference patch or the tests.",
-            cases=_ids(beside),
+            cases=_ids(failing),
         )
 
 

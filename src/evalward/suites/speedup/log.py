@@ -185,7 +185,7 @@ def _snapshot(block: _Block) -> tuple[SnapshotSummary, list[str]]:
     counts, bad = _counts(block.value, _SNAPSHOT_COUNTS, needed=("pass-to-fail",))
     if bad:
         return SnapshotSummary(status="invalid"), [f"SNAPSHOT: {bad}"]
-    said = block.value.get("error")
+    error = block.value.get("error")
     summary = SnapshotSummary(
         pass_to_fail=counts["pass-to-fail"],
         passed=counts["passed"],
@@ -194,7 +194,7 @@ def _snapshot(block: _Block) -> tuple[SnapshotSummary, list[str]]:
         total=counts["total"],
         status="failed" if "error" in block.value or counts["pass-to-fail"] else "passed",
     )
-    return summary, [f"SNAPSHOT: it tells an error: {clean_text(str(said))[:200]}"] if "error" in block.value else []
+    return summary, [f"SNAPSHOT: it tells an error: {clean_text(str(error))[:200]}"] if "error" in block.value else []
 
 
 def _counts(

@@ -126,11 +126,11 @@ def _summary(value: Any, names: tuple[str, ...]) -> tuple[dict[str, int], str]:
 def disagreements(payload_of_file: Mapping[str, Any], result: Result) -> Iterator[str]:
     """Where a payload's own numbers and flags are not those that its benchmarks and counts give."""
     for name, found in payload(result).items():
-        said = payload_of_file.get(name)
+        claimed = payload_of_file.get(name)
         if isinstance(found, bool):
-            if isinstance(said, bool) and said != found:
-                yield f"{name} is {str(said).lower()}, its counts give {str(found).lower()}"
+            if isinstance(claimed, bool) and claimed != found:
+                yield f"{name} is {str(claimed).lower()}, its counts give {str(found).lower()}"
         elif isinstance(found, float | int):
-            value = number(said)
+            value = number(claimed)
             if value is not None and abs(value - found) > EPSILON * max(1.0, abs(found)):
                 yield f"{name} is {value:g}, its benchmarks give {found:g}"

@@ -81,7 +81,7 @@ def _relative(results: Iterable[Result], side: Literal["nop", "oracle"]) -> Mapp
             continue
         for each in details.benchmarks:
             if each.samples is not None:
-                beside = each.samples.nop if side == "nop" else each.samples.oracle
-                rounds = zip(each.samples.agent, beside, strict=False)
+                reference = each.samples.nop if side == "nop" else each.samples.oracle
+                rounds = zip(each.samples.agent, reference, strict=False)
                 found[result.id, each.name] += [sample / other for sample, other in rounds if other > 0]
     return {name: samples for name, samples in found.items() if samples}

@@ -136,8 +136,8 @@ class ScriptedAgent(Free):
     @property
     def subject(self) -> Mapping[str, str]:
         """The scripts' identity."""
-        said = {name: [step.model_dump(mode="json") for step in steps] for name, steps in self._scripts.items()}
-        return {"script": digest(said)}
+        scripts = {name: [step.model_dump(mode="json") for step in steps] for name, steps in self._scripts.items()}
+        return {"script": digest(scripts)}
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same
         """Play the case's steps. Raises `TrialSkippedError` when there are none."""

@@ -116,8 +116,8 @@ def target_error(fault: Fault, settings: LiveSettings, key: Secret, target: str)
     words = FAILURES[fault.cause].text.format(
         provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
     )
-    said = one_line(key.hide(fault.said), SAID_LIMIT)
-    message = f"{words} ({said})" if said else words
+    reason = one_line(key.hide(fault.said), SAID_LIMIT)
+    message = f"{words} ({reason})" if reason else words
     return TargetError(fault.cause, message, target=target, retry_after=fault.retry_after)
 
 

@@ -65,8 +65,8 @@ def request_of(request: Request, settings: LiveSettings) -> CompletionCreatePara
         params["stream_options"] = {"include_usage": True}
     if request.output_schema is not None:
         schema = dict(request.output_schema)
-        wanted: JSONSchema = {"name": OUTPUT_NAME, "strict": True, "schema": schema}
-        params["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        output: JSONSchema = {"name": OUTPUT_NAME, "strict": True, "schema": schema}
+        params["response_format"] = {"type": "json_schema", "json_schema": output}
     return params
 
 
@@ -100,10 +100,10 @@ def reply_of(answer: Json, turn: int = 0) -> Reply:
     if not choices:
         raise MalformedError("the answer has no choice")
     choice = choices[0]
-    said = need(choice, "message", dict)
-    refusal = maybe(said, "refusal", str)
-    words = [text for text in (maybe(said, "content", str), refusal) if text]
-    uses = _uses(said, turn)
+    message = need(choice, "message", dict)
+    refusal = maybe(message, "refusal", str)
+    words = [text for text in (maybe(message, "content", str), refusal) if text]
+    uses = _uses(message, turn)
     blocks: list[Block] = [*(Text(text=text) for text in words), *uses]
     stop = STOPS.get(need(choice, "finish_reason", str), "other")
     if refusal:
@@ -116,8 +116,8 @@ def reply_of(answer: Json, turn: int = 0) -> Reply:
     )
 
 
-def _uses(said: Json, turn: int) -> list[ToolUse]:
-    calls = need_objects(said, "tool_calls") if said.get("tool_calls") else []
+def _uses(message: Json, turn: int) -> list[ToolUse]:
+    calls = need_objects(message, "tool_calls") if message.get("tool_calls") else []
     ids = unique_ids([maybe(call, "id", str) or "" for call in calls], turn)
     return [_use(call, identity) for call, identity in zip(calls, ids, strict=True)]
 
@@ -151,7 +151,7 @@ def usage_of(usage: Json | None) -> Usage:
 def folded(chunks: Iterable[Json]) -> dict[str, Any]:
     """The answer that a stream told in pieces. Raises `MalformedError` when the stream ended before the answer."""
     answer: dict[str, Any] = {}
-    said: dict[str, Any] = {}
+    message: dict[str, Any] = {}
     calls: list[dict[str, Any]] = []
     finish: str | None = None
     for chunk in chunks:
@@ -159,13 +159,13 @@ def folded(chunks: Iterable[Json]) -> dict[str, Any]:
         for choice in need_objects(chunk, "choices")[:1]:
             delta = maybe(choice, "delta", dict) or {}
             for name in ("content", "refusal"):
-                said[name] = (said.get(name) or "") + (maybe(delta, name, str) or "")
+                message[name] = (message.get(name) or "") + (maybe(delta, name, str) or "")
             for piece in need_objects(delta, "tool_calls") if delta.get("tool_calls") else []:
                 _add_piece(calls, piece)
             finish = maybe(choice, "finish_reason", str) or finish
     if finish is None:
         raise MalformedError("the stream ended before the answer did")
-    return {**answer, "choices": [{"finish_reason": finish, "message": {**said, "tool_calls": calls}}]}
+    return {**answer, "choices": [{"finish_reason": finish, "message": {**message, "tool_calls": calls}}]}
 
 
 def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:

@@ -32,8 +32,8 @@ async def apply_patch(original: Path, patch: bytes, target: Path, settings: Work
         alone = {"GIT_CEILING_DIRECTORIES": str(workspace.folder.parent), **NO_CONFIGURATION}
         done = await workspace.run(command, env=alone)
         if done.exit_code != 0:
-            said = " ".join(done.stderr.split())[:SAID]
-            raise ChangeRefusedError(f"the patch doesn't apply: {said}")
+            reason = " ".join(done.stderr.split())[:SAID]
+            raise ChangeRefusedError(f"the patch doesn't apply: {reason}")
         take(workspace, target)
     (target / PATCH_FILE).unlink(missing_ok=True)
 

@@ -48,10 +48,10 @@ class Recorder:
             self.first = self.now() - self.begun
         self.look()
         self.files.add(str(getattr(module, "__file__", "")))
-        wanted = self.asked["modules"][module.__name__]
+        names = self.asked["modules"][module.__name__]
         for name, value in list(vars(module).items()):
             own = getattr(value, "__module__", None) == module.__name__ and not isinstance(value, type)
-            if callable(value) and (name in wanted or (not wanted and own and not name.startswith("_"))):
+            if callable(value) and (name in names or (not names and own and not name.startswith("_"))):
                 setattr(module, name, self.wrapped(f"{module.__name__}:{name}", value))
 
     def wrapped(self, name: str, function: Any) -> Any:

@@ -109,13 +109,13 @@ def differing(
     def agree(one: Any, two: Any) -> bool:
         return isinstance(two, dict) and "value" in two and same(one["value"], two["value"], rtol, atol)
 
-    wanted = {
+    before = {
         name: value
         for name, value in first.calls.items()
         if "value" in value and agree(value, second.calls.get(name)) and agree(value, human.calls.get(name))
     }
     now: Mapping[str, Any] = {} if change is None else change.calls
-    return _functions(name for name, value in wanted.items() if not agree(value, now.get(name)))
+    return _functions(name for name, value in before.items() if not agree(value, now.get(name)))
 
 
 def _functions(names: Iterable[str]) -> list[str]:

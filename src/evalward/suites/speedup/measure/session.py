@@ -144,7 +144,7 @@ async def set_up(task: SpeedupTask, workspace: Workspace, timeout_s: float) -> N
     for command in task.setup:
         done = await workspace.run(command, env=NEUTRAL, timeout_s=timeout_s)
         if done.exit_code != 0:
-            raise SetupError(_said("setup", done))
+            raise SetupError(_how_it_ended("setup", done))
 
 
 async def _check(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions, *, twice: bool) -> SideChecks:
@@ -153,7 +153,7 @@ async def _check(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions, 
         done, content = await _run_for(workspace, task.tests.command, output, conditions.timeout_s)
     tests, notes = read_junit(content) if task.tests.junit else read_counts(content)
     if tests.status != "passed":
-        notes = [*notes, f"TESTS: {_said('the command', done)}"]
+        notes = [*notes, f"TESTS: {_how_it_ended('the command', done)}"]
     times = range(2 if twice else 1)
     outputs = [await _outputs(task, side, conditions) for _ in times]
     recorded = [await _recorded(task, side, conditions) for _ in times]
@@ -205,12 +205,12 @@ async def _times(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions) 
 
 def _read(run: Benchmarks, done: Finished, content: bytes | None) -> tuple[Times, str | None]:
     if content is None:
-        return {}, f"BENCHMARKS: no {run.output} that can be read was written; {_said('the command', done)}"
+        return {}, f"BENCHMARKS: no {run.output} that can be read was written; {_how_it_ended('the command', done)}"
     try:
         times = read_times(run.format, content)
     except ValueError as error:
         return {}, f"BENCHMARKS: {run.output} can't be read as {run.format}: {clean_text(str(error))[:SAID]}"
-    return times, None if done.exit_code == 0 else f"BENCHMARKS: {_said('the command', done)}"
+    return times, None if done.exit_code == 0 else f"BENCHMARKS: {_how_it_ended('the command', done)}"
 
 
 async def _run_for(
@@ -226,7 +226,7 @@ async def _run_for(
         return replace(done, stderr=f"{output}: {error}"), None
 
 
-def _said(what: str, done: Finished) -> str:
+def _how_it_ended(what: str, done: Finished) -> str:
     if done.timed_out:
         return f"{what} took longer than {done.duration_ms / 1000:.0f} s"
     if done.exceeded is not None:

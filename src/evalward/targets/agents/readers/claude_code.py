@@ -46,13 +46,13 @@ class _ClaudeReader:
             case "system" if event.get("subtype") == "init":
                 self._claims["version"] = claim(event.get("claude_code_version"))
             case "assistant" if isinstance(blocks, list):
-                self._said(event, [block for block in blocks if isinstance(block, dict)])
+                self._take_message(event, [block for block in blocks if isinstance(block, dict)])
             case "user" if isinstance(blocks, list):
                 self._answered(event, [block for block in blocks if isinstance(block, dict)])
             case "result":
                 self._ended(event)
 
-    def _said(self, event: dict[str, Any], raw: list[dict[str, Any]]) -> None:
+    def _take_message(self, event: dict[str, Any], raw: list[dict[str, Any]]) -> None:
         blocks: list[Block] = []
         for block in raw:
             if block.get("type") == "text":
