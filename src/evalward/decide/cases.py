@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from evalward.decide.kinds import NO_EVIDENCE, UNKNOWN, CaseEvidence, ComparedKind
 from evalward.decide.standing import NO_STANDING, Moved, Placed, standings
 from evalward.decide.succession import RunPair
+from evalward.records.base import unchecked
 from evalward.records.baseline import BaselineCase
 from evalward.records.comparison import CaseChange, CaseChangeKind, Tally, WrongAnswer
 from evalward.records.judge import JUDGE_ERROR
@@ -61,7 +62,8 @@ def _case_change(
     shown = _worst(results)
     found = [kind.evidence(result) for result in results]
     blamed = NO_EVIDENCE if shown is None else kind.evidence(shown)
-    return CaseChange(
+    return unchecked(
+        CaseChange,
         id=case_id,
         category=results[0].category if results else base.category if base else "",
         change=moved.change,
@@ -71,17 +73,18 @@ def _case_change(
         command=blamed.command,
         stderr=blamed.stderr,
         note=_note(results, shown),
+        was=was,
         skipped=moved.now is None and any(result.status is Status.SKIPPED for result in results),
         unjudged=moved.now is None and any(unjudged(result) for result in results),
         trace=shown.trace if shown else None,
         place=results[0].place if results else None,
         wrong=_wrong_answer(found),
-        was=was,
-        fresh=moved.fresh,
         allows=_new_allowances(found, base, kind),
+        fresh=moved.fresh,
         p=placed.p,
         q=placed.q,
         standing=placed.standing,
+        flaky=None,
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evalward.decide.portions import Portion
 from evalward.records.baseline import BaselineRun
@@ -16,8 +15,7 @@ from evalward.records.sections import Section
 from evalward.records.timing import Timings
 
 
-@dataclass(frozen=True)
-class CaseEvidence:
+class CaseEvidence(NamedTuple):
     """What one result says to a comparison, beside its status, score and checks.
 
     `command` and `stderr` are what to look at first where it failed. `wrong` is the answer that was wrong or `unsafe`,

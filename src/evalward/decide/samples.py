@@ -179,8 +179,10 @@ def is_random(run: Run, kind: ComparedKind = UNKNOWN) -> bool:
 def _sample(pair: RunPair, metric: str, kind: ComparedKind) -> Sample | None:
     sides = pair.sides
 
+    added = kind.per_trial(metric)
+
     def seen(results: Sequence[Result]) -> Observed | None:
-        return _observed([result for result in results if result.valid], metric, kind)
+        return _observed([result for result in results if result.valid], metric, kind, added) if results else None
 
     found = []
     for case_id in sides.comparable:
@@ -198,11 +200,10 @@ def _sample(pair: RunPair, metric: str, kind: ComparedKind) -> Sample | None:
     return Sample(metric, shown.unit, shown.better, found)
 
 
-def _observed(valid: Sequence[Result], metric: str, kind: ComparedKind) -> Observed | None:
+def _observed(valid: Sequence[Result], metric: str, kind: ComparedKind, added: PerTrial | None) -> Observed | None:
     """One metric over the valid trials of a case, `None` where it is not available."""
     if not valid:
         return None
-    added = kind.per_trial(metric)
     portions, whole = _summed(valid, added) if added is not None else _measured(valid, metric, kind)
     if whole is None:
         return None

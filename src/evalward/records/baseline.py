@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from evalward.records.base import Amount, Count, Record
+from evalward.records.base import Amount, Count, Record, unchecked
 from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Measurement, Metric
 from evalward.records.report import Run, Subject
@@ -40,7 +40,8 @@ class BaselineCase(Record):
     def results(self) -> list[Result]:
         """The trials as results, for the functions that compute metrics."""
         return [
-            Result(
+            unchecked(
+                Result,
                 id=self.id,
                 category=self.category,
                 definition=self.definition,
@@ -48,10 +49,16 @@ class BaselineCase(Record):
                 status=trial.status,
                 score=trial.score,
                 max_score=trial.max_score,
+                checks=[],
                 usage=trial.usage,
+                judge_usage=None,
                 duration_ms=trial.duration_ms,
                 reason=trial.reason,
+                message=None,
+                begun=False,
                 details=trial.details,
+                trace=None,
+                place=None,
             )
             for number, trial in enumerate(self.trials, 1)
         ]

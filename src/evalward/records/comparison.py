@@ -63,11 +63,11 @@ class Tally(Record):
         valid = [trial for trial in trials if trial.status.valid]
         if not valid:
             return None
-        most = sum(trial.max_score for trial in valid)
+        most = sum([trial.max_score for trial in valid])
         return cls(
-            passed=sum(trial.status is Status.PASSED for trial in valid),
+            passed=[trial.status for trial in valid].count(Status.PASSED),
             trials=len(valid),
-            score=sum(trial.score for trial in valid) / most if most else None,
+            score=sum([trial.score for trial in valid]) / most if most else None,
         )
 
     @property

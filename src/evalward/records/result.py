@@ -108,7 +108,7 @@ class Result(Record):
     @property
     def valid(self) -> bool:
         """True when the trial says something about the target: it passed or failed."""
-        return self.status.valid
+        return self.status in _VALID
 
 
 class Trial(Record):

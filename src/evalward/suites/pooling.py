@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import fsum
 
 from evalward.decide.portions import NONE, Portion
@@ -25,9 +26,54 @@ def passed(result: Result) -> float:
     return float(result.status is Status.PASSED)
 
 
+def score_of(result: Result) -> float:
+    """The weights of the checks that held."""
+    return result.score
+
+
+def max_score_of(result: Result) -> float:
+    """The weights of all checks."""
+    return result.max_score
+
+
 def is_valid(result: Result) -> bool:
     """Whether a trial says something about the target."""
     return result.valid
+
+
+class Counted:
+    """The trials that count in a metric. Many metrics are made of the same numbers: each is asked for once."""
+
+    def __init__(self, results: Sequence[Result]) -> None:
+        self.results = results
+        self._known: dict[Number, list[float]] = {}
+
+    def known(self, number: Number) -> list[float]:
+        """What each trial tells, in their order; empty when one of them doesn't tell its number."""
+        if number not in self._known:
+            values = [value for value in map(number, self.results) if value is not None]
+            self._known[number] = values if len(values) == len(self.results) else []
+        return self._known[number]
+
+    @cached_property
+    def places(self) -> list[list[int]]:
+        """For each case, where its trials stand."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, result in enumerate(self.results):
+            places[result.id].append(place)
+        return list(places.values())
+
+    def summed(self, number: Number) -> float | None:
+        """The sum over all trials. `None` when there is none, or when one doesn't tell its number."""
+        values = self.known(number)
+        return fsum(values) if values else None
+
+    def per_pass(self, number: Number) -> float | None:
+        """The sum over the cases of each case's mean over its trials, `None` as for `summed`."""
+        values = self.known(number)
+        if not values or len(self.places) == len(values):
+            return fsum(values) if values else None
+        return fsum(fsum([values[at] for at in places]) / len(places) for places in self.places)
 
 
 @dataclass(frozen=True)
@@ -40,11 +86,10 @@ class Share:
     unit: Unit = "ratio"
     counts: Callable[[Result], bool] = is_valid
 
-    def measured(self, counted: Sequence[Result], why_not: str) -> Metric:
+    def measured(self, counted: Counted, why_not: str) -> Metric:
         """Over trials that count."""
-        return ratio(
-            fsum(map(self.numerator, counted)), fsum(map(self.denominator, counted)), why_not, self.better, self.unit
-        )
+        numerator, denominator = fsum(counted.known(self.numerator)), fsum(counted.known(self.denominator))
+        return ratio(numerator, denominator, why_not, self.better, self.unit)
 
     def portion(self, result: Result) -> Portion | None:
         """See `decide.kinds.PerTrial`."""
@@ -68,9 +113,9 @@ class Amount:
     counts: Callable[[Result], bool] = is_valid
     summed: bool = False
 
-    def measured(self, counted: Sequence[Result], why_not: str) -> Metric:
+    def measured(self, counted: Counted, why_not: str) -> Metric:
         """Over trials that count; not available when one of them doesn't tell its number."""
-        total = summed(counted, self.number) if self.summed else per_pass(counted, self.number)
+        total = counted.summed(self.number) if self.summed else counted.per_pass(self.number)
         return amount(total, self.unit, why_not, self.better)
 
     def portion(self, result: Result) -> Portion | None:
@@ -117,10 +162,10 @@ Metrics = Mapping[str, Share | Amount]
 def measured(metrics: Metrics, results: Iterable[Result], why_not: Mapping[str, str]) -> dict[str, Metric]:
     """Each metric over the trials that count in it. `why_not` says of some why there may be none, beside no trial."""
     every = list(results)
-    counted: dict[Callable[[Result], bool], list[Result]] = {}
+    counted: dict[Callable[[Result], bool], Counted] = {}
     for metric in metrics.values():
         if metric.counts not in counted:
-            counted[metric.counts] = [result for result in every if metric.counts(result)]
+            counted[metric.counts] = Counted([result for result in every if metric.counts(result)])
     return {
         name: metric.measured(counted[metric.counts], why_not.get(name, NO_TRIAL)) for name, metric in metrics.items()
     }
@@ -137,35 +182,12 @@ def why_no_usage(valid: Sequence[Result], who: str) -> dict[str, str]:
     }
 
 
-def summed(counted: Sequence[Result], number: Number) -> float | None:
-    """The sum over all trials. `None` when there is none, or when one doesn't tell its number."""
-    values = [number(result) for result in counted]
-    known = [value for value in values if value is not None]
-    return fsum(known) if known and len(known) == len(values) else None
-
-
-def per_pass(valid: Iterable[Result], number: Number) -> float | None:
-    """The sum over the cases of each case's mean over its trials.
-
-    `None` when there is no trial, or when one doesn't tell its number.
-    """
-    by_case: dict[str, list[float]] = defaultdict(list)
-    for result in valid:
-        value = number(result)
-        if value is None:
-            return None
-        by_case[result.id].append(value)
-    return fsum(fsum(values) / len(values) for values in by_case.values()) if by_case else None
-
-
-def by_category(
-    valid: Iterable[Result], summary: Callable[[Sequence[Result]], CategorySummary]
-) -> dict[str, CategorySummary]:
+def by_category(valid: Iterable[Result], summary: Callable[[Counted], CategorySummary]) -> dict[str, CategorySummary]:
     """The summary of each category, sorted by name."""
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in valid:
         groups[result.category].append(result)
-    return {name: summary(groups[name]) for name in sorted(groups)}
+    return {name: summary(Counted(groups[name])) for name in sorted(groups)}
 
 
 def by_case(results: Sequence[Result]) -> dict[str, list[Result]]:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evalward.decide.statistics.counting import Weights, convolved, power
 
@@ -73,7 +74,13 @@ def _null(cases: Sequence[CaseTrials]) -> Weights:
         for case in cases
         if _is_informative(case)
     )
-    return convolved(power(_hypergeometric(*margin), count) for margin, count in sorted(margins.items()))
+    return _dealt(tuple(sorted(margins.items())))
+
+
+@lru_cache(maxsize=8)
+def _dealt(margins: tuple[tuple[tuple[int, int, int], int], ...]) -> Weights:
+    """Of cases of these margins, each so often; several rules ask for the same."""
+    return convolved(power(_hypergeometric(*margin), count) for margin, count in margins)
 
 
 def _hypergeometric(before: int, now: int, passed: int) -> Weights:

@@ -17,13 +17,15 @@ from evalward.suites.pooling import (
     MEAN_DURATION,
     USAGE,
     Amount,
+    Counted,
     Metrics,
     Share,
     by_category,
+    max_score_of,
     measured,
     one,
     passed,
-    per_pass,
+    score_of,
     why_no_usage,
 )
 
@@ -55,14 +57,6 @@ def _details(result: Result) -> BashDetails:
     return result.details if isinstance(result.details, BashDetails) else BashDetails()
 
 
-def _score(result: Result) -> float:
-    return result.score
-
-
-def _max_score(result: Result) -> float:
-    return result.max_score
-
-
 def _calls(result: Result) -> float:
     return _details(result).tool_calls
 
@@ -84,14 +78,14 @@ def _natural_stop(result: Result) -> float:
 
 
 PER_TRIAL: Metrics = {
-    "overall_rate": Share(_score, _max_score),
+    "overall_rate": Share(score_of, max_score_of),
     "pass_rate": Share(passed),
     "tool_call_success_rate": Share(_calls_ok, _calls),
     "natural_stop_rate": Share(_natural_stop),
     "total_tasks": Amount(one),
     "total_passed": Amount(passed, better="higher"),
-    "total_score": Amount(_score, "score", "higher"),
-    "total_max_score": Amount(_max_score, "score"),
+    "total_score": Amount(score_of, "score", "higher"),
+    "total_max_score": Amount(max_score_of, "score"),
     "total_tool_calls": Amount(_calls, better="lower"),
     "tool_calls_ok": Amount(_calls_ok),
     "tool_calls_error": Amount(_calls_error, better="lower"),
@@ -115,12 +109,12 @@ def measure(results: Sequence[Result]) -> Measurement:
     return Measurement(metrics={name: found[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
-    score, most = fsum(r.score for r in results), fsum(r.max_score for r in results)
+def _category(counted: Counted) -> CategorySummary:
+    score, most = fsum(counted.known(score_of)), fsum(counted.known(max_score_of))
     return CategorySummary(
-        tasks=per_pass(results, one) or 0.0,
-        passed=per_pass(results, passed) or 0.0,
-        score=per_pass(results, _score) or 0.0,
-        max_score=per_pass(results, _max_score) or 0.0,
+        tasks=counted.per_pass(one) or 0.0,
+        passed=counted.per_pass(passed) or 0.0,
+        score=counted.per_pass(score_of) or 0.0,
+        max_score=counted.per_pass(max_score_of) or 0.0,
         rate=score / most if most else None,
     )

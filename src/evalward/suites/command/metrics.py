@@ -20,13 +20,13 @@ from evalward.suites.pooling import (
     MEAN_DURATION,
     USAGE,
     Amount,
+    Counted,
     Metrics,
     Share,
     by_category,
     measured,
     one,
     passed,
-    per_pass,
     was_run,
     why_no_usage,
 )
@@ -231,8 +231,8 @@ def measure(results: Sequence[Result]) -> Measurement:
     return Measurement(metrics={name: found[name] for name in ids}, categories=by_category(valid, _category))
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
-    right = per_pass(results, passed) or 0.0
-    tasks = float(len({result.id for result in results}))
-    rate = fsum(map(passed, results)) / len(results)
+def _category(counted: Counted) -> CategorySummary:
+    right = counted.per_pass(passed) or 0.0
+    tasks = float(len(counted.places))
+    rate = fsum(counted.known(passed)) / len(counted.results)
     return CategorySummary(tasks=tasks, passed=right, score=right, max_score=tasks, rate=rate)

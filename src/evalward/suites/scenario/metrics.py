@@ -17,12 +17,12 @@ from evalward.suites.pooling import (
     NO_TRIAL,
     USAGE,
     Amount,
+    Counted,
     Metrics,
     Share,
     by_category,
     measured,
     passed,
-    per_pass,
     why_no_usage,
 )
 from evalward.suites.scenario.details import Interaction, ScenarioDetails
@@ -142,9 +142,17 @@ def _score(score: Callable[[ScenarioDetails], float | None]) -> Share:
     )
 
 
+def _gates_passed(result: Result) -> float:
+    return details_of(result).gates_passed
+
+
+def _gates_total(result: Result) -> float:
+    return details_of(result).gates_total
+
+
 _OUTCOMES = {
     "outcome_pass_rate": Share(passed),
-    "gate_pass_rate": Share(lambda r: details_of(r).gates_passed, lambda r: details_of(r).gates_total),
+    "gate_pass_rate": Share(_gates_passed, _gates_total),
     "completion_rate": Share(
         lambda r: bool(details_of(r).completed), counts=_valid(lambda details: details.completed is not None)
     ),
@@ -207,15 +215,15 @@ def measure(results: Sequence[Result]) -> Measurement:
     )
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
+def _category(counted: Counted) -> CategorySummary:
     """Score and maximum are gates; a scenario without any has none."""
-    held = per_pass(results, lambda r: details_of(r).gates_passed) or 0.0
-    most = per_pass(results, lambda r: details_of(r).gates_total) or 0.0
-    pooled = sum(details_of(r).gates_total for r in results)
+    held = counted.per_pass(_gates_passed) or 0.0
+    most = counted.per_pass(_gates_total) or 0.0
+    pooled = sum(counted.known(_gates_total))
     return CategorySummary(
-        tasks=float(len({result.id for result in results})),
-        passed=per_pass(results, passed) or 0.0,
+        tasks=float(len(counted.places)),
+        passed=counted.per_pass(passed) or 0.0,
         score=held,
         max_score=most,
-        rate=sum(details_of(r).gates_passed for r in results) / pooled if pooled else None,
+        rate=sum(counted.known(_gates_passed)) / pooled if pooled else None,
     )

@@ -22,12 +22,14 @@ from evalward.suites.pooling import (
     ERROR_RATE,
     NO_TRIAL,
     Amount,
+    Counted,
     Metrics,
     Share,
     by_category,
+    max_score_of,
     measured,
     passed,
-    per_pass,
+    score_of,
 )
 from evalward.suites.speedup.attempts import pass_at, why_not
 from evalward.suites.speedup.details import LEVELS, SpeedupDetails
@@ -229,12 +231,12 @@ def _weighted(advantage: Metric, cost: Metric) -> Metric:
     return amount(value, "score")
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
-    score, most = fsum(r.score for r in results), fsum(r.max_score for r in results)
+def _category(counted: Counted) -> CategorySummary:
+    score, most = counted.summed(score_of) or 0.0, counted.summed(max_score_of) or 0.0
     return CategorySummary(
-        tasks=float(len({result.id for result in results})),
-        passed=per_pass(results, passed) or 0.0,
-        score=per_pass(results, lambda r: r.score) or 0.0,
-        max_score=per_pass(results, lambda r: r.max_score) or 0.0,
+        tasks=float(len(counted.places)),
+        passed=counted.per_pass(passed) or 0.0,
+        score=counted.per_pass(score_of) or 0.0,
+        max_score=counted.per_pass(max_score_of) or 0.0,
         rate=score / most if most else None,
     )
