@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from evalward.config.kinds import spec_at
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.reading import get, items, suites, target_ids, texts
+from evalward.config.targets import form_of
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
 from evalward.records.providers import AGENT_PROVIDERS, PROVIDERS
@@ -77,6 +78,8 @@ def _target(place: KeyPath, target: TargetId, suite: Value, config: Value) -> It
         yield from _agent(place, target)
     elif target.form in _SECTIONS:
         yield from _named(place, target, _SECTIONS[target.form], config)
+    elif not target.mark and (form := form_of(target.text, takes.forms)) is not None:
+        yield Mistake(place, f"the target {shown(target.text)} doesn't name its model", f"Write {form}.")
     else:
         known = near_or_known(target.text, takes.known, "Known")
         yield Mistake(place, f"unknown target {shown(target.text)}", known)

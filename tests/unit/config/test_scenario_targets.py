@@ -91,6 +91,7 @@ def test_other_kinds_have_no_agents(kind: str, target: str) -> None:
         ("agent:", "doesn't name its agent. Write agent:NAME with the name of an agent."),
         ("scripted:t", 'there is no script "t".'),
         ("claude-code/", "doesn't name its model. Write claude-code/MODEL."),
+        ("codex", "doesn't name its model. Write codex/MODEL."),
         ("opencode/x", "doesn't name its provider and model. Write opencode/PROVIDER/MODEL with one of: anthropic,"),
         ("opencode/openai/", "doesn't name its model. Write opencode/openai/MODEL."),
         ("claude-cod/x", 'unknown target "claude-cod/x".'),
