@@ -200,8 +200,9 @@ def check(
 
     `baseline` is the configuration's by default. For the others see `run`. Raises `InputError`.
     """
-    from evalward.commands.check import CheckOptions, checked  # noqa: PLC0415
+    from evalward.commands.check import checked  # noqa: PLC0415
     from evalward.commands.measuring import runner_of  # noqa: PLC0415
+    from evalward.commands.options import CheckOptions  # noqa: PLC0415
 
     options = CheckOptions(
         Path(config),

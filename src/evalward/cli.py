@@ -223,7 +223,8 @@ def _run(world: World, args: argparse.Namespace) -> int:
 
 
 def _check(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.check import CheckOptions, check
+    from evalward.commands.check import check
+    from evalward.commands.options import CheckOptions
 
     options = CheckOptions(
         config=args.config,
@@ -240,7 +241,8 @@ def _check(world: World, args: argparse.Namespace) -> int:
 
 
 def _compare(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.compare import CompareOptions, compare_files
+    from evalward.commands.compare import compare_files
+    from evalward.commands.options import CompareOptions
 
     options = CompareOptions(
         report=args.report,

@@ -14,8 +14,9 @@ import pytest
 
 from evalward.cli import EXIT_OURS, guarded
 from evalward.commands import faults
-from evalward.commands.check import CheckOptions, check
+from evalward.commands.check import check
 from evalward.commands.files import emit, write_text
+from evalward.commands.options import CheckOptions
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
 from evalward.engine.plan import make_plan

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
@@ -12,13 +11,13 @@ from evalward.commands.commit_files import base_of_baseline
 from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, write_outputs
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import Criteria
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
-from evalward.engine.selection import Selection
 from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
@@ -30,23 +29,6 @@ from evalward.records.verdict import Judgement
 from evalward.render.context import Accepting, PageContext
 from evalward.render.outputs import ShownJudgement, text_of
 from evalward.wire.messages import MeasureOrder
-
-
-@dataclass(frozen=True)
-class CheckOptions:
-    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
-    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of.
-    """
-
-    config: Path
-    output: Path
-    selection: Selection = field(default_factory=Selection)
-    baseline: Path | None = None
-    profile: str | None = None
-    fail_on: FailOn | None = None
-    resume: bool = False
-    failed: bool = False
-    base: str | None = None
 
 
 @dataclass(frozen=True)

@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-
 from evalward.commands.accepting import at_hand
 from evalward.commands.check import policy_of
 from evalward.commands.ending import display_of, emit_as
 from evalward.commands.files import read_baseline_file, read_report
+from evalward.commands.options import CompareOptions
 from evalward.commands.pipeline import Criteria, decide_report, remeasured
 from evalward.commands.spelling import UpdateCommand, compare_again
 from evalward.commands.world import World
 from evalward.config.load import load_config
-from evalward.records.policy import FailOn, Policy
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
 from evalward.render.context import PageContext
 from evalward.render.outputs import ShownJudgement
 from evalward.suites.across import unfed_rules
-
-
-@dataclass(frozen=True)
-class CompareOptions:
-    """What `compare` was asked for. Without `policy` the kinds' own rules hold."""
-
-    report: Path
-    baseline: Path
-    policy: Path | None = None
-    profile: str | None = None
-    fail_on: FailOn | None = None
-    format: str = "terminal"
-    output: Path | None = None
 
 
 def compare_files(world: World, options: CompareOptions) -> int:

@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from evalward.commands.failed import spelled_out
+from evalward.commands.options import CheckOptions, CompareOptions
 from evalward.records.verdict import Outcome, Verdict
-
-if TYPE_CHECKING:
-    from evalward.commands.check import CheckOptions
-    from evalward.commands.compare import CompareOptions
 
 DEFAULT_OUTPUT = Path("evalward-out")  # as the command line's
 REASON = "intended"

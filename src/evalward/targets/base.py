@@ -10,7 +10,10 @@ from typing_extensions import TypeIs
 
 from evalward.records.base import why_of
 from evalward.records.case import Case
-from evalward.records.trace import Message, Trace, Turn
+from evalward.records.trace import Message, Trace, Turn, Usage
+
+NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+"""The usage of turns that no model was asked for."""
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from evalward.records.case import Case
 from evalward.records.target_id import TargetId
-from evalward.records.trace import Message, Text, Trace, Turn, Usage
-from evalward.targets.base import Chat, Evaluated, Free, Reply, Request, TrialSkippedError
+from evalward.records.trace import Message, Text, Trace, Turn
+from evalward.targets.base import NO_MODEL, Chat, Evaluated, Free, Reply, Request, TrialSkippedError
 from evalward.targets.context import TargetContext
-
-NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
 
 
 class ScriptedChat:

@@ -11,10 +11,11 @@ from typing import Any
 
 from evalward.commands.artifact import parse_report, recomputed
 from evalward.commands.baseline import diff, show, update
-from evalward.commands.compare import CompareOptions, compare_files
+from evalward.commands.compare import compare_files
 from evalward.commands.exchange import export_file, import_files
 from evalward.commands.history import ShowOptions, Where, append
 from evalward.commands.history import show as show_history
+from evalward.commands.options import CompareOptions
 from evalward.commands.report import show_reports
 from evalward.decide.baseline import make_baseline
 from evalward.decide.history_file import dump_entry, entries_of

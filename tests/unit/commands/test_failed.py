@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.check import CheckOptions
 from evalward.commands.failed import failed_in, restricted, spelled_out
+from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import dump_report
 from evalward.commands.spelling import check_again
 from evalward.engine.selection import Selection

@@ -17,9 +17,8 @@ from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.targets.agents.base import AgentJob, AgentRun, EndedAgent
 from evalward.targets.agents.readers.common import call
-from evalward.targets.base import BrokeOffError, Free, TrialSkippedError
+from evalward.targets.base import NO_MODEL, BrokeOffError, Free, TrialSkippedError
 from evalward.targets.context import TargetContext
-from evalward.targets.scripted import NO_MODEL
 
 DEFAULT = "default"
 SHELL = ("bash", "-c")
