@@ -7,11 +7,10 @@ import random
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from evalward.records.speedup import BenchmarkSpeed
-
 from benchmarks.measure import Row, Spent, middle, spent
 from evalward.importers.fc_eval import FC_EVAL
 from evalward.records.result import Result
+from evalward.suites.speedup.details import BenchmarkSpeed
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure
