@@ -27,7 +27,7 @@ from benchmarks.statistics import measure_statistics
 from benchmarks.suites import ENV, MODELS, TURNS, check_passed, run_here, server_settings, write_suite
 from evalward.commands.compare import CompareOptions, compare_files
 from evalward.commands.files import read_report
-from evalward.commands.pipeline import dump_report, measures
+from evalward.commands.pipeline import dump_report, kinds_of
 from evalward.commands.report import show_reports
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline, make_baseline
@@ -207,7 +207,7 @@ def imported() -> list[Row]:
         now.write_text(many(9), "utf-8")
         before.write_text(many(11), "utf-8")
         found = read_report(before)
-        baseline.write_text(dump_baseline(make_baseline(found, "x", None, measures(found))), "utf-8")
+        baseline.write_text(dump_baseline(make_baseline(found, "x", None, kinds_of(found))), "utf-8")
         options = CompareOptions(report=now, baseline=baseline, format="markdown")
         read = spent(lambda: json.loads(now.read_bytes()))
         works: Mapping[str, Callable[[], object]] = {

@@ -23,7 +23,7 @@ from evalward.records.report import Report
 from evalward.records.result import Result
 from evalward.records.tries import Try
 from evalward.records.verdict import Judgement, Outcome
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 from support.simulated import RULES, rates
 
 TITLE = "A check run again: red at last, of up to three tries of one commit (37 cases, baseline of 5 trials)"
@@ -48,7 +48,7 @@ class Told:
 def told_of(broken: int, seed: int) -> Told:
     """Up to three tries of one commit, each with new trials against the same baseline."""
     dice = Random(f"{broken} {seed}")
-    baseline = make_baseline(_report(_trials(dice, rates(CASES), range(1, 6))), "b", None, MEASURES)
+    baseline = make_baseline(_report(_trials(dice, rates(CASES), range(1, 6))), "b", None, KINDS)
     reports = [_checked(dice, rates(CASES, broken), baseline) for _ in range(TRIES)]
     alone = [decide_report(each, baseline, _POLICY) for each in reports]
     red = [each.verdict.outcome is Outcome.FAIL for each in alone]
