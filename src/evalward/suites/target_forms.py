@@ -17,7 +17,7 @@ def talked_with(kind: str, refused: Mapping[str, tuple[str, str]] = {}) -> Targe
     """Targets that are asked, turn by turn: no agents, no files, and nothing of what the kind itself refuses."""
     no_agent = (
         f"is an agent, which works by itself; suites of kind {kind} have none",
-        f"Agents work on suites of kind scenario. Here: {', '.join(KNOWN_TARGETS)}.",
+        f"Agents work on suites of kind scenario and speedup. Here: {', '.join(KNOWN_TARGETS)}.",
     )
     agents = dict.fromkeys([form for form in AGENT_FORMS if form not in KNOWN_TARGETS], no_agent)
     return TargetForms(refused={**refused, **agents, **NO_FILES})

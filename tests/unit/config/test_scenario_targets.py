@@ -80,7 +80,7 @@ def test_a_suites_tool_under_both_keys_is_a_mistake() -> None:
 def test_other_kinds_have_no_agents(kind: str, target: str) -> None:
     told = problems([target], kind)[0]
     assert f"is an agent, which works by itself; suites of kind {kind} have none" in told
-    assert "Agents work on suites of kind scenario." in told
+    assert "Agents work on suites of kind scenario and speedup." in told
 
 
 @pytest.mark.parametrize(
