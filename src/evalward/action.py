@@ -134,7 +134,7 @@ def _judgement(
     """The judgement by the base's rules, with what earlier tries of the same commit gave."""
     surfaces, plan, sides = work.surfaces, work.plan, work.sides
     policy, baseline = sides.judging.policy, sides.judging.baseline
-    pushed = of_others(history, report) if plan.kind == "push" else ()
+    pushed = of_others(history, report) if plan.event == "push" else ()
     again = again_of(surfaces, client, policy, baseline, pushed)
     judgement, tried = decide_again(surfaces, judgement, report, baseline, again)
     if plan.proposed:

@@ -105,7 +105,7 @@ def label_case(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> tuple[Acc
 
     `None`: there is nothing to do, or it is refused already; then the number is the exit code.
     """
-    request = read_label(read_payload(surfaces.runner.event_path)) if plan.kind == "pull_request" else None
+    request = read_label(read_payload(surfaces.runner.event_path)) if plan.event == "pull_request" else None
     if request is None:
         note = f"This event accepts nothing: only the label {LABEL!r} on a pull request does."
         surfaces.tell(Annotation("notice", note, title="Evalward").command())

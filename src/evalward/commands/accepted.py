@@ -50,10 +50,10 @@ _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(?P<number>[1-9][0-9]{
 
 def _pull(plan: EventPlan) -> int | None:
     """The pull request that the event is about; of a merge queue's group the last one. `None`: it can't be accepted."""
-    if plan.kind == "merge_group":
+    if plan.event == "merge_group":
         found = _QUEUED.fullmatch(plan.head_ref)
         return int(found["number"]) if found else None
-    return plan.pull_number if plan.kind == "pull_request" and not plan.fork else None
+    return plan.pull_number if plan.event == "pull_request" and not plan.fork else None
 
 
 def find_accepted(

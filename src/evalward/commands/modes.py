@@ -99,8 +99,8 @@ class UpdateBaseline(ActionMode):
         job = self.checkout.job
         settings, plan = job.settings, job.plan
         needs_token(settings.github_token)
-        if plan.pull_number is not None or plan.kind == "merge_group" or plan.branch is None:
-            message = f"'update-baseline' has no branch to write to in an event {plan.kind} of {plan.head_ref!r}"
+        if plan.pull_number is not None or plan.event == "merge_group" or plan.branch is None:
+            message = f"'update-baseline' has no branch to write to in an event {plan.event} of {plan.head_ref!r}"
             raise wrong("input mode", message, "Use it for pushes to a branch, schedule or workflow_dispatch.")
         config = self.checkout.loaded.config
         self.branch = plan.branch
@@ -108,7 +108,7 @@ class UpdateBaseline(ActionMode):
             settings, self.checkout.tree, config.baseline_for(plan.branch, settings.profile)
         )
         self.repository = RepositoryWriter(self.checkout.client, plan.repository)
-        if plan.kind == "push" and only_baseline_pushed(self.repository, plan.base_sha, plan.head_sha, self.path):
+        if plan.event == "push" and only_baseline_pushed(self.repository, plan.base_sha, plan.head_sha, self.path):
             job.note(f"The push changes nothing but {self.path}: there is nothing new to measure.")
             raise IdleError(EXIT_OK)
 

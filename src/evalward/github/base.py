@@ -31,10 +31,10 @@ def resolve_base(plan: EventPlan, tree: GitTree) -> BaseChoice:
     """
     if plan.base_sha is None:
         return BaseChoice(
-            None, "none", f"A {plan.kind} event of this kind has no base commit: the working tree's files count."
+            None, "none", f"A {plan.event} event of this kind has no base commit: the working tree's files count."
         )
-    if plan.kind != "pull_request":
-        return BaseChoice(plan.base_sha, "event", f"The base that the {plan.kind} event names.")
+    if plan.event != "pull_request":
+        return BaseChoice(plan.base_sha, "event", f"The base that the {plan.event} event names.")
     head = tree.head()
     if head is None:
         return BaseChoice(plan.base_sha, "event", "The pull request's base; the workspace is not a git checkout.")

@@ -48,7 +48,7 @@ class EventPlan:
     `head_ref` and `branch` may be chosen by a stranger: they are text, never part of a command.
     """
 
-    kind: EventKind
+    event: EventKind
     repository: str
     event_sha: str
     head_sha: str
@@ -69,7 +69,7 @@ class EventPlan:
     @property
     def proposed(self) -> bool:
         """The event is about a change that somebody wants to merge: its check decides whether that may be."""
-        return self.kind in {"pull_request", "merge_group"}
+        return self.event in {"pull_request", "merge_group"}
 
 
 class _Environment(Record):
@@ -162,7 +162,7 @@ def plan_event(env: Mapping[str, str], payload: Mapping[str, Any]) -> EventPlan:
     """
     known = _read(_Environment, env, "environment", "Evalward's action runs in GitHub Actions; elsewhere use `check`.")
     plan = EventPlan(
-        kind="other",
+        event="other",
         repository=known.GITHUB_REPOSITORY,
         event_sha=known.GITHUB_SHA,
         head_sha=known.GITHUB_SHA,
@@ -178,7 +178,7 @@ def plan_event(env: Mapping[str, str], payload: Mapping[str, Any]) -> EventPlan:
 def _pull_request(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PullRequestEvent, payload, "pull_request")
     retargeted = event.action == "edited" and "base" in event.changes
-    plan = replace(_of_pull(plan, event.pull_request), kind="pull_request", comment=True, retargeted=retargeted)
+    plan = replace(_of_pull(plan, event.pull_request), event="pull_request", comment=True, retargeted=retargeted)
     if event.action == "closed":
         return _nothing_to_run(plan, "The pull request was closed: there is nothing to evaluate.")
     return plan
@@ -186,7 +186,7 @@ def _pull_request(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
 
 def _pull_request_target(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PullRequestEvent, payload, "pull_request_target")
-    plan = replace(_of_pull(plan, event.pull_request), kind="pull_request_target", merge_commit=False)
+    plan = replace(_of_pull(plan, event.pull_request), event="pull_request_target", merge_commit=False)
     if event.action == "closed":
         return _nothing_to_run(plan, "The pull request was closed: there is nothing to evaluate.")
     return _refused(
@@ -216,7 +216,7 @@ def _of_pull(plan: EventPlan, pull: _EventPull) -> EventPlan:
 def _push(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PushEvent, payload, "push")
     plan = replace(
-        plan, kind="push", head_ref=event.ref, base_sha=_known_sha(event.before), branch=_branch_of(event.ref)
+        plan, event="push", head_ref=event.ref, base_sha=_known_sha(event.before), branch=_branch_of(event.ref)
     )
     if event.deleted or _known_sha(event.after) is None:
         return _nothing_to_run(plan, "The push deleted its branch or tag: there is nothing to evaluate.")
@@ -229,7 +229,7 @@ def _merge_group(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     base_ref = group.base_ref.removeprefix(_HEADS)
     plan = replace(
         plan,
-        kind="merge_group",
+        event="merge_group",
         head_sha=group.head_sha,
         head_ref=group.head_ref,
         base_sha=group.base_sha,
@@ -248,7 +248,7 @@ def _release(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     target = event.release.target_commitish
     plan = replace(
         plan,
-        kind="release",
+        event="release",
         head_ref=f"refs/tags/{event.release.tag_name}",
         branch=None if not target or _is_sha(target) else target.removeprefix(_HEADS),
     )
@@ -258,11 +258,11 @@ def _release(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
 
 
 def _workflow_dispatch(plan: EventPlan, _payload: Mapping[str, Any]) -> EventPlan:
-    return replace(plan, kind="workflow_dispatch", branch=_branch_of(plan.head_ref))
+    return replace(plan, event="workflow_dispatch", branch=_branch_of(plan.head_ref))
 
 
 def _schedule(plan: EventPlan, _payload: Mapping[str, Any]) -> EventPlan:
-    return replace(plan, kind="schedule", branch=_branch_of(plan.head_ref))
+    return replace(plan, event="schedule", branch=_branch_of(plan.head_ref))
 
 
 _PLANNERS: dict[str, Callable[[EventPlan, Mapping[str, Any]], EventPlan]] = {

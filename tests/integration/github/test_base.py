@@ -97,7 +97,7 @@ def test_resolve__no_git(repo: PullRequestRepo, plan: EventPlan, tmp_path: Path)
 
 @pytest.mark.parametrize(("sha", "source"), [(UNKNOWN, "event"), (None, "none")])
 def test_resolve__push(repo: PullRequestRepo, plan: EventPlan, sha: str | None, source: str) -> None:
-    base = resolve_base(replace(plan, kind="push", base_sha=sha, event_sha=repo.merge), GitTree(repo.folder))
+    base = resolve_base(replace(plan, event="push", base_sha=sha, event_sha=repo.merge), GitTree(repo.folder))
 
     assert isinstance(base, BaseChoice)
     assert (base.sha, base.source) == (sha, source)
