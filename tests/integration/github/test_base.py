@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> PullRequestRepo:
 @pytest.fixture
 def plan(repo: PullRequestRepo) -> EventPlan:
     return EventPlan(
-        kind="pull_request",
+        event="pull_request",
         repository=REPOSITORY,
         event_sha=repo.merge,
         head_sha=repo.head,

@@ -43,7 +43,7 @@ def test_plan__pull_request(action: str) -> None:
     plan = plan_event(env("pull_request", sha=MERGE, ref="refs/pull/7/merge"), pull_payload(action))
 
     assert plan == EventPlan(
-        kind="pull_request",
+        event="pull_request",
         repository=REPOSITORY,
         event_sha=MERGE,
         head_sha=HEAD,
