@@ -10,7 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
+from evalward.decide.beside import Aside
 from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds, PerTrial
 from evalward.decide.portions import NONE, Portion, portion_of
 from evalward.decide.sides import unusable
@@ -106,6 +108,18 @@ def _is_count(side: Observed) -> bool:
     return 0 <= numerator <= denominator <= side.trials
 
 
+class _ValidTrials(NamedTuple):
+    """A comparable case's valid trials, as `CasePair` has them; `failed`: a planned trial failed."""
+
+    id: str
+    before: Sequence[Result]
+    now: Sequence[Result]
+    fresh: Sequence[Result]
+    again: Sequence[Result]
+    head: Sequence[Result]
+    failed: bool
+
+
 @dataclass(frozen=True)
 class RunSamples:
     """The samples of one run, and the ids of its comparable cases by what became of them."""
@@ -117,8 +131,25 @@ class RunSamples:
     def of(self, metric: str) -> Sample | None:
         """One metric of the cases in which both sides have it; `None` where none has. Made when first asked for."""
         if metric not in self._found:
-            self._found[metric] = _sample(self.pair, metric, self.kind)
+            self._found[metric] = _sample(self._valid, metric, self.kind)
         return self._found[metric]
+
+    @cached_property
+    def _valid(self) -> list[_ValidTrials]:
+        """The comparable cases with their valid trials, sorted out once for all metrics."""
+        sides, nothing = self.pair.sides, Aside((), ())
+        return [
+            _ValidTrials(
+                case,
+                _valid(sides.known[case]),
+                _valid(sides.now[case]),
+                _valid(sides.fresh.get(case, ())),
+                _valid(sides.aside.get(case, nothing).base),
+                _valid(sides.aside.get(case, nothing).head),
+                any(result.status is Status.FAILED for result in sides.now[case]),
+            )
+            for case in sides.comparable
+        ]
 
     @cached_property
     def confirmed(self) -> frozenset[str]:
@@ -176,27 +207,28 @@ def is_random(run: Run, kind: ComparedKind = UNKNOWN) -> bool:
     return run.random or not all(kind.evidence(result).deterministic for result in run.cases)
 
 
-def _sample(pair: RunPair, metric: str, kind: ComparedKind) -> Sample | None:
-    sides = pair.sides
+def _valid(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.valid]
 
+
+def _sample(cases: Sequence[_ValidTrials], metric: str, kind: ComparedKind) -> Sample | None:
     added = kind.per_trial(metric)
 
-    def seen(results: Sequence[Result]) -> Observed | None:
-        return _observed([result for result in results if result.valid], metric, kind, added) if results else None
+    def seen(valid: Sequence[Result]) -> Observed | None:
+        return _observed(valid, metric, kind, added) if valid else None
 
-    found = []
-    for case_id in sides.comparable:
-        before, now = seen(sides.known[case_id]), seen(sides.now[case_id])
+    found, first = [], None
+    for case in cases:
+        before, now = seen(case.before), seen(case.now)
         if before is None or now is None:
             continue
-        aside = sides.aside.get(case_id)
-        again, head = (seen(aside.base), seen(aside.head)) if aside else (None, None)
+        again, head = seen(case.again), seen(case.head)
         both = (again, head) if again is not None and head is not None else (None, None)
-        failed = any(result.status is Status.FAILED for result in sides.now[case_id])
-        found.append(CasePair(case_id, before, now, seen(sides.fresh.get(case_id, ())), failed, *both))
-    if not found:
+        first = first or case
+        found.append(CasePair(case.id, before, now, seen(case.fresh), case.failed, *both))
+    if first is None:
         return None
-    shown = kind.measure([result for result in sides.now[found[0].id] if result.valid]).metrics[metric]
+    shown = kind.measure(first.now).metrics[metric]
     return Sample(metric, shown.unit, shown.better, found)
 
 

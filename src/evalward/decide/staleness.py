@@ -78,7 +78,7 @@ def _fewest_cases(run: BaselineRun) -> int | None:
     """How many cases have to break before so few trials prove it, where the base is not measured again, even where a
     confirm stage tries each failed case as often as it does by default. More questions than one would ask for more.
     """
-    trials = [case.tally.trials for case in run.cases if case.tally]
+    trials = [count for case in run.cases if (count := case.valid_trials)]
     return fewest_broken_cases(trials, Confirm().trials, ALPHA * LOOK)
 
 

@@ -68,6 +68,11 @@ class BaselineCase(Record):
         """How many of the valid trials passed, and the share of the score; `None` when none is valid."""
         return Tally.of(self.trials)
 
+    @property
+    def valid_trials(self) -> int:
+        """How many of the trials say something about the target."""
+        return sum([trial.status.valid for trial in self.trials])
+
 
 def baseline_trial(result: Result) -> BaselineTrial:
     """The part of a result that a baseline keeps."""
@@ -109,7 +114,7 @@ class BaselineRun(Record):
     @property
     def trial_counts(self) -> tuple[int, int]:
         """The fewest and the most valid trials of a case."""
-        counts = [tally.trials if (tally := case.tally) else 0 for case in self.cases]
+        counts = [case.valid_trials for case in self.cases]
         return min(counts, default=0), max(counts, default=0)
 
 
