@@ -10,7 +10,7 @@ CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit stress container-test agents-test fuzz bench clean
+.PHONY: demo test lint unit stress container-test agents-test fuzz bench schemas clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -42,6 +42,12 @@ fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; fin
 
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
+
+schemas: $(RUNTIME)  ## write the JSON Schemas anew, after a record has changed
+	@set -e; for name in $$($(BIN)/evalward schema); do \
+		$(BIN)/evalward schema $$name --output src/evalward/schemas/$$name.schema.json; \
+	done
+	@cp src/evalward/schemas/evalward.schema.json docs/
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'

@@ -25,7 +25,7 @@ from evalward.records.policy import Rule
 from evalward.records.report import Provenance, Report
 from evalward.records.result import Result, Status
 from evalward.records.verdict import Judgement, Outcome, RuleOutcome, Verdict
-from support.results import MEASURES, SUITE, report, result, run
+from support.results import KINDS, SUITE, report, result, run
 
 TITLE = "Branches of 20 pushes, 37 cases: how many the anchor speaks on"
 CASES, PUSHES, TWELFTH = 37, 20, 12
@@ -63,7 +63,7 @@ def spoke(branch: Branch, seed: int) -> int | None:
     mean = sum(rates) / CASES
     baseline = None
     if branch.release:
-        baseline = make_baseline(_measured(dice, rates, branch.release, 0), "release", None, MEASURES)
+        baseline = make_baseline(_measured(dice, rates, branch.release, 0), "release", None, KINDS)
     anchor = Anchor("main", "v1", baseline, blocks=True)
     history: list[HistoryEntry] = []
     for push in range(1, PUSHES + 1):

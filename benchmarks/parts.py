@@ -17,6 +17,7 @@ from benchmarks import raw
 from benchmarks.anchor import TITLE as ANCHOR
 from benchmarks.anchor import anchor
 from benchmarks.history import history
+from benchmarks.judging import IMPORTED, imported_once, judged
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
 from benchmarks.reruns import TITLE as RERUNS
 from benchmarks.reruns import reruns
@@ -26,7 +27,7 @@ from benchmarks.statistics import measure_statistics
 from benchmarks.suites import ENV, MODELS, TURNS, check_passed, run_here, server_settings, write_suite
 from evalward.commands.compare import CompareOptions, compare_files
 from evalward.commands.files import read_report
-from evalward.commands.pipeline import dump_report, measures
+from evalward.commands.pipeline import dump_report, kinds_of
 from evalward.commands.report import show_reports
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline, make_baseline
@@ -205,7 +206,8 @@ def imported() -> list[Row]:
         now, before, baseline = here / "now.json", here / "before.json", here / "baseline.json"
         now.write_text(many(9), "utf-8")
         before.write_text(many(11), "utf-8")
-        baseline.write_text(dump_baseline(make_baseline(read_report(before), "x", None, measures())), "utf-8")
+        found = read_report(before)
+        baseline.write_text(dump_baseline(make_baseline(found, "x", None, kinds_of(found))), "utf-8")
         options = CompareOptions(report=now, baseline=baseline, format="markdown")
         read = spent(lambda: json.loads(now.read_bytes()))
         works: Mapping[str, Callable[[], object]] = {
@@ -229,6 +231,8 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "replay": ("Replay of the example, against `compare` alone", replay),
     "history": ("A year of daily runs in the history, against the limits", history),
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
+    "judging": ("A random target's trials judged, against half as many", judged),
+    "once": (f"{IMPORTED[1]:,} trials from elsewhere compared, as a comment, against {IMPORTED[0]:,}", imported_once),
     "statistics": ("The tests of the verdict for 1,000 cases, against 37", measure_statistics),
     "simulation": (TITLE, simulation),
     "anchor": (ANCHOR, anchor),

@@ -14,16 +14,16 @@ from functools import partial
 from random import Random
 
 from benchmarks.measure import Row
-from evalward.commands.pipeline import Judging, judge_report, retries_of
+from evalward.commands.pipeline import Criteria, decide_report
 from evalward.decide.baseline import make_baseline
-from evalward.decide.tries import Again, judged_again, rules_key, try_of
+from evalward.decide.tries import KnownTries, rules_key, stricter_by_tries, try_of
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.report import Report
 from evalward.records.result import Result
 from evalward.records.tries import Try
 from evalward.records.verdict import Judgement, Outcome
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 from support.simulated import RULES, rates
 
 TITLE = "A check run again: red at last, of up to three tries of one commit (37 cases, baseline of 5 trials)"
@@ -48,9 +48,9 @@ class Told:
 def told_of(broken: int, seed: int) -> Told:
     """Up to three tries of one commit, each with new trials against the same baseline."""
     dice = Random(f"{broken} {seed}")
-    baseline = make_baseline(_report(_trials(dice, rates(CASES), range(1, 6))), "b", None, MEASURES)
+    baseline = make_baseline(_report(_trials(dice, rates(CASES), range(1, 6))), "b", None, KINDS)
     reports = [_checked(dice, rates(CASES, broken), baseline) for _ in range(TRIES)]
-    alone = [judge_report(each, baseline, _POLICY) for each in reports]
+    alone = [decide_report(each, baseline, _POLICY) for each in reports]
     red = [each.verdict.outcome is Outcome.FAIL for each in alone]
     while_red = _again(reports, alone, baseline, {Outcome.FAIL})
     until_green = _again(reports, alone, baseline, {Outcome.FAIL, Outcome.INCONCLUSIVE})
@@ -69,7 +69,7 @@ def _again(
     """What each try gives with those before it, as long as the last is one of `again`."""
     rules, tries, gave = rules_key(_POLICY, baseline), list[Try](), list[Outcome]()
     for number, (each, judgement) in enumerate(zip(reports, alone, strict=True), 1):
-        judged = judged_again(judgement, each, baseline, Again(tries, rules))
+        judged = stricter_by_tries(judgement, each, baseline, KnownTries(tries, rules))
         gave.append(judged.verdict.outcome)
         tries.append(try_of(judged, each, rules, (1, number)))
         if gave[-1] not in again:
@@ -80,7 +80,7 @@ def _again(
 def _checked(dice: Random, now: Sequence[float], baseline: Baseline) -> Report:
     """One try: a planned trial of each case, and the fresh ones that the product asks for."""
     planned = _report(_trials(dice, now, [1]))
-    retries = retries_of(planned, Judging(baseline, _POLICY))
+    retries = Criteria(baseline, _POLICY).retries(planned)
     fresh = [
         each
         for retry in retries

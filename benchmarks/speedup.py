@@ -10,7 +10,7 @@ from functools import partial
 from benchmarks.measure import Row, Spent, middle, spent
 from evalward.importers.fc_eval import FC_EVAL
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed
+from evalward.suites.speedup.details import BenchmarkSpeed
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure

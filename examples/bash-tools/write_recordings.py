@@ -12,19 +12,11 @@ happens to get the backup right that it got wrong before.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from evalward.config.load import load_config
-from evalward.engine.scheduler import make_subject
-from evalward.records.result import Trial
-from evalward.records.trace import Message, Text, ToolUse, Trace, Turn
-from evalward.suites.base import Prepared
-from evalward.suites.bash.case import BashCase
-from evalward.suites.bash.kind import BASH
-from evalward.targets.base import Chat, Reply, Request
+from evalward import api
 
 HERE = Path(__file__).parent
 
@@ -70,14 +62,15 @@ SLIPS_BEFORE = {  # a first try that fails, before the right one
 PYTHON_FIRST = ("transform_", "json_", "text_")  # the categories where the agent tries Python first, after the change
 
 
-def typed(case: BashCase, version: str) -> Attempt:
+def typed(case: api.Case, version: str) -> Attempt:
     """What the agent types in a case."""
     attempts = BEFORE if version == "before" else AFTER
-    look = [f"head -n 5 {' '.join(quote(path) for path in list(case.task.files)[:2])}"] if case.task.files else []
+    task = case.written()
+    look = [f"head -n 5 {' '.join(map(quote, list(task['files'])[:2]))}"] if "files" in task else []
     if case.id in attempts:
         scripts, words = attempts[case.id]
         return [*look, *scripts], words
-    solution = case.task.solution or []
+    solution = task.get("solution", [])
     right = [solution] if isinstance(solution, str) else list(solution)
     slips = [SLIPS_BEFORE[case.id]] if version == "before" and case.id in SLIPS_BEFORE else []
     if version == "after" and case.id.startswith(PYTHON_FIRST):
@@ -85,7 +78,7 @@ def typed(case: BashCase, version: str) -> Attempt:
     return [*look, *slips, *right], "Done: the result is where it was asked for."
 
 
-class HandWritten:
+class HandWritten(api.OfflineTarget):
     """A target that types what stands above. Nobody told its tokens, so they are unknown."""
 
     random = False
@@ -95,48 +88,24 @@ class HandWritten:
         self.id = f"hand-written/{version}"
         self._version = version
 
-    def open(self, case: object, trial: int) -> Chat:
-        assert isinstance(case, BashCase)
+    def open(self, case: api.Case, trial: int) -> api.Chat:
         return HandWrittenChat(*typed(case, self._version))
-
-    async def close(self) -> None:
-        """Nothing is open."""
 
 
 class HandWrittenChat:
     """One script a turn, then the last words."""
 
-    recording: Trace | None = None
+    recording: api.Trace | None = None
 
     def __init__(self, scripts: Sequence[str], words: str) -> None:
         self._scripts, self._words, self._turn = scripts, words, 0
 
-    async def send(self, request: Request) -> Reply:
+    async def send(self, request: api.Request) -> api.Reply:
         self._turn += 1
         if self._turn > len(self._scripts):
-            return Reply(Message(role="assistant", content=[Text(text=self._words)]), Turn(stop="end"))
-        use = ToolUse(id=f"call_{self._turn}", name="bash", input={"commands": self._scripts[self._turn - 1]})
-        return Reply(Message(role="assistant", content=[use]), Turn(stop="tool_use"))
-
-
-async def record(suite: Prepared, version: str) -> list[Trial]:
-    """One trial of each case."""
-    target = HandWritten(version)
-    subject = make_subject(suite.subject)
-    trials = []
-    for case in suite.cases:
-        outcome = await BASH.run_trial(suite, case, target, 1)
-        trials.append(
-            Trial(
-                suite=suite.spec.name,
-                kind="bash",
-                target=target.id,
-                subject=subject.hash,
-                result=without_clock(outcome.result),
-                trace=without_clock(outcome.trace),
-            )
-        )
-    return trials
+            return api.Reply(api.Message(role="assistant", content=[api.Text(text=self._words)]), api.Turn(stop="end"))
+        use = api.ToolUse(id=f"call_{self._turn}", name="bash", input={"commands": self._scripts[self._turn - 1]})
+        return api.Reply(api.Message(role="assistant", content=[use]), api.Turn(stop="tool_use"))
 
 
 def without_clock(record: object) -> object:
@@ -151,10 +120,12 @@ def without_clock(record: object) -> object:
 
 
 def main() -> None:
-    loaded = load_config(HERE / "evalward.yml")
-    suite = BASH.prepare(loaded.config.suites[0], loaded)
+    config = api.load_config(HERE / "evalward.yml")
     for version in ("before", "after"):
-        trials = asyncio.run(record(suite, version))
+        trials = [
+            without_clock(trial).model_copy(update={"case": None})  # the suite has it
+            for trial in api.record(config, "bash-tools", HandWritten(version))
+        ]
         path = HERE / "recordings" / f"hand-written-{version}.jsonl"
         path.parent.mkdir(exist_ok=True)
         lines = (trial.model_dump_json(by_alias=True, exclude_defaults=False) for trial in trials)

@@ -12,18 +12,10 @@ nothing; and it happens to get the ports right that it got wrong before.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
-from evalward.config.load import load_config
-from evalward.engine.scheduler import make_subject
-from evalward.records.result import Trial
-from evalward.records.trace import Message, Text, Trace, Turn
-from evalward.suites.base import Prepared
-from evalward.suites.command import COMMAND
-from evalward.suites.command.case import CommandCase
-from evalward.targets.base import Chat, Reply, Request
+from evalward import api
 
 HERE = Path(__file__).parent
 SUITE = "worked-examples"
@@ -57,65 +49,45 @@ AFTER: Mapping[str, str] = {
 }
 
 
-class HandWritten:
+class HandWritten(api.OfflineTarget):
     """A target that answers what stands above. Nobody told its tokens, so they are unknown."""
 
     random = False
     subject: Mapping[str, str] = {}
-    priced = True
-    missing_key = None
 
     def __init__(self, version: str, answers: Mapping[str, str]) -> None:
         self.id = f"hand-written/{version}"
         self._answers = answers
 
-    def open(self, case: object, trial: int) -> Chat:
-        assert isinstance(case, CommandCase)
+    def open(self, case: api.Case, trial: int) -> api.Chat:
         return HandWrittenChat(self._answers[case.id])
-
-    async def close(self) -> None:
-        """Nothing is open."""
 
 
 class HandWrittenChat:
     """One answer."""
 
-    recording: Trace | None = None
+    recording: api.Trace | None = None
 
     def __init__(self, answer: str) -> None:
         self._answer = answer
 
-    async def send(self, request: Request) -> Reply:
-        content = [Text(text=self._answer)] if self._answer else []
-        return Reply(Message(role="assistant", content=content), Turn(stop="end"))
+    async def send(self, request: api.Request) -> api.Reply:
+        content = [api.Text(text=self._answer)] if self._answer else []
+        return api.Reply(api.Message(role="assistant", content=content), api.Turn(stop="end"))
 
 
-async def record(suite: Prepared, target: HandWritten) -> list[Trial]:
-    """One trial of each case, without durations: a recording that is written again shall be the same."""
-    subject = make_subject(suite.subject)
-    trials = []
-    for case in suite.cases:
-        outcome = await COMMAND.run_trial(suite, case, target, 1)
-        turns = [turn.model_copy(update={"wall_ms": 0, "working_ms": 0}) for turn in outcome.trace.turns]
-        trials.append(
-            Trial(
-                suite=suite.spec.name,
-                kind="command",
-                target=target.id,
-                subject=subject.hash,
-                case=case.written(),
-                result=outcome.result.model_copy(update={"duration_ms": 0}),
-                trace=outcome.trace.model_copy(update={"turns": turns, "duration_ms": 0, "working_ms": 0}),
-            )
-        )
-    return trials
+def without_clock(trial: api.Trial) -> api.Trial:
+    """Without durations: a recording that is written again shall be the same."""
+    turns = [turn.model_copy(update={"wall_ms": 0, "working_ms": 0}) for turn in trial.trace.turns]
+    trace = trial.trace.model_copy(update={"turns": turns, "duration_ms": 0, "working_ms": 0})
+    result = trial.result.model_copy(update={"duration_ms": 0})
+    return trial.model_copy(update={"result": result, "trace": trace})
 
 
 def main() -> None:
-    loaded = load_config(HERE / "evalward.yml")
-    spec = next(suite for suite in loaded.config.suites if suite.name == SUITE)
+    config = api.load_config(HERE / "evalward.yml")
     for version, answers in (("before", BEFORE), ("after", AFTER)):
-        trials = asyncio.run(record(COMMAND.prepare(spec, loaded), HandWritten(version, answers)))
+        trials = [without_clock(trial) for trial in api.record(config, SUITE, HandWritten(version, answers))]
         path = HERE / "recordings" / f"hand-written-{version}.jsonl"
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(trial.model_dump_json(by_alias=True) + "\n" for trial in trials), encoding="utf-8")

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.safety_arguments import add_safety
 from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
+from evalward.registry import EXPORTERS, IMPORTERS, OUTPUTS, SCHEMAS, installed, ours
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
 FAILED = "only what failed last time, by the report in DIR"
-FORMATS = ("terminal", "markdown", "junit", "json")
 VERBOSE = "show every check, and each task's turns, calls, tokens and time"
-IMPORTED = ("bashkit-eval", "caro", "llm-tool-test", "fc-eval")  # as in importers.base, which is slow to load
-EXPORTED = ("bashkit-eval", "caro", "fc-eval")
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 
@@ -61,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
     _add_validate(commands)
+    _add_schema(commands)
     add_judge(commands, DEFAULT_CONFIG)
     add_safety(commands)
     _add_publish(commands)
@@ -97,8 +95,15 @@ def _judging_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _format_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=FORMATS, default="terminal")
+    forms = ", ".join(ours(OUTPUTS))
+    parser.add_argument("--format", type=_form, default="terminal", metavar="FORMAT", help=f"{forms}, or one installed")
     parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _form(name: str) -> str:
+    if name not in ours(OUTPUTS) and name not in installed(OUTPUTS):
+        raise argparse.ArgumentTypeError(f"invalid choice: {name!r} (choose from {', '.join(installed(OUTPUTS))})")
+    return name
 
 
 def _positive(text: str) -> int:
@@ -146,11 +151,11 @@ def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
     importer = _command(commands, "import", "read another tool's result files as a report", _import)
-    importer.add_argument("form", metavar="FORMAT", help=", ".join(IMPORTED))
+    importer.add_argument("form", metavar="FORMAT", help=", ".join(ours(IMPORTERS)))
     importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
     importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
     exporter = _command(commands, "export", "write a run in another tool's form", _export)
-    exporter.add_argument("form", metavar="FORMAT", help=", ".join(EXPORTED))
+    exporter.add_argument("form", metavar="FORMAT", help=", ".join(ours(EXPORTERS)))
     exporter.add_argument("report", type=Path, metavar="R.json")
     exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
     exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
@@ -163,6 +168,12 @@ def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     parser.add_argument("paths", type=Path, nargs="*", default=[DEFAULT_CONFIG], metavar="PATH")
     parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
+
+
+def _add_schema(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = _command(commands, "schema", "print the JSON Schema of a file, for editors and programs", _schema)
+    parser.add_argument("name", nargs="?", metavar="NAME", help=f"{', '.join(ours(SCHEMAS))}; none: list the names")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
 
 
 def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -212,7 +223,8 @@ def _run(world: World, args: argparse.Namespace) -> int:
 
 
 def _check(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.check import CheckOptions, check
+    from evalward.commands.check import check
+    from evalward.commands.options import CheckOptions
 
     options = CheckOptions(
         config=args.config,
@@ -229,7 +241,8 @@ def _check(world: World, args: argparse.Namespace) -> int:
 
 
 def _compare(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.compare import CompareOptions, compare_files
+    from evalward.commands.compare import compare_files
+    from evalward.commands.options import CompareOptions
 
     options = CompareOptions(
         report=args.report,
@@ -267,11 +280,17 @@ def _validate(world: World, args: argparse.Namespace) -> int:
     return validate(world, args.paths, prove=not args.no_prove)
 
 
+def _schema(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.schema import show_schema
+
+    return show_schema(world, args.name, args.output)
+
+
 def _publish(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.publish import publish_folder
-    from evalward.github.settings import Settings
+    from evalward.github.settings import ActionInputs
 
-    settings = Settings(
+    settings = ActionInputs(
         config=args.config,
         baseline=args.baseline,
         profile=args.profile,
@@ -302,10 +321,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     world = make_world()
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
-    raise SystemExit(_said(guarded(world, lambda world: args.handler(world, args))))
+    raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
 
 
-def _said(code: int) -> int:
+def _flushed(code: int) -> int:
     """The exit code, when all that was said has left this process: what was not said to its end is no pass.
 
     Python would end with a code of its own where its streams can't be written.
@@ -328,7 +347,7 @@ def _said(code: int) -> int:
 
 def make_world() -> World:
     """The real streams, clock and environment."""
-    from evalward.commands.world import World
+    from evalward.commands.world import World, utc_now
 
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -338,11 +357,7 @@ def make_world() -> World:
     except OSError:
         sys.stderr.write("error: the folder that this was called in is gone. Change into another one.\n")
         raise SystemExit(EXIT_INPUT) from None
-    return World(out=sys.stdout, err=sys.stderr, now=_now, env=taken_environment(), cwd=cwd)
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return World(out=sys.stdout, err=sys.stderr, now=utc_now, env=taken_environment(), cwd=cwd)
 
 
 def guarded(world: World, command: Callable[[World], int]) -> int:

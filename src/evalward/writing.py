@@ -29,7 +29,7 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """What lies below a folder: its path with forward slashes, and what it is itself, not what it leads to."""
 
     path: str
@@ -64,7 +64,7 @@ class Folder:
         self.path = path
         self._open: Callable[[bool], int] = lambda make: _open_path(path, anchor, strict=strict, make=make)
         self._handle: int | None = None
-        self._held: dict[tuple[str, ...], _Held] = {}
+        self._held: dict[tuple[str, ...], _HeldFolder] = {}
 
     def below(self, name: str) -> Folder:
         """A folder below this one, found through it."""
@@ -145,12 +145,12 @@ class Folder:
         """What lies in it, in order."""
         return sorted(os.listdir(self.handle()))  # noqa: PTH208 - of a descriptor
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[TreeEntry]:
         """Everything below it."""
         for place, folders, files, here in os.fwalk(".", dir_fd=self.handle()):
             for name in sorted([*folders, *files]):
                 path = str(PurePosixPath(place, name))
-                yield Entry(path, os.stat(name, dir_fd=here, follow_symlinks=False))
+                yield TreeEntry(path, os.stat(name, dir_fd=here, follow_symlinks=False))
 
     def give(self, user: int, group: int) -> list[str]:
         """Give it and all that is below to a user; the paths that refused. Links are given, not what they lead to."""
@@ -181,7 +181,7 @@ class Folder:
         held = self._found(tuple(names)) or self._stepped(tuple(names), make=make)
         yield held.handle  # `held` is this call's own for as long: no other thread closes it
 
-    def _found(self, names: tuple[str, ...]) -> _Held | None:
+    def _found(self, names: tuple[str, ...]) -> _HeldFolder | None:
         """A folder that is held, as long as its path still leads to it: one call of the system instead of many."""
         held = self._held.get(names)
         if held is None:
@@ -193,7 +193,7 @@ class Folder:
         self._held.pop(names, None)
         return None
 
-    def _stepped(self, names: tuple[str, ...], *, make: bool) -> _Held:
+    def _stepped(self, names: tuple[str, ...], *, make: bool) -> _HeldFolder:
         """A folder below that is opened name by name, and held from then on."""
         here = os.dup(self.handle(make=make))
         try:
@@ -201,7 +201,7 @@ class Folder:
             for name in names:
                 seen /= name
                 here = _step(here, name, seen, strict=True, make=make)
-            held = _Held(here)
+            held = _HeldFolder(here)
         except BaseException:
             os.close(here)
             raise
@@ -211,7 +211,7 @@ class Folder:
         return held
 
 
-class _Held:
+class _HeldFolder:
     """A descriptor of a folder, closed when nobody has this object any more."""
 
     def __init__(self, handle: int) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from evalward.commands.commit_files import FilesOfCommit
 from evalward.config.model import Config
-from evalward.engine.store import Wanted
+from evalward.engine.store import TrialKey
 from evalward.git import GitTree
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
@@ -51,7 +51,7 @@ def trial(status: str) -> Trial:
 
 def test_trial_of_the_base__is_never_found_as_the_heads(services: Services, tmp_path: Path) -> None:
     """Same suite, target, case, subject and number: a resumed run takes each from its own folder."""
-    kept = asked(services, "keep", m.Kept(trial=trial("passed"), apart=m.OF_BASE)).decode()
+    kept = asked(services, "keep", m.KeptTrial(trial=trial("passed"), apart=m.OF_BASE)).decode()
     assert kept == "beside/trials/s/t/a.4.json"
     assert (tmp_path / "out" / kept).is_file()
     wish = m.Wished(
@@ -61,7 +61,7 @@ def test_trial_of_the_base__is_never_found_as_the_heads(services: Services, tmp_
     found = m.read(m.FoundTrial, asked(services, "find", wish.model_copy(update={"apart": m.OF_BASE}))).result
     assert found is not None
     assert found.trace == kept
-    wanted = Wanted("s", "t", "a", wish.definition, wish.subject, 4)
+    wanted = TrialKey("s", "t", "a", wish.definition, wish.subject, 4)
     assert services.output.store.find(wanted).result is None
 
 
@@ -69,7 +69,7 @@ def test_trial_of_the_base__is_never_found_as_the_heads(services: Services, tmp_
 def test_whatever_a_folder_is_called__it_is_below_that_of_guidance(
     services: Services, tmp_path: Path, apart: str
 ) -> None:
-    kept = asked(services, "keep", m.Kept(trial=trial("passed"), apart=apart)).decode()
+    kept = asked(services, "keep", m.KeptTrial(trial=trial("passed"), apart=apart)).decode()
     assert kept.startswith("guidance/")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["guidance"]
 

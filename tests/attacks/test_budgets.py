@@ -11,10 +11,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from evalward.keeper.proxy import Account, Allowance, Proxy
+from evalward.keeper.proxy import Allowance, Proxy, TrialAccount
 from evalward.keeper.proxy.account import COUNTS
 from evalward.targets.limiter import Limiter
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
 from support.provider import READ, WRITTEN, Provider
@@ -27,9 +27,9 @@ FOR_NINE = 9 * COST
 PATH = "/v1/messages"
 
 
-def account(provider: Provider, **more: Any) -> Account:
-    settings = Settings("anthropic", MODEL, provider.url, "TEST_KEY", timeout_s=20.0)
-    return Account(settings, Secret(KEY), PRICES.get, **more)
+def account(provider: Provider, **more: Any) -> TrialAccount:
+    settings = LiveSettings("anthropic", MODEL, provider.url, "TEST_KEY", timeout_s=20.0)
+    return TrialAccount(settings, Secret(KEY), PRICES.get, **more)
 
 
 def question(**more: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ async def running() -> AsyncIterator[Proxy]:
         await proxy.close()
 
 
-def client(proxy: Proxy, known: Account) -> httpx2.AsyncClient:
+def client(proxy: Proxy, known: TrialAccount) -> httpx2.AsyncClient:
     proxy.open(known)
     return httpx2.AsyncClient(base_url=proxy.url, headers={"x-api-key": known.token}, timeout=30)
 
@@ -195,8 +195,8 @@ async def test_models_that_are_dearer_or_unpriced_are_not_there(model: str, pinn
 
 async def test_a_dollar_budget_pays_no_model_without_a_price() -> None:
     async with Provider() as provider, running() as proxy:
-        settings = Settings("anthropic", UNKNOWN, provider.url, "TEST_KEY")
-        known = Account(settings, Secret(KEY), PRICES.get, shared=Purse(usd=5.0))
+        settings = LiveSettings("anthropic", UNKNOWN, provider.url, "TEST_KEY")
+        known = TrialAccount(settings, Secret(KEY), PRICES.get, shared=Purse(usd=5.0))
         async with client(proxy, known) as asking:
             answer = await asking.post(PATH, json=question(model=UNKNOWN))
     assert answer.status_code == 402
@@ -206,8 +206,8 @@ async def test_a_dollar_budget_pays_no_model_without_a_price() -> None:
 
 async def test_a_budget_of_tokens_pays_a_model_without_a_price() -> None:
     async with Provider() as provider, running() as proxy:
-        settings = Settings("anthropic", UNKNOWN, provider.url, "TEST_KEY")
-        known = Account(settings, Secret(KEY), PRICES.get, shared=Purse(tokens=3 * (READ + WRITTEN)))
+        settings = LiveSettings("anthropic", UNKNOWN, provider.url, "TEST_KEY")
+        known = TrialAccount(settings, Secret(KEY), PRICES.get, shared=Purse(tokens=3 * (READ + WRITTEN)))
         async with client(proxy, known) as asking:
             got = await statuses(asking, 10, model=UNKNOWN)
     assert got.count(200) == len(provider.got) == 3

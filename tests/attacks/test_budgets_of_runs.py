@@ -13,12 +13,13 @@ import pytest
 import yaml
 
 from evalward.config.load import load_config, parse_config
-from evalward.engine.control import Account, Budget
+from evalward.engine.control import Budget, Spending
 from evalward.engine.plan import Plan, make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.keeper.models import ModelKeeper
 from evalward.records.result import NOT_RUN, Status
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.targets import make_evaluated
 from evalward.targets.agents.base import works
 from evalward.targets.base import BrokeOffError
@@ -51,7 +52,7 @@ def planned(folder: Path, server: ModelServer, purse: Purse) -> Plan:
 
 
 def run(folder: Path, server: ModelServer, purse: Purse) -> Executed:
-    execution = Execution(None, Silent(), account=Account(Budget()))
+    execution = ExecutionSettings(None, Silent(), account=Spending(Budget()))
     return asyncio.run(execute(planned(folder, server, purse), execution))
 
 
@@ -115,7 +116,7 @@ async def test_an_agent_that_the_purse_can_not_pay_has_not_failed(tmp_path: Path
     with ModelServer(Script(default=(Answer(text="Hello.", tokens=TOKENS),))) as server:
         loaded = parse_config(config(server, script), "evalward.yml", Path("/"))
         env = {"TEST_KEY": KEY}
-        made = make_evaluated("scenario", "agent:greedy", loaded, env, ModelKeeper(loaded.config, env, purse))
+        made = make_evaluated(ScenarioSuite.takes, "agent:greedy", loaded, env, ModelKeeper(loaded.config, env, purse))
         assert works(made)
         try:
             with pytest.raises(BrokeOffError) as caught:

@@ -14,15 +14,15 @@ from typing import Any
 import pytest
 
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.result import Result, Status, Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.sandbox.process.probe import Layers, candidates, works
 from evalward.sandbox.process.workspace import Workspace
 from evalward.suites.base import TrialBrokenError
-from evalward.suites.scenario import SCENARIO
+from evalward.suites.scenario.details import ScenarioDetails
+from evalward.suites.scenario.kind import SCENARIO
 from support.cases import Silent, task, write_suite
 from support.model_server import Fault, ModelServer, Script
 from support.sandboxes import NAMES, name_of, use
@@ -113,7 +113,7 @@ async def test_the_cause_is_in_the_message(bench: Bench, monkeypatch: pytest.Mon
 async def test_breaking_the_place_of_a_real_shell_is_a_failure(tmp_path: Path, walls: str) -> None:
     closed = task(solution=["chmod 000 .", "echo hello"], expectations=[{"check": "stdout_contains:never"}])
     plan = make_plan(write_suite(tmp_path, [closed], sandbox="process"), Selection())
-    (run,) = (await execute(plan, Execution(None, Silent()))).runs
+    (run,) = (await execute(plan, ExecutionSettings(None, Silent()))).runs
     (result,) = run.cases
     assert (result.status, result.score, result.max_score) == (Status.FAILED, 0.0, 1.0), result.message
 
@@ -173,7 +173,7 @@ def printing(bench: Bench, form: str, events: Any) -> str:
 async def ran(bench: Bench, *targets: str) -> Executed:
     """A whole run, kept in `out`."""
     plan = make_plan(bench.write(targets), Selection(), dict(os.environ))
-    return await execute(plan, Execution(Store(bench.root / "out"), Silent()))
+    return await execute(plan, ExecutionSettings(Store(bench.root / "out"), Silent()))
 
 
 @pytest.mark.parametrize("line", LINES)

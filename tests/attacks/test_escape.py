@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from evalward.sandbox.launcher import seccomp
-from evalward.sandbox.process import Settings, Workspace
+from evalward.sandbox.process import Workspace, WorkspaceSettings
 from evalward.sandbox.process.probe import Layers, candidates
 from support.escape import ATTEMPTS, FIND, LEAVE, TRACED
 from support.sandboxes import NAMES, bash, opened, use, walls_named
@@ -123,10 +123,10 @@ async def test_a_command_that_stops_itself_is_ended_at_its_time(walls: Layers) -
 
 REAP = """
 import ctypes, os, signal, socket
-from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.launcher.serve import Launcher, read_line
+from evalward.sandbox.launcher.plan import SandboxPlan
+from evalward.sandbox.launcher.serve import LauncherServer, read_line
 control, _ = socket.socketpair()
-launcher = Launcher(control, Plan("/nowhere", [], "/nowhere"))
+launcher = LauncherServer(control, SandboxPlan("/nowhere", [], "/nowhere"))
 ours, theirs = socket.socketpair()
 child = os.fork()
 if child == 0:
@@ -163,7 +163,7 @@ async def test_real_programs_go_on_working(walls: Layers) -> None:
     }
     async with opened() as place:
         for program, script in scripts.items():
-            if shutil.which(program, path=Settings().path) is None:
+            if shutil.which(program, path=WorkspaceSettings().path) is None:
                 continue
             done = await bash(place, script, timeout_s=60)
             assert done.exit_code == 0, (program, done.stdout, done.stderr)
@@ -244,4 +244,4 @@ async def test_a_workflow_gets_all_walls_or_nothing(walls: Layers, monkeypatch: 
             assert (await bash(place, "echo ran")).stdout == "ran\n"
         return
     with pytest.raises(SandboxError, match="beside the keys of this workflow"):
-        await Workspace.create(None, Settings())
+        await Workspace.create(None, WorkspaceSettings())

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalward.sandbox.launcher import bubblewrap
-from evalward.sandbox.launcher.plan import Plan
+from evalward.sandbox.launcher.plan import SandboxPlan
 
 pytestmark = pytest.mark.cold
 
@@ -78,7 +78,9 @@ def test_bubblewrap_is_asked_for_every_namespace(tmp_path: Path) -> None:
     program = tmp_path / "bwrap"
     program.write_text("#!/bin/sh\necho --disable-userns\n")
     program.chmod(0o755)
-    plan = Plan(str(tmp_path), [str(tmp_path)], str(tmp_path), namespaces=True, network=True, bubblewrap=str(program))
+    plan = SandboxPlan(
+        str(tmp_path), [str(tmp_path)], str(tmp_path), namespaces=True, network=True, bubblewrap=str(program)
+    )
     words = bubblewrap.words(plan, 3, 4, "/modules")
     for wanted in ("--unshare-all", "--new-session", "--die-with-parent", "--disable-userns", "--as-pid-1"):
         assert wanted in words

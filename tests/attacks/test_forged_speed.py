@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from evalward.records.result import Result, Status
-from evalward.records.speedup import SpeedupDetails
 from evalward.sandbox.process import Workspace
 from evalward.suites.base import TrialBrokenError
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.kind import SPEEDUP
 from evalward.suites.speedup.measure import session

@@ -9,7 +9,7 @@ import pytest
 
 from evalward.records.report import Finding
 from evalward.records.result import Status
-from evalward.sandbox.process import Settings, Workspace
+from evalward.sandbox.process import Workspace, WorkspaceSettings
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import measure
 from support.sandboxes import NAMES, buildable, name_of, use
@@ -267,7 +267,7 @@ async def test_gates_have_no_network_unless_the_suite_says_so(
     asked: list[str] = []
     create = Workspace.create
 
-    async def noted(fixture: Path | None, settings: Settings, **more: Any) -> Workspace:
+    async def noted(fixture: Path | None, settings: WorkspaceSettings, **more: Any) -> Workspace:
         asked.append(settings.network)
         return await create(fixture, settings, **more)
 

@@ -14,12 +14,13 @@ import pytest
 
 from evalward.cli import EXIT_OURS, guarded
 from evalward.commands import faults
-from evalward.commands.check import CheckOptions, check
+from evalward.commands.check import check
 from evalward.commands.files import emit, write_text
+from evalward.commands.options import CheckOptions
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.problem import InputError, NoRoomError
@@ -82,7 +83,7 @@ def test_a_check_on_a_full_disk_shows_its_verdict(project: Path, world: World, m
 def test_no_trial_begins_when_none_can_be_kept(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill_after(monkeypatch, 0)
     plan = make_plan(write_suite(project, [task(id=f"case{n}") for n in range(40)]), Selection())
-    done = asyncio.run(execute(plan, Execution(Store(project / "out"), Silent())))
+    done = asyncio.run(execute(plan, ExecutionSettings(Store(project / "out"), Silent())))
     assert done.interrupted == "the output folder can't be written: No space left on device"
     ((cases,),) = [[one.cases] for one in done.runs]
     assert {one.status for one in cases} == {Status.PASSED, Status.SKIPPED}

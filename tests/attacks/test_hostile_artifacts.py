@@ -21,7 +21,8 @@ from evalward.commands.artifact import MAX_REPORT_BYTES
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
-from evalward.github.accept import digest_of, evidence_line, unpacked
+from evalward.github.accept import evidence_line, unpacked
+from evalward.records.report import digest_of
 from support.git_repo import commit, git, init, write_files
 from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
 from support.github_events import BASE, FORK, pull_request, workflow_run
@@ -211,8 +212,8 @@ def test_fault_of_ours__is_told_and_is_no_pass(stage: Stage, honest: Made, monke
     def fail(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(publish, "measured_anew", fail)
-    monkeypatch.setattr(tell, "measured_anew", fail)
+    monkeypatch.setattr(publish, "recomputed", fail)
+    monkeypatch.setattr(tell, "recomputed", fail)
     code, comment = stage.judge()
     assert code == 3
     assert "internal error" in comment

@@ -20,7 +20,7 @@ from evalward.sandbox.launcher.plan import OWN_USERS
 from evalward.wire import peer
 from evalward.wire.faults import OtherSideError
 from evalward.wire.frames import WireError
-from evalward.wire.peer import Incoming, Line, Peer
+from evalward.wire.peer import CallingPeer, Incoming, Peer
 from evalward.writing import Folder
 from support.checkouts import write_checkout
 
@@ -190,13 +190,13 @@ def test_files_that_it_sends_are_closed(taken: Taken) -> None:
     """Else nothing could be opened any more, neither the report nor a connection."""
     before = len(list(Path("/proc/self/fd").iterdir()))
     seen: list[int] = []
-    real = session.Runner.close
+    real = session.RunnerSession.close
 
-    def close(runner: session.Runner) -> None:
+    def close(runner: session.RunnerSession) -> None:
         seen.append(len(list(Path("/proc/self/fd").iterdir())))
         real(runner)
 
-    taken.monkeypatch.setattr(session.Runner, "close", close)
+    taken.monkeypatch.setattr(session.RunnerSession, "close", close)
     attack = (
         "four = [os.open('/dev/null', os.O_RDONLY) for _ in range(4)]\n"
         "for _ in range(50):\n"
@@ -256,7 +256,7 @@ def test_who_does_not_read_keeps_us_only_for_a_while(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(peer, "SEND_S", 1)
     ours, theirs = socket.socketpair()
     with theirs:
-        one = Line(ours)
+        one = CallingPeer(ours)
         with pytest.raises(WireError):
             one.note("say", b"x" * (64 << 20))
         one.close()
@@ -266,8 +266,8 @@ def test_what_is_asked_for_at_once_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     """A frame of half a gigabyte is allowed; a thousand of them before the first is answered are not."""
     monkeypatch.setattr(session, "MOST_HELD", 100_000)
     ours, theirs = socket.socketpair()
-    runner = object.__new__(session.Runner)
-    runner._line, runner._tasks, runner._held = Line(ours), set(), 0
+    runner = object.__new__(session.RunnerSession)
+    runner._line, runner._tasks, runner._held = CallingPeer(ours), set(), 0
     most, answered = 0, 0
 
     async def keep(asked: Incoming) -> bytes:

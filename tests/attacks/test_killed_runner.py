@@ -12,7 +12,7 @@ import pytest
 
 from evalward.cli import guarded
 from evalward.commands.world import World
-from evalward.keeper.session import Runner
+from evalward.keeper.session import RunnerSession
 from evalward.wire.faults import RunnerGoneError
 
 pytestmark = pytest.mark.cold
@@ -23,7 +23,7 @@ def test_a_killed_runner__is_told_in_one_sentence(tmp_path: Path, monkeypatch: p
     err = StringIO()
 
     def command(world: World) -> int:
-        runner = Runner({"PATH": os.environ["PATH"]}, tmp_path)
+        runner = RunnerSession({"PATH": os.environ["PATH"]}, tmp_path)
         try:
             runner._process.signal(signal.SIGKILL)
             with pytest.raises(RunnerGoneError) as found:

@@ -11,9 +11,9 @@ import pytest
 
 from evalward.sandbox.launcher.folders import used
 from evalward.sandbox.launcher.members import Members
-from evalward.sandbox.launcher.plan import Plan
+from evalward.sandbox.launcher.plan import SandboxPlan
 from evalward.sandbox.launcher.watch import Watch
-from evalward.sandbox.process import Limits, Settings
+from evalward.sandbox.process import SandboxLimits, WorkspaceSettings
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import opened, use, walls_named
 
@@ -44,7 +44,9 @@ def walls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> La
 
 @pytest.mark.parametrize(("in_memory", "what"), [(True, "memory"), (False, "disk")])
 async def test_open_files_without_a_name_are_counted(walls: Layers, in_memory: bool, what: str) -> None:
-    async with opened(settings=Settings(limits=Limits(memory_mb=300, disk_mb=100, open_files=4000))) as place:
+    async with opened(
+        settings=WorkspaceSettings(limits=SandboxLimits(memory_mb=300, disk_mb=100, open_files=4000))
+    ) as place:
         done = await place.run(["python3", "-c", f"MEMORY = {in_memory}\n{NAMELESS}"], timeout_s=120)
         assert (done.exceeded, done.signal) == (what, 9)
 
@@ -75,7 +77,7 @@ class SlowMembers(Members):
 
 def looked(tmp_path: Path, left: list[tuple[int, int]]) -> tuple[SlowMembers, Watch]:
     """A watch after its first look; the last of `left` is what the machine has left of memory and disk."""
-    plan = Plan(root="", folders=[str(tmp_path)], tmp="", memory_bytes=100 * MB, disk_bytes=100 * MB)
+    plan = SandboxPlan(root="", folders=[str(tmp_path)], tmp="", memory_bytes=100 * MB, disk_bytes=100 * MB)
     members = SlowMembers(None, namespace=False)
     watch = Watch(plan, members, lambda: members.now, lambda _: left[-1])
     watch.begin()
@@ -122,7 +124,7 @@ time.sleep(100)
 
 
 async def test_there_is_no_place_too_deep_to_be_seen(walls: Layers) -> None:
-    async with opened(settings=Settings(limits=Limits(disk_mb=100))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(disk_mb=100))) as place:
         done = await place.run(["python3", "-c", DEEP], timeout_s=120)
         assert (done.stdout, done.exceeded) == ("there\n", "disk")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.sandbox.process import Settings, runners
+from evalward.sandbox.process import WorkspaceSettings, runners
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import bash, opened, use, walls_named
 
@@ -103,7 +103,7 @@ async def test_our_own_checkout_is_no_installed_program(
     async with opened() as place:
         done = await bash(place, f"cat {runner}/{ANSWER} {runner}/{CONFIG}; cat {runner}/{TOOL}")
         assert done.stdout == "secret"
-    async with opened(settings=Settings(readable=(checkout,))) as place:
+    async with opened(settings=WorkspaceSettings(readable=(checkout,))) as place:
         done = await bash(place, f"cat {runner}/{ANSWER}; cat {runner}/{CONFIG}; touch {checkout}/new")
         assert (done.stdout, done.exit_code) == ("secret", 1)
 

@@ -14,8 +14,9 @@ import pytest
 
 from evalward.action import run_action
 from evalward.commands.baseline import UpdateOptions, update
-from evalward.commands.check import CheckOptions, check
+from evalward.commands.check import check
 from evalward.commands.guidance import GuidanceOptions, guidance
+from evalward.commands.options import CheckOptions
 from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World

@@ -64,6 +64,7 @@ COMMANDS = (
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("safety", "ls"),
+    ("schema", "report"),
     ("validate",),
     ("compare", "--report", "made/report.json", "--baseline", "made/baseline.json"),
     ("report", "made/report.json"),

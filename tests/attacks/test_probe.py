@@ -21,7 +21,7 @@ from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import load_plan
 from evalward.sandbox.launcher.serve import read_line, say
 from evalward.sandbox.process import launching, probe, users
-from evalward.sandbox.process.client import Launcher, RefusedError
+from evalward.sandbox.process.client import LauncherSocket, SandboxRefusedError
 from evalward.sandbox.process.probe import Layers, candidates, strongest
 from evalward.sandbox.process.users import take_user
 
@@ -143,7 +143,7 @@ class Machine:
         monkeypatch.setattr(probe, "candidates", lambda: iter([STRONG, WEAK]))
         self.failures, self.tried = list(failures), list[tuple[Layers, float]]()
 
-    def build(self, wanted: Layers, patience_s: float, _: list[Launcher]) -> str:
+    def build(self, wanted: Layers, patience_s: float, _: list[LauncherSocket]) -> str:
         self.tried.append((wanted, patience_s))
         if wanted == STRONG and self.failures:
             raise self.failures.pop(0)
@@ -152,14 +152,14 @@ class Machine:
 
 def test_a_busy_machine_is_asked_again_with_more_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     late = SandboxError("the sandbox's launcher gave no answer: timed out")
-    machine = Machine(monkeypatch, late, RefusedError("no memory", errno.ENOMEM))
+    machine = Machine(monkeypatch, late, SandboxRefusedError("no memory", errno.ENOMEM))
     assert strongest(machine.build) == (STRONG, "built")
     patience = [patience_s for _, patience_s in machine.tried]
     assert patience == sorted(set(patience))
 
 
 @pytest.mark.parametrize(
-    "failure", [SandboxError("killed"), RefusedError("no memory", errno.ENOMEM)], ids=["killed", "no memory"]
+    "failure", [SandboxError("killed"), SandboxRefusedError("no memory", errno.ENOMEM)], ids=["killed", "no memory"]
 )
 def test_a_machine_that_gives_no_answer_is_an_error_and_no_weaker_wall(
     monkeypatch: pytest.MonkeyPatch, failure: Exception
@@ -167,13 +167,13 @@ def test_a_machine_that_gives_no_answer_is_an_error_and_no_weaker_wall(
     machine = Machine(monkeypatch, *[failure] * 10)
     with pytest.raises(SandboxError, match="3 times") as caught:
         strongest(machine.build)
-    assert not isinstance(caught.value, RefusedError)
+    assert not isinstance(caught.value, SandboxRefusedError)
     assert {wanted for wanted, _ in machine.tried} == {STRONG}
 
 
 @pytest.mark.parametrize("number", [errno.EPERM, errno.ENOSPC])
 def test_what_the_machine_refuses_is_told(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    machine = Machine(monkeypatch, *[RefusedError("not to be", number)] * 3)
+    machine = Machine(monkeypatch, *[SandboxRefusedError("not to be", number)] * 3)
     if number == errno.EPERM:
         machine.failures = machine.failures[:1]
     found, _ = strongest(machine.build)

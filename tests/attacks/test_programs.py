@@ -15,8 +15,10 @@ import pytest
 
 from evalward.config.load import parse_config
 from evalward.records.case import Case
+from evalward.records.target_id import target_id
 from evalward.sandbox.process.probe import Layers
 from evalward.targets.base import NoAnswerError, Request
+from evalward.targets.context import TargetContext
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.programs import ProgramTarget, load_program
 from support.sandboxes import use, walls_named
@@ -51,7 +53,7 @@ def target(folder: Path, script: str, network: str = "") -> ProgramTarget:
     (folder / "assistant").chmod(0o755)
     text = CONFIG.replace("NETWORK", network)
     loaded = parse_config(text, "evalward.yml", folder)
-    return load_program("mine", loaded, {"PATH": os.environ["PATH"], "KEY": SECRET})
+    return load_program(target_id("program:mine"), TargetContext(loaded, {"PATH": os.environ["PATH"], "KEY": SECRET}))
 
 
 class Asked:
@@ -128,7 +130,7 @@ def test_a_link_that_leads_out_of_the_repository_is_no_program(checkout: Path) -
     program.symlink_to(sys.executable)
     loaded = parse_config(CONFIG.replace("NETWORK", ""), "evalward.yml", checkout)
     with pytest.raises(InputError, match="is a symbolic link"):
-        load_program("mine", loaded, {"PATH": os.environ["PATH"]})
+        load_program(target_id("program:mine"), TargetContext(loaded, {"PATH": os.environ["PATH"]}))
 
 
 def test_what_it_does_wrong_is_its_own_failure(checkout: Path) -> None:

@@ -14,12 +14,12 @@ from typing import Any
 import httpx2
 import pytest
 
-from evalward.keeper.proxy import Account, Proxy
-from evalward.keeper.proxy.exchange import Bounds, Room
+from evalward.keeper.proxy import Proxy, TrialAccount
+from evalward.keeper.proxy.exchange import ByteRoom, ConnectionBounds
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiter
 from evalward.targets.models import bounded
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
 from evalward.targets.retry import RetryPolicy
@@ -32,10 +32,10 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @asynccontextmanager
-async def running(provider: Provider, **bounds: Any) -> AsyncIterator[tuple[Proxy, Account]]:
-    proxy = Proxy(Limiter(), bounds=Bounds(**bounds))
-    settings = Settings("anthropic", MODEL, provider.url, "TEST_KEY", timeout_s=20.0)
-    known = Account(settings, Secret("sk-test"), lambda _: Price(1.0, 2.0), shared=Purse(usd=1.0))
+async def running(provider: Provider, **bounds: Any) -> AsyncIterator[tuple[Proxy, TrialAccount]]:
+    proxy = Proxy(Limiter(), bounds=ConnectionBounds(**bounds))
+    settings = LiveSettings("anthropic", MODEL, provider.url, "TEST_KEY", timeout_s=20.0)
+    known = TrialAccount(settings, Secret("sk-test"), lambda _: Price(1.0, 2.0), shared=Purse(usd=1.0))
     await proxy.start()
     proxy.open(known)
     try:
@@ -65,7 +65,7 @@ async def left(*several: Streams) -> None:
     await asyncio.gather(*(writer.wait_closed() for _, writer in several), return_exceptions=True)
 
 
-def question(proxy: Proxy, known: Account) -> bytes:
+def question(proxy: Proxy, known: TrialAccount) -> bytes:
     body = json.dumps({"model": MODEL, "max_tokens": 100, "messages": []}).encode()
     return head(proxy, known.token, f"content-length: {len(body)}") + body
 
@@ -81,7 +81,7 @@ async def test_nothing_of_a_body_is_read_that_the_head_forbids(token: str, statu
             writer.write(head(proxy, token or known.token, f"content-length: {MANY}"))
         got = [await status_of(streams) for streams in opened]
         await left(*opened)
-        assert proxy._bodies.left == Bounds().bodies
+        assert proxy._bodies.left == ConnectionBounds().bodies
     assert got == [status] * 15
     assert provider.got == []
 
@@ -125,12 +125,12 @@ async def test_all_bodies_together_have_so_much_room() -> None:
 
 async def test_one_trials_bodies_leave_room_for_the_others() -> None:
     async with Provider() as provider, running(provider) as (proxy, known):
-        known.room = Room(50_000)
+        known.room = ByteRoom(50_000)
         streams = await connected(proxy)
         streams[1].write(head(proxy, known.token, "content-length: 60000") + b" " * 60_000)
         got = await status_of(streams)
         await left(streams)
-        assert proxy._bodies.left == Bounds().bodies
+        assert proxy._bodies.left == ConnectionBounds().bodies
     assert got == 503
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from evalward.keeper.proxy.wire import WIRES
 from evalward.records.result import Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.targets.agents.driver import run_of
 from evalward.targets.agents.program import READERS
-from evalward.targets.agents.readers.common import LONGEST_LINE, MOST_LINES, Told
+from evalward.targets.agents.readers.common import LONGEST_LINE, MOST_LINES, AgentAccount
 from evalward.targets.models.reading import MalformedError, ProviderError
 from support.fuzzing.answers import ANSWERS, MESSAGE, STREAMS
 from support.fuzzing.mutation import mutated, nested
@@ -76,7 +76,7 @@ class _Job:
     prompt = "Do it."
 
 
-def assert_can_be_kept(told: Told, stdout: str) -> None:
+def assert_can_be_kept(told: AgentAccount, stdout: str) -> None:
     """What was read becomes a trial that is written and read again, to the same."""
     run = run_of(_Job(), _Ended(stdout), told, None)  # type: ignore[arg-type]
     claims = {name: value for name, value in run.claims.items() if isinstance(value, str | int | float)}

@@ -18,9 +18,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalward.cli import guarded
-from evalward.commands.check import CheckOptions, check
+from evalward.commands.check import check
 from evalward.commands.exchange import export_file, import_files
 from evalward.commands.files import emit
+from evalward.commands.options import CheckOptions
 from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World

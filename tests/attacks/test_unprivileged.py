@@ -16,9 +16,9 @@ import pytest
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.owners import hand_over
-from evalward.sandbox.launcher.plan import OWN_USERS, Plan
+from evalward.sandbox.launcher.plan import OWN_USERS, SandboxPlan
 from evalward.sandbox.process import launching
-from evalward.sandbox.process.client import LauncherClient, RefusedError
+from evalward.sandbox.process.client import LauncherClient, SandboxRefusedError
 from evalward.sandbox.process.places import remove
 
 pytestmark = pytest.mark.cold
@@ -100,8 +100,8 @@ def test_who_asks_a_privileged_launcher_gets_no_other_user(user: int | None, tmp
         return launching.start_here(control, NOBODY)
 
     way = patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)])
-    with way, pytest.raises(RefusedError, match="user id of their own"):
-        LauncherClient(Plan(str(tmp_path), [], str(tmp_path), user=user))
+    with way, pytest.raises(SandboxRefusedError, match="user id of their own"):
+        LauncherClient(SandboxPlan(str(tmp_path), [], str(tmp_path), user=user))
 
 
 def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) 
     secret = tmp_path / "ours" / "secret"
     secret.parent.mkdir()
     secret.write_text("x")
-    plan = Plan(str(tmp_path), [str(secret.parent)], str(tmp_path), user=OWN_USERS[7], owner=0)
+    plan = SandboxPlan(str(tmp_path), [str(secret.parent)], str(tmp_path), user=OWN_USERS[7], owner=0)
     with patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)]):
         client = LauncherClient(plan)
         try:
@@ -127,7 +127,7 @@ def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) 
     assert secret.stat().st_uid == secret.parent.stat().st_uid == 0
 
 
-def asked_for(plan: Plan) -> list[dict[str, object]]:
+def asked_for(plan: SandboxPlan) -> list[dict[str, object]]:
     """What a privileged launcher answers to `NOBODY`: to the plan and, where it takes that, to taking all back."""
     ours, theirs = socket.socketpair()
     with ours:
@@ -164,14 +164,14 @@ def made(place: Path) -> Path:
     for folder in (own, own / "tmp", own / "root", own / "in"):
         folder.mkdir()
         os.chown(folder, NOBODY, NOBODY)
-    plan = Plan(str(own / "root"), [str(own)], str(own / "tmp"), user=OWN_USERS[7], namespaces=True)
+    plan = SandboxPlan(str(own / "root"), [str(own)], str(own / "tmp"), user=OWN_USERS[7], namespaces=True)
     if asked_for(plan) != [{"ok": True}, {"ok": True}]:
         pytest.skip("this machine has no namespaces")
     return own
 
 
-def plan_of(own: Path, **more: object) -> Plan:
-    return Plan(str(own / "root"), [str(own)], str(own / "tmp"), user=OWN_USERS[7], namespaces=True, **more)  # type: ignore[arg-type]
+def plan_of(own: Path, **more: object) -> SandboxPlan:
+    return SandboxPlan(str(own / "root"), [str(own)], str(own / "tmp"), user=OWN_USERS[7], namespaces=True, **more)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("way", ["placed", "readable", "replaced", "linked"])

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from evalward.sandbox.launcher import landlock
-from evalward.sandbox.process import Settings, refusal, sockets
+from evalward.sandbox.process import WorkspaceSettings, refusal, sockets
 from evalward.sandbox.process.probe import Layers
 from evalward.sandbox.process.sockets import open_sockets
 
@@ -29,11 +29,11 @@ DOCKERS = re.findall(
 )
 IN_A_CONTAINER = """
 import asyncio, json, os
-from evalward.sandbox.process import Settings, Workspace, available
+from evalward.sandbox.process import WorkspaceSettings, Workspace, available
 from evalward.sandbox.virtual import VirtualShell
 async def main():
     found = available()
-    async with await Workspace.create(None, Settings()) as place:
+    async with await Workspace.create(None, WorkspaceSettings()) as place:
         done = await place.run(["sh", "-c", "id -u; echo x > /dev/stdout"])
     shell = await VirtualShell({}, 20).run("echo virtual")
     print(json.dumps([found.level, found.how, found.note, done.stdout.split(), shell.stdout]))
@@ -83,7 +83,7 @@ def test_an_engines_socket_that_commands_could_use_is_no_full_isolation(docker: 
     walls = Layers(own_user=True, landlock=True, filtered=True).isolation("open")
     assert walls.sockets == (str(docker),)
     assert walls.level == "partial"
-    told = refusal(walls, Settings(), {"GITHUB_ACTIONS": "true"})
+    told = refusal(walls, WorkspaceSettings(), {"GITHUB_ACTIONS": "true"})
     assert told is not None
     assert str(docker) in told
 

@@ -111,7 +111,7 @@ def test_check__fail_names_rule_numbers_case_and_command(based: Path, evalward: 
     (based / "cases.jsonl").write_text(lines(task("one"), task("two", says="other")), "utf-8")
     done = evalward("check")
     assert done.code == 1
-    assert "pass_rate fell 50 points (100 % → 50 %), more than the 10 points allowed" in done.err
+    assert "pass_rate fell 50.0 pp (100.0 % → 50.0 %), more than the 10 pp allowed" in done.err
     assert "two (echo" in done.err
     assert "$ echo other" in done.err
     comment = (based / "evalward-out" / "comment.md").read_text("utf-8")
@@ -221,7 +221,7 @@ def test_compare__formats(based: Path, evalward: Callable[..., Done]) -> None:
     assert "passed" in terminal.out
     assert markdown.out.startswith("### ✅ Evalward: passed")
     data = json.loads(judgement.out)
-    assert (data["schema"], data["verdict"]["outcome"]) == ("evalward.judgement/1", "pass")
+    assert (data["schema"], data["verdict"]["outcome"]) == ("evalward.judgement/2", "pass")
 
 
 def test_report__one_and_several(based: Path, evalward: Callable[..., Done]) -> None:

@@ -154,13 +154,13 @@ def test_run_alone__judges_nothing_and_tries_nothing_again(repo: Repo) -> None:
 # --- the scenes of the example ----------------------------------------------------------------------------------------
 
 SCENES = {
-    "noise": (0, "passed", "pass_rate fell 5.95 points at first: the failures didn't repeat (11 of 16 fresh tries"),
+    "noise": (0, "passed", "pass_rate fell 5.9 pp at first: the failures didn't repeat (11 of 16 fresh tries"),
     "regression": (1, "failed", "three of 37 cases that always passed now fail in 11 of 12 fresh tries"),
     "open": (0, "inconclusive", "so it is no proof"),
     "cleared": (0, "passed", "the failures didn't repeat (11 of 12 fresh tries of the 3 failed cases passed)"),
     "convicted": (1, "failed", "three of 37 cases that passed 11 of 15 times now fail in 12 of 12 fresh tries"),
     "thin": (0, "inconclusive", "this baseline (1 trial per case) can't convict a drop of fewer than five cases"),
-    "outage": (3, "could not be judged", "7 of 37 trials ended in an error (18.92 %)"),
+    "outage": (3, "could not be judged", "7 of 37 trials ended in an error (18.9 %)"),
     "upgrade": (1, "failed", "cost per case $0.0020 → $0.0060 (+200 %) · time per case unknown"),
 }
 

@@ -210,17 +210,18 @@ def test_no_base__its_reason_is_the_note(tmp_path: Path) -> None:
 def test_commit_that_the_baseline_is_of__or_the_one_that_is_named(tmp_path: Path) -> None:
     sides = Sides(tmp_path, files(suite()))
     git(sides.folder, "tag", "v1")
-    loaded, path = load_config(sides.folder / "evalward.yml"), os.environ["PATH"]
-    assert base_of_baseline(loaded, known(sides.base), None, path)[1].commit == sides.base
-    assert base_of_baseline(loaded, None, "v1", path)[1].commit == sides.base
-    assert base_of_baseline(loaded, None, None, path)[1].why_not == "there is no baseline; name a commit with --base"
-    gone, side = base_of_baseline(loaded, known("c" * 40), None, path)
+    loaded = load_config(sides.folder / "evalward.yml")
+    tree = GitTree(loaded.root, search_path=os.environ["PATH"])
+    assert base_of_baseline(tree, loaded, known(sides.base), None)[1].commit == sides.base
+    assert base_of_baseline(tree, loaded, None, "v1")[1].commit == sides.base
+    assert base_of_baseline(tree, loaded, None, None)[1].why_not == "there is no baseline; name a commit with --base"
+    gone, side = base_of_baseline(tree, loaded, known("c" * 40), None)
     why = "the commit of the baseline, cccccccccccc, is not in the repository here; fetch it"
     assert (gone, side.why_not) == (None, why)
-    assert "doesn't say of which commit" in str(base_of_baseline(loaded, known(None), None, path)[1].why_not)
+    assert "doesn't say of which commit" in str(base_of_baseline(tree, loaded, known(None), None)[1].why_not)
     for name in ("nothing", ""):  # an empty variable of a script names no commit, and isn't left out
         with pytest.raises(InputError, match=f"there is no commit '{name}' here"):
-            base_of_baseline(loaded, known(sides.base), name, path)
+            base_of_baseline(tree, loaded, known(sides.base), name)
 
 
 def known(sha: str | None) -> Baseline:

@@ -10,18 +10,20 @@ from pathlib import Path
 import pytest
 
 from evalward.commands.baseline_ci import accepted_text
-from evalward.commands.pipeline import dump_report, measures
-from evalward.commands.release import REPORT_JSON, REPORT_MD, ReleaseOptions, release
+from evalward.commands.pipeline import dump_report, kinds_of
+from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline, update_baseline
-from evalward.decide.pooling import Measured
+from evalward.decide.pooling import NamedReport
 from evalward.records.baseline import Acceptance
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Provenance, Report, Run, Subject, Tool
-from evalward.records.result import CommandDetails, Result, Status
-from evalward.suites import kind_named
+from evalward.records.result import Result, Status
+from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN
+from evalward.suites.base import kind_named
+from evalward.suites.command.details import CommandDetails
 from support.git_repo import commit, git, init
 
 CONFIG = """\
@@ -64,7 +66,7 @@ def report(right: int, at: str = "2026-11-21T08:00:00Z") -> Report:
 def baseline(right: int, accepted: str = "") -> str:
     if not accepted:
         measured = report(right, "2026-11-20T08:00:00Z")
-        return dump_baseline(update_baseline([Measured(measured, "r.json")], None, measures(measured)).baseline)
+        return dump_baseline(update_baseline([NamedReport(measured, "r.json")], None, kinds_of(measured)).baseline)
     acceptance = Acceptance(
         at="2026-11-20T08:00:00Z", commit="d" * 40, reason=accepted, by="mona", verified=True, report="e" * 64
     )
@@ -105,8 +107,8 @@ def check(repo: Path, right: int, **options: str) -> Seen:
         world,
         ReleaseOptions(repo.parent / "r.json", repo / "evalward.yml", out, **options),  # type: ignore[arg-type]
     )
-    data = json.loads((out / REPORT_JSON).read_text("utf-8"))
-    return Seen(code, (out / REPORT_MD).read_text("utf-8"), data, err.getvalue())
+    data = json.loads((out / RELEASE_FILE).read_text("utf-8"))
+    return Seen(code, (out / RELEASE_MARKDOWN).read_text("utf-8"), data, err.getvalue())
 
 
 def test_release__is_blocked_at_89(repo: Path) -> None:
@@ -140,6 +142,8 @@ def test_release__the_worse_of_both_verdicts_counts(repo: Path) -> None:
     assert seen.code == 1
     branch = seen.data["against_branch"]["verdict"]  # type: ignore[index]
     assert {reason["stage"] for reason in branch["reasons"]} == {"anchor"}
+    assert branch["reasons"][0]["statements"][0]["code"] == "anchor.lost"
+    assert branch["reasons"][0]["message"].startswith("since ")
     assert (seen.data["against_tag"]["verdict"]["outcome"]) == "fail"  # type: ignore[index]
 
 

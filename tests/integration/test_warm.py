@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -93,3 +94,21 @@ def test_whoever_is_killed_while_ordering_takes_no_other_process_with_it(sent: b
         if sent:
             socket.send_fds(gone, [sent], [null.fileno()])
     assert start("raise SystemExit(3)").wait(60) == 3
+
+
+AT_THE_END = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from evalward.sandbox import virtual
+from support import warm
+import evalward.sandbox.process.launching
+warm.use()
+virtual._WORKERS.start()
+"""
+
+
+def test_what_was_started_last_ends_before_those_that_have_forked_it() -> None:
+    """Whatever is loaded first: what is registered with `atexit` later is called earlier."""
+    words = [sys.executable, "-c", AT_THE_END, str(Path(__file__).parents[1])]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stderr == ""

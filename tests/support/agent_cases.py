@@ -14,8 +14,9 @@ from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
 from evalward.records.case import Case
 from evalward.records.problem import Place as Written
-from evalward.targets.agents.base import Agent, AgentJob
-from evalward.targets.agents.make import make_agent
+from evalward.suites.scenario.spec import ScenarioSuite
+from evalward.targets import make_evaluated
+from evalward.targets.agents.base import Agent, AgentJob, works
 from support.model_server import KEY, ModelServer
 from support.places import FolderPlace
 
@@ -43,5 +44,8 @@ def agent(
     suite = {"name": "s", "kind": "bash", "cases": "c.jsonl", "targets": ["oracle"]}
     text = yaml.safe_dump({"version": 1, "suites": [suite], "providers": providers})
     loaded = parse_config(text, "evalward.yml", Path("/"))
+    loaded = replace(loaded, config=loaded.config.model_copy(update={"agents": dict(programs or {})}))
     env = {KEY_NAME: KEY, **({"PATH": path} if path else {})}
-    return make_agent(name, loaded, env, ModelKeeper(loaded.config, env), agents=programs)
+    made = make_evaluated(ScenarioSuite.takes, name, loaded, env, ModelKeeper(loaded.config, env))
+    assert works(made)
+    return made

@@ -76,7 +76,7 @@ print("looked")
 
 async def main(wall: str, folder: Path) -> None:
     """See above."""
-    from evalward.sandbox.process import Settings, probe, workspace
+    from evalward.sandbox.process import WorkspaceSettings, probe, workspace
     from support.sandboxes import buildable, name_of
 
     layers = next((found for found in buildable() if name_of(found) == wall), None)
@@ -91,7 +91,7 @@ async def main(wall: str, folder: Path) -> None:
     stop = threading.Event()
     thread = threading.Thread(target=stop.wait, daemon=True)
     thread.start()
-    async with await workspace.Workspace.create(None, Settings(readable=(folder / "checkout",))) as place:
+    async with await workspace.Workspace.create(None, WorkspaceSettings(readable=(folder / "checkout",))) as place:
         done = await place.run(["python3", "-c", THIEF, str(os.getpid()), *files], env=env, timeout_s=20)
         own = await place.run(["cat", str(folder / "checkout" / "code.txt")])
     stop.set()

@@ -14,7 +14,7 @@ from evalward.records.result import Result
 from evalward.records.trace import Message, StopReason, Text, ToolCall, ToolUse, Trace, Turn, Usage
 from evalward.sandbox.base import Execution, FileType
 from evalward.suites.bash.case import BashCase, BashTask, make_case
-from evalward.suites.bash.checks import Evidence
+from evalward.suites.bash.checks import CheckEvidence
 from evalward.targets.base import Reply, Request
 
 
@@ -88,9 +88,9 @@ class FakeShell:
         return self.files.get(path)
 
 
-def evidence(*calls: ToolCall, files: Mapping[str, bytes] | None = None, folders: Sequence[str] = ()) -> Evidence:
+def evidence(*calls: ToolCall, files: Mapping[str, bytes] | None = None, folders: Sequence[str] = ()) -> CheckEvidence:
     """What checks look at."""
-    return Evidence(calls, FakeShell(files, folders))
+    return CheckEvidence(calls, FakeShell(files, folders))
 
 
 def use(commands: Any = "x", *, name: str = "bash", key: str = "commands", use_id: str = "u1") -> ToolUse:

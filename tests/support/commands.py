@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalward.records.problem import Place
-from evalward.records.result import CommandDetails, Result, Status, Trial
+from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Message, Text, Trace, Turn
 from evalward.suites.command.case import CommandCase, CommandTask, Matching, make_case
-from evalward.suites.command.judge import Reason
+from evalward.suites.command.details import CommandDetails
+from evalward.suites.command.judge import WrongReason
 
-REASONS = {"I": Reason.INCORRECT, "S": Reason.SAFETY, "X": Reason.POSIX, "B": Reason.BACKEND}
+REASONS = {"I": WrongReason.INCORRECT, "S": WrongReason.SAFETY, "X": WrongReason.POSIX, "B": WrongReason.BACKEND}
 
 
 def command_case(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from evalward.records.codes import Statement
+from evalward.records.codes.rules import GoalMissed, GoalUnavailable, LimitBroken, LimitUnjudged, UnseenDrop
 from evalward.records.comparison import (
     CaseChange,
     CategoryChange,
@@ -55,8 +57,24 @@ def outcome(
         now=metric.now,
         delta=metric.delta,
         status=status,
-        message=f"{rule.metric} is {status}",
+        statements=_statements(rule, metric, status),
     )
+
+
+def _statements(rule: Rule, metric: MetricChange, status: RuleStatus) -> list[Statement]:
+    """What a rule of this status says."""
+    whole = metric.whole or metric.now or metric.before
+    value, unit = (whole.value or 0.0, whole.unit) if whole else (0.0, "ratio")
+    said: dict[RuleStatus, Statement] = {
+        "fail": LimitBroken(metric=rule.metric, limit="floor", unit=unit, value=value, allowed=1.0),
+        "inconclusive": UnseenDrop(
+            metric=rule.metric, unit=unit, delta=-0.1, allowed=0.05, tested=1, suspected=1, untestable=0, doubt=True
+        ),
+        "warn": GoalMissed(metric=rule.metric, unit=unit, value=value, goal=1.0),
+        "not_available": GoalUnavailable(metric=rule.metric, why="no trials"),
+        "not_judged": LimitUnjudged(metric=rule.metric, limits=("floor",), chosen=2, cases=37),
+    }
+    return [said[status]] if status in said else []
 
 
 def rate(numerator: float, denominator: float) -> Metric:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evalward.records.report import Finding, Provenance, Report, Run, Subject, Tool
-from evalward.records.result import BashDetails, CheckResult, Result, Status
+from evalward.records.result import CheckResult, Result, Status
 from evalward.records.trace import Usage
+from evalward.suites.bash.details import BashDetails
 from support.comparisons import HEAD_COMMIT, SUITE, TARGET, categories, metric_changes
 
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from evalward.records.codes.advice import Advice, AfterErrors, LookAtCases, LookOrAccept, MoreTrials
+from evalward.records.codes.base import ForeignText
+from evalward.records.codes.notices import FewTrials
+from evalward.records.codes.passing import FirstRun, NothingWorse
+from evalward.records.codes.reasons import MissingCases, NotMeasured, TooManyErrors
+from evalward.records.codes.rules import CasesFailed, ExactDrop, UnprovenDrop
 from evalward.records.comparison import SubjectChange
 from evalward.records.succession import PerCase, Replacement
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from support.comparisons import (
     BASE_COMMIT,
     HEAD_COMMIT,
@@ -20,7 +26,7 @@ from support.comparisons import (
 )
 
 
-def context(**changes: object) -> Context:
+def context(**changes: object) -> PageContext:
     """A pull request's context, with everything that can be set."""
     values: dict[str, object] = {
         "head_sha": HEAD_COMMIT,
@@ -36,12 +42,11 @@ def context(**changes: object) -> Context:
         "repository": "acme/tools",
         "marker": "<!-- evalward:comment schema=1 id=default -->",
     }
-    return Context(**{**values, **changes})  # type: ignore[arg-type]  # a test's own keywords
+    return PageContext(**{**values, **changes})  # type: ignore[arg-type]  # a test's own keywords
 
 
 def failed() -> Judgement:
     """A replay whose tool calls succeed less often: one deciding reason, two others, a warning."""
-    message = "tool_call_success_rate fell 8.3 points (81.2 % → 72.9 %), more than the 5 allowed"
     replay = run(
         replay=True,
         replayed=37,
@@ -58,50 +63,76 @@ def failed() -> Judgement:
         Reason(
             stage="drop",
             outcome=Outcome.FAIL,
-            message=message,
+            statements=[
+                ExactDrop(
+                    metric="tool_call_success_rate",
+                    unit="ratio",
+                    before=78 / 96,
+                    now=70 / 96,
+                    delta=-8 / 96,
+                    allowed=0.05,
+                )
+            ],
             suite=SUITE,
             target=TARGET,
             metric="tool_call_success_rate",
             cases=["json_merge", "json_nested_keys", "json_to_csv"],
-            remedy="Look at the broken cases below; all of them fail in jq.",
+            advice=[LookOrAccept(broken=True)],
         ),
         Reason(
             stage="missing",
             outcome=Outcome.FAIL,
-            message="1 case of the baseline is missing: tar_list",
+            statements=[MissingCases(suite=SUITE, target=TARGET, count=1, first=("tar_list",))],
             suite=SUITE,
             target=TARGET,
             cases=["tar_list"],
-            remedy="Put it back, or waive it with a reason under `waive:` on the base branch.",
+            advice=[Advice(code="advice.restore_cases")],
         ),
         Reason(
             stage="drop",
             outcome=Outcome.INCONCLUSIVE,
-            message="pass_rate fell 5.4 points (91.9 % → 86.5 %); chance can't be excluded",
+            statements=[doubted()],
             suite=SUITE,
             target=TARGET,
             metric="pass_rate",
-            remedy="Run more trials.",
+            advice=[LookAtCases(broken=True), MoreTrials(of="baseline", trials=5, has=1, cost=148)],
         ),
     ]
     verdict = Verdict(
         outcome=Outcome.FAIL,
-        headline=message,
         reasons=reasons,
         rules=rules("fail", "inconclusive", "ok"),
-        warnings=["The baseline has 1 trial per case: it can't convict a drop of fewer than 5 cases."],
+        notices=[FewTrials(suite=SUITE, target=TARGET, fewest=1, most=1, least=5, fewest_cases=5)],
     )
-    return Judgement(
-        comparison=comparison(replay, warnings=["evals/bash/json.jsonl: 2 cases have no `solution`."]), verdict=verdict
+    warned = ForeignText(text="evals/bash/json.jsonl: 2 cases have no `solution`.")
+    return Judgement(comparison=comparison(replay, notices=[warned]), verdict=verdict)
+
+
+def doubted() -> UnprovenDrop:
+    """Two cases of 37 that failed, of which chance may be the reason."""
+    return UnprovenDrop(
+        metric="pass_rate",
+        unit="ratio",
+        before=34 / 37,
+        now=32 / 37,
+        delta=-2 / 37,
+        overall=-2 / 37,
+        allowed=0.02,
+        measured="planned",
+        shown=CasesFailed(cases=2, total=37, passed=2, before=2, failed=2, trials=2, fresh=False),
+        p=0.25,
     )
 
 
 def passed() -> Judgement:
     """Nothing got worse."""
-    verdict = Verdict(
-        outcome=Outcome.PASS, headline="3 rules hold over 37 cases, nothing got worse", rules=rules("ok", "warn", "ok")
-    )
+    verdict = Verdict(outcome=Outcome.PASS, passing=[unworsened()], rules=rules("ok", "warn", "ok"))
     return Judgement(comparison=comparison(run(replay=True)), verdict=verdict)
+
+
+def unworsened(runs: int = 1) -> NothingWorse:
+    """What a pass says of so many runs."""
+    return NothingWorse(within=False, runs=runs, cases=37 * runs)
 
 
 def first_run() -> Judgement:
@@ -111,7 +142,7 @@ def first_run() -> Judgement:
     outcomes = [
         item.model_copy(update={"before": None, "now": None, "delta": None}) for item in rules("ok", "ok", "ok")
     ]
-    verdict = Verdict(outcome=Outcome.PASS, headline="3 floors hold over 37 cases", rules=outcomes)
+    verdict = Verdict(outcome=Outcome.PASS, passing=[FirstRun(limited=True, failing=0, cases=37)], rules=outcomes)
     return Judgement(
         comparison=comparison(alone, baseline=None, baseline_commit=None, baseline_created_at=None), verdict=verdict
     )
@@ -119,21 +150,19 @@ def first_run() -> Judgement:
 
 def inconclusive() -> Judgement:
     """It looks worse, but chance can't be excluded; the check stays green."""
-    message = "pass_rate fell 5.4 points (91.9 % → 86.5 %), more than the 2 allowed, but chance can't be excluded"
     reason = Reason(
         stage="drop",
         outcome=Outcome.INCONCLUSIVE,
-        message=message,
+        statements=[doubted()],
         suite=SUITE,
         target="anthropic/claude-haiku-4-5",
         metric="pass_rate",
-        remedy="Run it with more trials: `evalward check --trials 5`.",
+        advice=[LookAtCases(broken=True), MoreTrials(of="planned", trials=5, has=3, cost=74)],
     )
     target = "anthropic/claude-haiku-4-5"
     random = run(target=target, random=True, baseline_trials=5, trials=3, planned=111, cases=changed_cases()[:2])
     verdict = Verdict(
         outcome=Outcome.INCONCLUSIVE,
-        headline=message,
         reasons=[reason],
         rules=rules("ok", "inconclusive", target=target),
     )
@@ -142,17 +171,16 @@ def inconclusive() -> Judgement:
 
 def unjudged() -> Judgement:
     """The provider was down."""
-    message = "12 of 37 trials ended in an error (32.4 %), more than the 5 % allowed"
     reason = Reason(
         stage="validity",
         outcome=Outcome.ERROR,
-        message=message,
+        statements=[TooManyErrors(suite=SUITE, target="openai/gpt-5.5", errors=12, planned=37, limit=0.05)],
         suite=SUITE,
         target="openai/gpt-5.5",
-        remedy="Run it again when the provider answers; nothing here says anything about this change.",
+        advice=[AfterErrors(why="the provider is overloaded")],
     )
     down = run(target="openai/gpt-5.5", random=True, errors=12, comparable=25)
-    verdict = Verdict(outcome=Outcome.ERROR, headline=message, reasons=[reason], rules=[])
+    verdict = Verdict(outcome=Outcome.ERROR, reasons=[reason], rules=[])
     return Judgement(comparison=comparison(down), verdict=verdict)
 
 
@@ -193,7 +221,7 @@ def all_fine() -> Judgement:
     """More runs than a page shows open, and nothing wrong with any of them."""
     targets = ["oracle", "nop", "replay:a", "replay:b", "replay:c"]
     outcomes = [outcome for target in targets for outcome in rules(target=target)]
-    verdict = Verdict(outcome=Outcome.PASS, headline="15 rules hold over 185 cases", rules=outcomes)
+    verdict = Verdict(outcome=Outcome.PASS, passing=[unworsened(5)], rules=outcomes)
     return Judgement(comparison=comparison(*(run(target=target) for target in targets)), verdict=verdict)
 
 
@@ -211,7 +239,7 @@ def upgraded() -> Judgement:
     cases = [case.model_copy(update={"was": f"old_{case.id}"}) for case in changed_cases()]
     runs = [run(target=new, random=True, replaced=replaced, cases=cases), run(target="oracle", total=2, whole=37)]
     outcomes = [*rules(target=new), *rules("not_judged", "not_judged", "not_judged", target="oracle")]
-    verdict = Verdict(outcome=Outcome.PASS, headline="nothing got worse", rules=outcomes)
+    verdict = Verdict(outcome=Outcome.PASS, passing=[unworsened(2)], rules=outcomes)
     return Judgement(comparison=comparison(*runs, partial=True), verdict=verdict)
 
 
@@ -220,7 +248,14 @@ def huge(runs: int = 40, cases: int = 400, text: str = "x" * 3000) -> Judgement:
     long = broken_case().model_copy(update={"command": text, "stderr": text, "note": text})
     many = [long.model_copy(update={"id": f"case_{number:04}_{text[:100]}"}) for number in range(cases)]
     reasons = [
-        Reason(stage="drop", outcome=Outcome.FAIL, message=text, remedy=text, cases=[text] * 12) for _ in range(50)
+        Reason(
+            stage="drop",
+            outcome=Outcome.FAIL,
+            statements=[NotMeasured(suite=text, target=text, why=text)],
+            advice=[AfterErrors(why=text)],
+            cases=[text] * 12,
+        )
+        for _ in range(50)
     ]
     names = [f"suite-{number}-{text[:200]}" for number in range(runs)]
     views = [
@@ -229,9 +264,8 @@ def huge(runs: int = 40, cases: int = 400, text: str = "x" * 3000) -> Judgement:
     outcomes = [item for name in names for item in rules("fail", "fail", "fail", suite=name)]
     verdict = Verdict(
         outcome=Outcome.FAIL,
-        headline=text,
         reasons=reasons,
         rules=outcomes,
-        warnings=[f"{n} {text}" for n in range(99)],
+        notices=[ForeignText(text=f"{n} {text}") for n in range(99)],
     )
     return Judgement(comparison=comparison(*views), verdict=verdict)

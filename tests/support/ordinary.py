@@ -20,7 +20,7 @@ from support.escape import ATTEMPTS, FIND, LEAVE
 
 async def main(wall: str, folder: Path) -> dict[str, Any]:
     """See above."""
-    from evalward.sandbox.process import Settings, probe, workspace
+    from evalward.sandbox.process import WorkspaceSettings, probe, workspace
     from evalward.sandbox.virtual import VirtualShell
     from support.sandboxes import built
 
@@ -42,19 +42,19 @@ async def main(wall: str, folder: Path) -> dict[str, Any]:
             one.listen(64)
         words = [str(victim.pid), f"evalward-{os.getpid()}", str(folder), str(folder / "docker.sock")]
         # The folder is seen where something in it may be read: what matters is that the rest of it isn't there.
-        async with await workspace.Workspace.create(None, Settings(network="none")) as place:
+        async with await workspace.Workspace.create(None, WorkspaceSettings(network="none")) as place:
             done = await place.run(["python3", "-c", ATTEMPTS, *words, str(folder / "secret")], timeout_s=120)
             await place.run(["python3", "-c", LEAVE])
             mine = await place.run(["sh", "-c", "echo x > a && cat a > /dev/stdout; echo $$ > b; sleep 900 & exit 3"])
             port = (await place.listener()).getsockname()[1]
             read = place.read_file("a")
-        readable = Settings(network="none", readable=(folder / "visible",))
+        readable = WorkspaceSettings(network="none", readable=(folder / "visible",))
         async with await workspace.Workspace.create(None, readable, extra_files={}) as place:
             seen = await place.run(["sh", "-c", f"cd {folder}; cat visible/file; ls -A visible/.git; touch x"])
             found = await place.run(["python3", "-c", FIND])
     shown = sorted(Path("/usr/share").iterdir())[0]
     workspace.our_checkout = lambda: (Path("/usr/share"),)  # type: ignore[attr-defined]
-    async with await workspace.Workspace.create(None, Settings(network="none", readable=(shown,))) as place:
+    async with await workspace.Workspace.create(None, WorkspaceSettings(network="none", readable=(shown,))) as place:
         covered = await place.run(["sh", "-c", f"ls -d {shown} /usr/share/*; touch /usr/share/new"])
     alive = victim.poll() is None
     victim.kill()

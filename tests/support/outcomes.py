@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalward.commands.pipeline import default_rules, judge_report
-from evalward.decide.confirm import Retry, to_confirm
+from evalward.commands.pipeline import decide_report, default_rules
+from evalward.decide.confirm import Retrials, to_confirm
 from evalward.records.baseline import Baseline
 from evalward.records.evidence import Evidence
 from evalward.records.policy import Policy, Rule
@@ -51,7 +51,7 @@ def steady(count: int = 37, each: str = "P", **others: str) -> dict[str, str]:
 
 def judgement(now: Report, before: Baseline | None, *rules: Rule, **policy: Any) -> Judgement:
     """Everything that is decided. Without rules: one on the pass rate, 2 points."""
-    return judge_report(now, before, Policy(rules=list(rules or (DROP,)), **policy))
+    return decide_report(now, before, Policy(rules=list(rules or (DROP,)), **policy))
 
 
 def decided(now: Report, before: Baseline | None, *rules: Rule, **policy: Any) -> Verdict:
@@ -71,6 +71,6 @@ def evidence_of(verdict: Verdict, metric: str = "pass_rate") -> Evidence:
     return found
 
 
-def retried(now: Report, before: Baseline | None, rules: Sequence[Rule] = (DROP,), **policy: Any) -> list[Retry]:
+def retried(now: Report, before: Baseline | None, rules: Sequence[Rule] = (DROP,), **policy: Any) -> list[Retrials]:
     """What a confirm stage would try again."""
     return to_confirm(compared(now, before), Policy(rules=list(rules), **policy), default_rules(now))

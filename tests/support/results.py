@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalward.commands.pipeline import Criteria
 from evalward.decide.baseline import make_baseline
-from evalward.decide.compare import Measure, compare
-from evalward.decide.verdict import judge
+from evalward.decide.kinds import Kinds
+from evalward.decide.verdict import reach_verdict
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, Comparison, MetricChange, RunComparison
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Partial, Provenance, Report, Run, Subject, Tool
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import Result, Status
 from evalward.records.trace import Usage
 from evalward.records.verdict import Verdict
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.bash.kind import BASH
 from evalward.suites.bash.metrics import measure
+from evalward.suites.command.kind import COMMAND
 
 SUITE, TARGET = "bash-tools", "replay:haiku"
-MEASURES: Mapping[str, Measure] = {"bash": measure}
+KINDS: Kinds = {"bash": BASH, "command": COMMAND}
 
 
 def result(
@@ -115,12 +119,12 @@ def report(*runs: Run, partial: Partial | None = None, interrupted: str | None =
 
 def baseline(*runs: Run, previous: Baseline | None = None, **more: Any) -> Baseline:
     """The baseline that these runs make."""
-    return make_baseline(report(*runs, **more), "report.json", previous, MEASURES)
+    return make_baseline(report(*runs, **more), "report.json", previous, KINDS)
 
 
 def compared(now: Report, before: Baseline | None) -> Comparison:
     """Report against baseline."""
-    return compare(now, before, MEASURES)
+    return Criteria(before, Policy()).compared(now).comparison
 
 
 def verdict_of(
@@ -131,7 +135,7 @@ def verdict_of(
     **policy: Any,
 ) -> Verdict:
     """The whole decision."""
-    return judge(compared(now, before), Policy(rules=list(rules), **policy), {"bash": defaults})
+    return reach_verdict(compared(now, before), Policy(rules=list(rules), **policy), {"bash": defaults})
 
 
 def case_change(comparison: Comparison, case: str) -> CaseChange:

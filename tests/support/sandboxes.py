@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.sandbox.process import Finished, Settings, Workspace, probe, workspace
+from evalward.sandbox.process import Finished, Workspace, WorkspaceSettings, probe, workspace
 from evalward.sandbox.process.probe import Layers, candidates, works
 
 NAMES = {
@@ -55,10 +55,10 @@ def use(monkeypatch: pytest.MonkeyPatch, layers: Layers) -> None:
 
 @asynccontextmanager
 async def opened(
-    fixture: Path | None = None, settings: Settings | None = None, files: Mapping[str, bytes] | None = None
+    fixture: Path | None = None, settings: WorkspaceSettings | None = None, files: Mapping[str, bytes] | None = None
 ) -> AsyncIterator[Workspace]:
     """A workspace that is closed."""
-    made = await Workspace.create(fixture, settings or Settings(), extra_files=files)
+    made = await Workspace.create(fixture, settings or WorkspaceSettings(), extra_files=files)
     async with made:
         yield made
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalward.records.report import Finding, Report, Run, Subject, Tool
 from evalward.records.result import CheckResult, Result, Status
-from evalward.records.scenario import GateResult, Interaction, ScenarioDetails
+from evalward.suites.scenario.details import GateResult, Interaction, ScenarioDetails
 
 GATES = ("command_json_path", "file_exists", "command_succeeds")
 

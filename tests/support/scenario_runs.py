@@ -14,11 +14,11 @@ import yaml
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
 from evalward.keeper.models import ModelKeeper
-from evalward.records.scenario import ScenarioDetails
-from evalward.suites.base import Prepared, TrialOutcome
-from evalward.suites.scenario import SCENARIO
+from evalward.suites.base import TrialOutcome
+from evalward.suites.scenario.details import ScenarioDetails
+from evalward.suites.scenario.kind import SCENARIO, ScenarioPrepared
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.targets import make_evaluated
-from evalward.targets.base import Evaluated
 from support.model_server import KEY, ModelServer
 
 TODO = """\
@@ -92,11 +92,12 @@ class Bench:
             name: {"base_url": url, "key_env": KEY_NAME, "prices": prices} for name, url in urls.items()
         }
 
-    def prepared(self, loaded: LoadedConfig) -> tuple[Prepared, list[Evaluated]]:
+    def prepared(self, loaded: LoadedConfig) -> tuple[ScenarioPrepared, list[Any]]:
         """The suite and its targets."""
         spec = loaded.config.suites[0]
+        assert isinstance(spec, ScenarioSuite)
         asker = ModelKeeper(loaded.config, self.env)
-        made = [make_evaluated("scenario", name, loaded, self.env, asker) for name in spec.targets]
+        made = [make_evaluated(spec.takes, name, loaded, self.env, asker) for name in spec.targets]
         return SCENARIO.prepare(spec, loaded), made
 
 

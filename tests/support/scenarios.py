@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evalward.records.result import Result, Status
-from evalward.records.scenario import EvaluatorResult, Interaction, ScenarioDetails
 from evalward.records.trace import Usage
+from evalward.suites.scenario.details import EvaluatorResult, Interaction, ScenarioDetails
 
 TEXT = """\
 name: add_task

@@ -10,17 +10,16 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import Criteria
 from evalward.decide.baseline import make_baseline
-from evalward.decide.compare import compare
-from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.confirm import Retrials, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Judgement, Verdict
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 
 STEADY, SHAKY = 0.99, (0.55, 0.75, 0.9)
 RULES = (Rule(metric="pass_rate", max_drop=0.02), Rule(metric="tool_call_success_rate", max_drop=0.05))
@@ -123,7 +122,7 @@ def simulate(world: World, seed: int) -> Decided:
         sides.append(_Sides(f"anthropic/model-{number}", shifted(now, today), shifted(before, today)))
         planned = _trials(past, shifted(before, then), world.baseline_trials)
         old.append(_run(planned, world.baseline_trials, sides[-1].target))
-    baseline = make_baseline(report(*old), "old.json", None, MEASURES)
+    baseline = make_baseline(report(*old), "old.json", None, KINDS)
     policy = Policy(rules=list(world.rules), confirm=world.confirm)
     return _Check(world, chance, past, sides).decide(baseline, policy)
 
@@ -156,28 +155,31 @@ class _Check:
         world = self.world
         planned = [self._broken(each, _trials(self.chance, each.head, world.trials)) for each in self.sides]
         runs = [_run(of, world.trials, each.target) for of, each in zip(planned, self.sides, strict=True)]
-        retries = {retry.target: retry for retry in to_confirm(compare(report(*runs), baseline, MEASURES), policy, {})}
+        judging = Criteria(baseline, policy)
+        planned_only = judging.compared(report(*runs))
+        retries = {retry.target: retry for retry in to_confirm(planned_only.comparison, policy, {})}
         runs = [self._confirmed(*each, retries) for each in zip(runs, self.sides, strict=True)]
-        both = {retry.target: retry for retry in to_settle(report(*runs), baseline, policy, {}, MEASURES)}
+        confirmed = judging.compared(report(*runs))
+        both = {retry.target: retry for retry in to_settle(confirmed.comparison, confirmed.samples, policy, {})}
         runs = [self._settled(*each, both) for each in zip(runs, self.sides, strict=True)]
         spent = sum(len(run.cases) + len(run.confirmation) for run in runs) + 2 * sum(r.total for r in both.values())
-        return Decided(judge_report(report(*runs), baseline, policy), spent)
+        return Decided(judging.decide(report(*runs)), spent)
 
-    def _confirmed(self, run: Run, sides: _Sides, retries: Mapping[str, Retry]) -> Run:
+    def _confirmed(self, run: Run, sides: _Sides, retries: Mapping[str, Retrials]) -> Run:
         if run.target not in retries:
             return run
         fresh = self._broken(sides, self._again(self.chance, sides.head, retries[run.target]))
         astray = self.world.astray
         return run.model_copy(update={"confirmation": [*map(_timed_out, fresh[:astray]), *fresh[astray:]]})
 
-    def _settled(self, run: Run, sides: _Sides, both: Mapping[str, Retry]) -> Run:
+    def _settled(self, run: Run, sides: _Sides, both: Mapping[str, Retrials]) -> Run:
         if run.target not in both:
             return run
         base = self._again(self.past, sides.base, both[run.target])
         head = self._broken(sides, self._again(self.chance, sides.head, both[run.target]))
         return run.model_copy(update={"beside": Beside(commit="base", base=base, head=head)})
 
-    def _again(self, chance: _Chance, rates: Sequence[float], retry: Retry) -> list[Result]:
+    def _again(self, chance: _Chance, rates: Sequence[float], retry: Retrials) -> list[Result]:
         return [
             _trial(chance, int(case[1:]), rates[int(case[1:])], self.world.trials + 1 + number)
             for case, count in retry.trials.items()

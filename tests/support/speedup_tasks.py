@@ -15,6 +15,7 @@ from evalward.records.case import Case
 from evalward.records.trace import Trace, Usage
 from evalward.suites.base import Prepared
 from evalward.suites.speedup.kind import SPEEDUP
+from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.targets.agents.base import AgentJob, AgentRun
 from evalward.targets.base import Free
@@ -85,10 +86,10 @@ def write_suite(
 
 def prepared(loaded: LoadedConfig) -> tuple[Prepared, SpeedupCase]:
     """The suite and its one case."""
-    suite = SPEEDUP.prepare(loaded.config.suites[0], loaded)
-    case = suite.cases[0]
-    assert isinstance(case, SpeedupCase)
-    return suite, case
+    spec = loaded.config.suites[0]
+    assert isinstance(spec, SpeedupSuite)
+    suite = SPEEDUP.prepare(spec, loaded)
+    return suite, suite.cases[0]
 
 
 class Changing(Free):

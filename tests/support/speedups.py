@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed, PytestSummary, SnapshotSummary, SpeedupDetails
 from evalward.records.trace import Usage
-from evalward.suites.speedup.failure import Evidence, merge
+from evalward.suites.speedup.details import BenchmarkSpeed, PytestSummary, SnapshotSummary, SpeedupDetails
+from evalward.suites.speedup.failure import FailureEvidence, merge
 from evalward.suites.speedup.outcome import TaskId, make_result
 
 KEY, ORACLE, NOP = "agent:model", "oracle:human", "nop:none"
@@ -61,10 +61,10 @@ def snapshot_of(pass_to_fail: int = 0) -> SnapshotSummary:
     return SnapshotSummary.model_validate({"pass_to_fail": pass_to_fail, "passed": 7, "status": status})
 
 
-def evidence(key: str = KEY, benchmarks: Sequence[BenchmarkSpeed] = (), **more: Any) -> Evidence:
+def evidence(key: str = KEY, benchmarks: Sequence[BenchmarkSpeed] = (), **more: Any) -> FailureEvidence:
     """One agent on one task, good unless said otherwise."""
     values: dict[str, Any] = {"tests": ran_with(), "snapshot": snapshot_of(), **more}
-    return Evidence(key=key, benchmarks=benchmarks, **values)
+    return FailureEvidence(key=key, benchmarks=benchmarks, **values)
 
 
 def details(benchmarks: Sequence[BenchmarkSpeed], **more: Any) -> SpeedupDetails:

@@ -252,8 +252,12 @@ def _start(kind: str, place: Path) -> subprocess.Popen[bytes]:
     return server
 
 
-@atexit.register  # when this module is loaded: what is registered first ends last, after whatever they have forked
+@atexit.register
 def _end() -> None:
+    """What they have forked ends before them: the interpreters' process may have been started after the last test."""
+    virtual = sys.modules.get("evalward.sandbox.virtual")
+    if virtual is not None:
+        virtual._WORKERS.stop()
     for server in _servers:
         assert server.stdin is not None
         assert server.stdout is not None

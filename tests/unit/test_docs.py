@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.decide.sentences import chance
 from evalward.decide.statistics.intervals import wilson
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
 from evalward.records.policy import Confirm, Rule
+from evalward.render.sentences.words import chance
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.artifact import measured_anew, parse_report
+from evalward.commands.artifact import parse_report, recomputed
 from evalward.commands.baseline import what_failed
 from evalward.commands.baseline_ci import (
     accepted_text,
@@ -15,16 +15,15 @@ from evalward.commands.baseline_ci import (
 )
 from evalward.commands.faults import internal_error
 from evalward.commands.files import read_bytes
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.commands.surfaces import Surfaces, annotated
 from evalward.commands.world import World
 from evalward.decide.baseline import read_baseline
 from evalward.git import GitTree
 from evalward.github.accept import (
     LABEL,
-    RefusedError,
-    Request,
-    digest_of,
+    AcceptRefusedError,
+    AcceptRequest,
     fetch_report,
     find_evidence,
     permitted,
@@ -37,18 +36,19 @@ from evalward.github.comment import Marker
 from evalward.github.commits import CommitOutcome, MovedHeadError, baseline_message, commit_file
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan, read_payload
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.github.runner_files import Annotation, Outputs, append_summary
-from evalward.github.settings import Settings, read_runner
-from evalward.github.sides import Side, base_side
+from evalward.github.settings import ActionInputs, read_runner
+from evalward.github.sides import SideRules, base_side
 from evalward.github.spoken import MAX_REASON
 from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
 from evalward.records.problem import InputError
-from evalward.records.report import Report
+from evalward.records.report import Report, digest_of
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.escape import md_code, md_prose, one_line
+from evalward.render.sentences import headline
 
 NO_REQUEST = (
     "This event accepts nothing: it isn't a new comment on a pull request with a line `/evalward accept REASON`. "
@@ -57,16 +57,16 @@ NO_REQUEST = (
 
 
 @dataclass(frozen=True)
-class Case:
+class AcceptContext:
     """One request, and all that it is decided with."""
 
     surfaces: Surfaces
-    repository: Repository
-    request: Request
+    repository: RepositoryWriter
+    request: AcceptRequest
 
 
 @dataclass(frozen=True)
-class Measured:
+class ReportToAccept:
     """The report that is accepted, its digest, and whether this very run measured it."""
 
     report: Report
@@ -74,7 +74,7 @@ class Measured:
     verified: bool
 
 
-def accept_comment(world: World, settings: Settings) -> int:
+def accept_comment(world: World, settings: ActionInputs) -> int:
     """For `issue_comment`, on the default branch: nothing of the pull request is run or checked out.
 
     The exit code: 0 accepted, or nothing was asked for; 2 refused; 3 GitHub could not be asked.
@@ -94,37 +94,37 @@ def accept_comment(world: World, settings: Settings) -> int:
         surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
         return EXIT_OK
     with GitHub(settings.github_token, runner.api_url) as client:
-        case = Case(surfaces, Repository(client, runner.repository), request)
+        case = AcceptContext(surfaces, RepositoryWriter(client, runner.repository), request)
         code, url = _decided(case, None)
     surfaces.write(Outputs(verdict="", exit_code=code, baseline_url=url or None))
     return code
 
 
-def label_case(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> tuple[Case | None, int]:
+def label_case(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> tuple[AcceptContext | None, int]:
     """The request of a `pull_request` event of the type `labeled`, before anything is measured and paid for.
 
     `None`: there is nothing to do, or it is refused already; then the number is the exit code.
     """
-    request = read_label(read_payload(surfaces.runner.event_path)) if plan.kind == "pull_request" else None
+    request = read_label(read_payload(surfaces.runner.event_path)) if plan.event == "pull_request" else None
     if request is None:
         note = f"This event accepts nothing: only the label {LABEL!r} on a pull request does."
         surfaces.tell(Annotation("notice", note, title="Evalward").command())
         return None, EXIT_OK
-    case = Case(surfaces, Repository(client, plan.repository), request)
+    case = AcceptContext(surfaces, RepositoryWriter(client, plan.repository), request)
     try:
         needs_token(surfaces.settings.github_token)
         permitted(case.repository, request)
-    except RefusedError as error:
+    except AcceptRefusedError as error:
         return None, _refuse(case, str(error))
     return case, EXIT_OK
 
 
-def accept_label(case: Case, report: Report, digest: str) -> tuple[int, str]:
+def accept_label(case: AcceptContext, report: Report, digest: str) -> tuple[int, str]:
     """Accept the report that this run made of the labelled head. Exit code, and the commit's address."""
-    return _decided(case, Measured(report, digest, verified=case.surfaces.settings.report is None))
+    return _decided(case, ReportToAccept(report, digest, verified=case.surfaces.settings.report is None))
 
 
-def _decided(case: Case, measured: Measured | None) -> tuple[int, str]:
+def _decided(case: AcceptContext, measured: ReportToAccept | None) -> tuple[int, str]:
     """Every refusal is told on the pull request."""
     try:
         needs_token(case.surfaces.settings.github_token)
@@ -132,7 +132,7 @@ def _decided(case: Case, measured: Measured | None) -> tuple[int, str]:
         side, path = _base(case, pull)
         found = measured or _found(case, pull)
         return _accept(case, pull, side, path, found)
-    except RefusedError as error:
+    except AcceptRefusedError as error:
         return _refuse(case, str(error)), ""
     except MovedHeadError as error:
         return _refuse(case, str(error)), ""
@@ -144,13 +144,13 @@ def _decided(case: Case, measured: Measured | None) -> tuple[int, str]:
         _answer(case, "-1", f"Not accepted, as GitHub could not be asked or refused: {md_prose(str(error))}")
         return EXIT_UNJUDGED, ""
     except Exception as error:  # whatever an artifact makes of us: who asked gets an answer
-        told = internal_error(error)
-        case.surfaces.tell(Annotation("error", told, title="Evalward").command())
-        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(told)}")
+        message = internal_error(error)
+        case.surfaces.tell(Annotation("error", message, title="Evalward").command())
+        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(message)}")
         return EXIT_UNJUDGED, ""
 
 
-def _base(case: Case, pull: OpenPull) -> tuple[Side, str]:
+def _base(case: AcceptContext, pull: OpenPull) -> tuple[SideRules, str]:
     """The base's rules, and where its baseline is: never what the pull request says."""
     surfaces = case.surfaces
     settings, runner = surfaces.settings, surfaces.runner
@@ -162,38 +162,38 @@ def _base(case: Case, pull: OpenPull) -> tuple[Side, str]:
     )
     side = base_side(settings, pull.base.ref, pull.base.sha, tree, (surfaces.folder / settings.config).parent)
     if side is None:
-        raise RefusedError(f"The base has no `{settings.config}`: there is no baseline to accept anything into.")
+        raise AcceptRefusedError(f"The base has no `{settings.config}`: there is no baseline to accept anything into.")
     return side, repository_baseline(settings, tree, side.baseline_path)
 
 
-def _found(case: Case, pull: OpenPull) -> Measured:
+def _found(case: AcceptContext, pull: OpenPull) -> ReportToAccept:
     """The report that the comment on the pull request shows: of this head, of this digest, computed anew."""
     repository, settings = case.repository, case.surfaces.settings
     comments = repository.client.comments(repository.name, pull.number)
     evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
-    report, told = measured_anew(parse_report(data), of_base=True)
-    if told:
-        raise RefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(told[:3]))}")
-    return Measured(report, evidence.digest, verified=False)
+    report, mismatches = recomputed(parse_report(data), of_base=True)
+    if mismatches:
+        raise AcceptRefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(mismatches[:3]))}")
+    return ReportToAccept(report, evidence.digest, verified=False)
 
 
-def _given(case: Case, digest: str) -> bytes | None:
+def _given(case: AcceptContext, digest: str) -> bytes | None:
     """The file that the input `report` names, which has to be the one that the comment shows."""
     name = case.surfaces.settings.report
     if name is None:
         return None
     data = read_bytes(case.surfaces.folder / Path(name), "report", "Download it first.")
     if digest_of(data) != digest:
-        raise RefusedError(f"The report {md_code(name)} is not the one that the comment shows.")
+        raise AcceptRefusedError(f"The report {md_code(name)} is not the one that the comment shows.")
     return data
 
 
-def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) -> tuple[int, str]:
+def _accept(case: AcceptContext, pull: OpenPull, side: SideRules, path: str, found: ReportToAccept) -> tuple[int, str]:
     request, settings = case.request, case.surfaces.settings
-    refused = judge_report(found.report, side.baseline, side.policy).verdict
+    refused = decide_report(found.report, side.baseline, side.policy).verdict
     if refused.outcome is Outcome.ERROR:
-        raise RefusedError(f"What was measured can't be judged: {md_prose(refused.headline)}")
+        raise AcceptRefusedError(f"What was measured can't be judged: {md_prose(headline(refused))}")
     acceptance = Acceptance(
         at=case.surfaces.world.now(),
         commit=pull.head.sha,
@@ -213,9 +213,9 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
         dry_run=settings.dry_run,
     )
     if done.action == "unchanged":
-        raise RefusedError("There is nothing to accept: the baseline on this branch says the same already.")
-    verdict = judge_report(found.report, read_baseline(done.new or "", path), side.policy).verdict
-    text = _said(acceptance, done, verdict)
+        raise AcceptRefusedError("There is nothing to accept: the baseline on this branch says the same already.")
+    verdict = decide_report(found.report, read_baseline(done.new or "", path), side.policy).verdict
+    text = _acceptance_text(acceptance, done, verdict)
     if done.action == "would_commit":
         case.surfaces.tell(f"Dry run: {path} would be committed to {pull.head.ref}.")
         _summarise(case, f"**Dry run.** {text}")
@@ -225,7 +225,7 @@ def _accept(case: Case, pull: OpenPull, side: Side, path: str, found: Measured) 
     return EXIT_OK, done.url
 
 
-def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
+def _acceptance_text(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
     how = (
         "measured by the run that accepted it"
         if acceptance.verified
@@ -236,42 +236,44 @@ def _said(acceptance: Acceptance, done: CommitOutcome, verdict: Verdict) -> str:
         f"Accepted by {md_code(acceptance.by or 'somebody')}: {md_prose(acceptance.reason)}",
         f"The baseline of the report {_short(acceptance.report)} on {_short(acceptance.commit)} is committed{at}; "
         f"{how}.",
-        f"Compared with it, by the base's policy, the verdict is **{verdict.outcome}**: {md_prose(verdict.headline)}",
+        f"Compared with it, by the base's policy, the verdict is **{verdict.outcome}**: {md_prose(headline(verdict))}",
         change_markdown(done.old, done.new or ""),
     ]
     return "\n\n".join(lines)
 
 
-def _named(case: Case, baseline: str, text: str) -> str:
+def _named(case: AcceptContext, baseline: str, text: str) -> str:
     """The answer, with a hidden line by which later runs of the check know what was accepted by which comment."""
-    asked = case.request.comment_id
-    return text if asked is None else f"{accepted_line(baseline, asked)}\n{text}"
+    comment = case.request.comment_id
+    return text if comment is None else f"{accepted_line(baseline, comment)}\n{text}"
 
 
 def _short(digest: str | None) -> str:
     return md_code((digest or "unknown").removeprefix("sha256:")[:12])
 
 
-def _status(case: Case, sha: str, pull: OpenPull, acceptance: Acceptance, verdict: Verdict) -> None:
+def _status(case: AcceptContext, sha: str, pull: OpenPull, acceptance: Acceptance, verdict: Verdict) -> None:
     """The commit status of the new head: its verdict with what was accepted, where a status is wanted."""
     settings = case.surfaces.settings
     if not settings.status:
         return
-    said = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {verdict.headline}")
-    state, base = status_state(verdict.exit_code), Context(base_ref=pull.base.ref, base_sha=pull.base.sha).base
-    status = CommitStatus(settings.status_against(pull.base.ref), state, said, case.surfaces.runner.run_url, base)
+    description = case.surfaces.redaction.text(f"accepted by {acceptance.by}: {headline(verdict)}")
+    state, base = status_state(verdict.exit_code), PageContext(base_ref=pull.base.ref, base_sha=pull.base.sha).base
+    status = CommitStatus(
+        settings.status_against(pull.base.ref), state, description, case.surfaces.runner.run_url, base
+    )
     notice = post_status(case.repository.client, case.repository.name, sha, status)
     if notice:
         case.surfaces.tell(Annotation("notice", notice, title="Evalward").command())
 
 
-def _refuse(case: Case, why: str) -> int:
+def _refuse(case: AcceptContext, why: str) -> int:
     case.surfaces.tell(Annotation("error", f"Not accepted: {why}", title="Evalward").command())
     _answer(case, "-1", f"Not accepted. {why}")
     return EXIT_INPUT
 
 
-def _answer(case: Case, reaction: str, text: str) -> None:
+def _answer(case: AcceptContext, reaction: str, text: str) -> None:
     """React and reply; that this isn't possible changes nothing of what was decided. A dry run is told here only."""
     surfaces, request = case.surfaces, case.request
     text = surfaces.redaction.text(text)
@@ -287,7 +289,7 @@ def _answer(case: Case, reaction: str, text: str) -> None:
         surfaces.tell(Annotation("notice", f"The answer could not be posted: {error}", title="Evalward").command())
 
 
-def _summarise(case: Case, text: str) -> None:
+def _summarise(case: AcceptContext, text: str) -> None:
     summary = case.surfaces.runner.summary
     if summary is not None:
         append_summary(summary, f"### Evalward: accept\n\n{case.surfaces.redaction.text(text)}\n")

@@ -9,13 +9,13 @@ from evalward.commands.baseline_ci import repository_baseline
 from evalward.commands.surfaces import Surfaces
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.git import GitTree
-from evalward.github.accepted import Word, find_word
+from evalward.github.accepted import AcceptanceWord, find_word
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.github.runner_files import Annotation
-from evalward.github.sides import Side
+from evalward.github.sides import SideRules
 from evalward.records.baseline import Baseline
 from evalward.records.problem import InputError
 from evalward.records.verdict import Judgement, Outcome
@@ -26,7 +26,7 @@ class Honoured:
     """The baseline on the pull request's branch, which a maintainer accepted there."""
 
     baseline: Baseline
-    word: Word
+    word: AcceptanceWord
 
     @property
     def note(self) -> str:
@@ -36,13 +36,13 @@ class Honoured:
             "The rules are the base's."
         )
 
-    def told(self, judgement: Judgement) -> Judgement:
+    def attributed(self, judgement: Judgement) -> Judgement:
         """The judgement, whose pass says who accepted what it was compared with."""
         verdict = judgement.verdict
         if verdict.outcome is not Outcome.PASS:
             return judgement
-        headline = f"accepted by {self.word.by}: {verdict.headline}"
-        return judgement.model_copy(update={"verdict": verdict.model_copy(update={"headline": headline})})
+        accepted = verdict.model_copy(update={"accepted_by": self.word.by})
+        return judgement.model_copy(update={"verdict": accepted})
 
 
 _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(?P<number>[1-9][0-9]{0,8})-[0-9a-f]{40}")
@@ -50,13 +50,15 @@ _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(?P<number>[1-9][0-9]{
 
 def _pull(plan: EventPlan) -> int | None:
     """The pull request that the event is about; of a merge queue's group the last one. `None`: it can't be accepted."""
-    if plan.kind == "merge_group":
+    if plan.event == "merge_group":
         found = _QUEUED.fullmatch(plan.head_ref)
         return int(found["number"]) if found else None
-    return plan.pull_number if plan.kind == "pull_request" and not plan.fork else None
+    return plan.pull_number if plan.event == "pull_request" and not plan.fork else None
 
 
-def honoured(surfaces: Surfaces, plan: EventPlan, side: Side, tree: GitTree, client: GitHub) -> Honoured | None:
+def find_accepted(
+    surfaces: Surfaces, plan: EventPlan, side: SideRules, tree: GitTree, client: GitHub
+) -> Honoured | None:
     """What holds instead of the base's baseline, `None` where nobody accepted the one on the branch.
 
     The head's baseline is read as data, from git's objects or through the API. That GitHub can't be asked is told, and
@@ -70,9 +72,9 @@ def honoured(surfaces: Surfaces, plan: EventPlan, side: Side, tree: GitTree, cli
         content = tree.read(plan.head_sha, path)
         if content is None or (side.baseline is not None and content == dump_baseline(side.baseline).encode()):
             return None
-        word = find_word(Repository(client, plan.repository), number, content)
+        word = find_word(RepositoryWriter(client, plan.repository), number, content)
         return Honoured(read_baseline(content, path), word) if word else None
     except (GitHubError, InputError) as error:
-        told = f"Whether the baseline on this branch was accepted could not be told: {error}"
-        surfaces.tell(Annotation("notice", told, title="Evalward").command())
+        message = f"Whether the baseline on this branch was accepted could not be told: {error}"
+        surfaces.tell(Annotation("notice", message, title="Evalward").command())
         return None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import Judging
-from evalward.decide.pooling import Measured
+from evalward.commands.pipeline import Criteria
+from evalward.commands.spelling import REASON, UpdateCommand, spelled
+from evalward.decide.pooling import NamedReport
 from evalward.github.spoken import COMMAND
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError
@@ -17,33 +16,22 @@ from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Accepting
 from evalward.render.names import quoted
+from evalward.render.sentences import headline
 
 if TYPE_CHECKING:
     from evalward.github.event import EventPlan
-    from evalward.github.settings import Runner, Settings
+    from evalward.github.settings import ActionInputs, RunnerEnvironment
 
-REASON = "intended"
 WORKFLOW = "baseline-accept.yml"
 _GITHUB = "https://github.com"
 
 
-def update_command(
-    report: str, verdict: Verdict, *, config: str | None, baseline: str | None = None, profile: str | None = None
-) -> str:
-    """The command that makes a report the baseline, in a shell's words. What fails is taken on purpose."""
-    words = ["evalward", "baseline", "update"]
-    options = {"--config": config, "--report": report, "--baseline": baseline, "--profile": profile}
-    for name, value in options.items():
-        words += [name, value] if value is not None else []
-    words += ["--keep", *(["--accept", REASON] if verdict.outcome is Outcome.FAIL else [])]
-    return " ".join(map(quote, words))
-
-
-def at_hand(command: str, file: str, report: Report, judging: Judging, judgement: Judgement) -> Accepting:
+def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria, judgement: Judgement) -> Accepting:
     """For whoever ran the check: the report is here. `file` is the baseline to commit."""
     verdict = judgement.verdict
     if verdict.outcome is Outcome.ERROR:
         return Accepting()
+    command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
     if verdict.outcome is Outcome.PASS:
         return Accepting(f"This makes what was measured the baseline. {commit}", command)
@@ -55,11 +43,11 @@ def at_hand(command: str, file: str, report: Report, judging: Judging, judgement
 
 
 def in_ci(
-    settings: Settings,
-    runner: Runner,
+    settings: ActionInputs,
+    runner: RunnerEnvironment,
     plan: EventPlan,
     report: Report,
-    judging: Judging,
+    judging: Criteria,
     *,
     judgement: Judgement,
 ) -> Accepting:
@@ -88,7 +76,7 @@ def in_ci(
     return Accepting(text, command, f"{COMMAND} {REASON}")
 
 
-def of_fork(settings: Settings, runner: Runner, verdict: Verdict) -> Accepting:
+def of_fork(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> Accepting:
     """For the second stage of a fork's run."""
     if verdict.outcome is Outcome.ERROR:
         return Accepting()
@@ -105,42 +93,37 @@ def _after(status: str, then: str) -> str:
     return f"Close and reopen the pull request to start the check on that commit. It says: {then}"
 
 
-def prospect(report: Report, judging: Judging, comparison: Comparison) -> tuple[str, bool]:
+def prospect(report: Report, judging: Criteria, comparison: Comparison) -> tuple[str, bool]:
     """What the verdict is once the report is accepted; or why it can't be, and `False`."""
     try:
-        kept = kept_baseline(Measured(report, REPORT_FILE), judging.baseline, judging.policy, comparison)
+        kept = kept_baseline(NamedReport(report, REPORT_FILE), judging.baseline, judging.policy, comparison)
     except InputError as error:
         return f"This report can't be accepted: {error.problems[0]}", False
     verdict = kept.verdict
     if verdict.outcome is Outcome.PASS:
         return "passed.", True
-    return f"{verdict.outcome}, {verdict.headline.rstrip('.')}.", True
+    return f"{verdict.outcome}, {headline(verdict).rstrip('.')}.", True
 
 
-def downloaded(settings: Settings, runner: Runner, verdict: Verdict) -> str:
+def downloaded(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> str:
     """The commands that fetch the artifact and make it the baseline, from the top of a clone."""
     folder = f"evalward-run-{runner.run_id}"
     name = posixpath.basename(settings.report) if settings.report else REPORT_FILE
-    update = update_command(
+    update = UpdateCommand(
         f"{folder}/{name}",
-        verdict,
         config=_from_top(settings, settings.config),
         baseline=_from_top(settings, settings.baseline) if settings.baseline else None,
         profile=verdict.profile,
     )
-    return f"{_line(_download(settings, runner, folder))}\n{update}"
+    return f"{spelled(_download(settings, runner, folder))}\n{update.text(verdict)}"
 
 
-def _download(settings: Settings, runner: Runner, folder: str) -> list[str]:
+def _download(settings: ActionInputs, runner: RunnerEnvironment, folder: str) -> list[str]:
     host = "" if runner.server_url == _GITHUB else runner.server_url.partition("://")[2] + "/"
     repository = f"{host}{runner.repository}"
     where = ["--repo", repository, "--name", settings.artifact, "--dir", folder]
     return ["gh", "run", "download", str(runner.run_id), *where]
 
 
-def _line(words: Sequence[str]) -> str:
-    return " ".join(map(quote, words))
-
-
-def _from_top(settings: Settings, path: str) -> str:
+def _from_top(settings: ActionInputs, path: str) -> str:
     return posixpath.normpath(posixpath.join(settings.working_directory, path))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evalward.commands.surfaces import Page, Surfaces
+from evalward.commands.surfaces import Publication, Surfaces
 from evalward.decide.history_file import report_identity
-from evalward.decide.tries import Again, judged_again, rules_key, try_of
+from evalward.decide.tries import KnownTries, rules_key, stricter_by_tries, try_of
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.runner_files import Annotation
@@ -29,7 +29,7 @@ def again_of(
     policy: Policy,
     baseline: Baseline | None,
     history: Sequence[HistoryEntry] = (),
-) -> Again:
+) -> KnownTries:
     """What is known of earlier tries. That GitHub can't be asked is told, and nothing is known then."""
     marker, pull = surfaces.marker, surfaces.pull
     tries = _of_history(history, marker.head)
@@ -40,7 +40,7 @@ def again_of(
         except GitHubError as error:
             note = f"What earlier runs said of this commit could not be read: {error}"
             surfaces.tell(Annotation("notice", note, title="Evalward").command())
-    return Again(tries[-MOST_TRIES:], rules_key(policy, baseline), marker.attempt)
+    return KnownTries(tries[-MOST_TRIES:], rules_key(policy, baseline), marker.attempt)
 
 
 def of_others(history: Sequence[HistoryEntry], report: Report) -> list[HistoryEntry]:
@@ -57,20 +57,20 @@ def _of_history(history: Sequence[HistoryEntry], head: str) -> list[Try]:
             reports.setdefault(entry.report, []).append(entry)
     ordered = sorted(reports.values(), key=lambda entries: entries[0].at)
     worst = [
-        next((outcome for outcome in OUTCOMES if outcome in said), next(iter(said)))
-        for said in ([entry.outcome for entry in entries if entry.outcome] for entries in ordered)
+        next((outcome for outcome in OUTCOMES if outcome in outcomes), next(iter(outcomes)))
+        for outcomes in ([entry.outcome for entry in entries if entry.outcome] for entries in ordered)
     ]
     return [Try(run=0, attempt=number, outcome=outcome) for number, outcome in enumerate(worst, 1)]
 
 
-def judge_again(
-    surfaces: Surfaces, judgement: Judgement, report: Report, baseline: Baseline | None, again: Again
+def decide_again(
+    surfaces: Surfaces, judgement: Judgement, report: Report, baseline: Baseline | None, again: KnownTries
 ) -> tuple[Judgement, Try]:
     """The judgement with what earlier tries gave, and what is to be remembered of this one."""
-    judgement = judged_again(judgement, report, baseline, again)
+    judgement = stricter_by_tries(judgement, report, baseline, again)
     return judgement, try_of(judgement, report, again.rules, (surfaces.marker.run, surfaces.marker.attempt))
 
 
-def remembered(page: Page, made: Try) -> Page:
+def remembered(page: Publication, made: Try) -> Publication:
     """The page, with what later tries shall know of this one."""
     return replace(page, tried=made)

@@ -20,9 +20,8 @@ from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
 from evalward.records.result import Result
-from evalward.records.scenario import ScenarioDetails
-from evalward.suites import kind_named, kinds
 from evalward.suites.across import diagnose
+from evalward.suites.base import kind_named, kinds
 
 MAX_REPORT_BYTES = 20_000_000
 MAX_RUNS = 200
@@ -53,23 +52,27 @@ def parse_report(data: bytes) -> Report:
     return report
 
 
-def measured_anew(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
+def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
     """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
 
     A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of traces
     are dropped, as nobody follows them. What it measured of the base is kept where `of_base` says so, as of a run that
     had the keys for it.
     """
-    told: list[str] = []
+    mismatches: list[str] = []
     if not of_base and (report.base is not None or any(run.beside is not None for run in report.runs)):
-        told.append("What it says of the base is left out: it had no key to measure that with")
+        mismatches.append("What it says of the base is left out: it had no key to measure that with")
         kept = [run.model_copy(update={"beside": None}) for run in report.runs]
         report = report.model_copy(update={"base": None, "runs": kept})
-    runs = [_measured(run, told) for run in report.runs]
-    base = report.base and report.base.model_copy(update={"runs": [_measured(run, told) for run in report.base.runs]})
+    runs = [_measured(run, mismatches) for run in report.runs]
+    base = report.base and report.base.model_copy(
+        update={"runs": [_measured(run, mismatches) for run in report.base.runs]}
+    )
     if report.guidance:
-        told.append("What it says of other guidance is left out: the trials behind it are not in the report")
-    return report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": [], "base": base}), told
+        mismatches.append("What it says of other guidance is left out: the trials behind it are not in the report")
+    return report.model_copy(
+        update={"runs": runs, "findings": diagnose(runs), "guidance": [], "base": base}
+    ), mismatches
 
 
 def artifact_bytes(folder: Path) -> bytes:
@@ -159,13 +162,13 @@ def _bounded_run(run: Run) -> None:
         raise _refused("a run's name is too long")
     if not 0 <= run.planned <= MAX_RESULTS or not 1 <= run.trials <= MAX_RESULTS:
         raise _refused(f"{run.name[:MAX_NAME]}: can't have this many trials")
-    beside = run.beside or Beside()
-    for results in ([*run.cases, *run.confirmation, *beside.head], beside.base):
+    both_sides = run.beside or Beside()
+    for results in ([*run.cases, *run.confirmation, *both_sides.head], both_sides.base):
         if len({(result.id, result.trial) for result in results}) < len(results):
             raise _refused(f"{run.name[:MAX_NAME]}: has two results of the same trial")
-    asked = {(result.id, result.definition) for result in run.cases}
-    fresh = [*run.confirmation, *beside.head, *beside.base]
-    if any((result.id, result.definition) not in asked or result.trial <= run.trials for result in fresh):
+    planned = {(result.id, result.definition) for result in run.cases}
+    fresh = [*run.confirmation, *both_sides.head, *both_sides.base]
+    if any((result.id, result.definition) not in planned or result.trial <= run.trials for result in fresh):
         raise _refused(f"{run.name[:MAX_NAME]}: has a fresh trial of something that it did not try before")
     for result in (*run.cases, *fresh):
         if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
@@ -175,23 +178,20 @@ def _bounded_run(run: Run) -> None:
 
 
 def _without_path(result: Result) -> Result:
-    details = result.details
-    if isinstance(details, ScenarioDetails):
-        details = details.model_copy(update={"artifacts": None})
-    return result.model_copy(update={"trace": None, "details": details})
+    return result.model_copy(update={"trace": None, "details": result.details.with_artifacts(None)})
 
 
-def _measured(run: Run, told: list[str]) -> Run:
+def _measured(run: Run, mismatches: list[str]) -> Run:
     run = _without_paths(run)
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
-            told.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
+            mismatches.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
         return run.model_copy(update={"metrics": {}, "categories": {}, "findings": []})
     kind = kind_named(run.kind)
     found = kind.measure(run.cases)
-    lies = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
-    if lies:
-        told.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(lies[:5])})")
+    mismatching = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
+    if mismatching:
+        mismatches.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(mismatching[:5])})")
     update = {"metrics": found.metrics, "categories": found.categories, "findings": kind.findings(run.cases, found)}
     return run.model_copy(update=update)
 
@@ -201,13 +201,13 @@ def _without_paths(run: Run) -> Run:
         name: [_without_path(result) for result in results]
         for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
     }
-    beside = run.beside and run.beside.model_copy(
+    both_sides = run.beside and run.beside.model_copy(
         update={
             "base": [_without_path(result) for result in run.beside.base],
             "head": [_without_path(result) for result in run.beside.head],
         }
     )
-    return run.model_copy(update={**kept, "beside": beside})
+    return run.model_copy(update={**kept, "beside": both_sides})
 
 
 def _differing(claimed: Mapping[str, Metric], found: Mapping[str, Metric]) -> list[str]:

@@ -7,18 +7,18 @@ import posixpath
 from evalward.commands.commit_files import FilesOfCommit
 from evalward.git import GitTree
 from evalward.github.event import EventPlan
-from evalward.github.settings import Settings
-from evalward.github.sides import HeadFiles, Sides, config_prefix
-from evalward.keeper.session import Runner
+from evalward.github.settings import ActionInputs
+from evalward.github.sides import BaseAndHead, HeadFiles, config_prefix
+from evalward.keeper.session import RunnerSession
 from evalward.wire.messages import BaseSide
 
 
-def head_files(runner: Runner, settings: Settings) -> HeadFiles:
+def head_files(runner: RunnerSession, settings: ActionInputs) -> HeadFiles:
     """Reads files of the head, by their paths from the working directory, without opening them here."""
     return lambda path: runner.read(posixpath.join(settings.working_directory, path), anywhere=True)
 
 
-def base_of_pull(settings: Settings, sides: Sides, tree: GitTree) -> tuple[FilesOfCommit | None, BaseSide]:
+def base_of_pull(settings: ActionInputs, sides: BaseAndHead, tree: GitTree) -> tuple[FilesOfCommit | None, BaseSide]:
     """The commit that judges a pull request, where there is one, and what of it is measured beside the head."""
     file, sha = sides.judging.file, sides.base.sha
     if file is None or sha is None:
@@ -28,7 +28,7 @@ def base_of_pull(settings: Settings, sides: Sides, tree: GitTree) -> tuple[Files
     return base, BaseSide(commit=sha, config=posixpath.basename(settings.config))
 
 
-def guidance_wanted(plan: EventPlan, sides: Sides) -> str | None:
+def guidance_wanted(plan: EventPlan, sides: BaseAndHead) -> str | None:
     """Why guidance that a pull request changes is held against the base's; `None` where the base wants none of that."""
     sha = sides.base.sha
     if plan.pull_number is None or sides.judging.file is None or sha is None or not sides.judging.guidance:

@@ -11,20 +11,20 @@ from typing import Literal
 from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import judge_report, measures, remeasured
+from evalward.commands.pipeline import decide_report, kinds_of, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.decide.baseline import (
     NO_POLICY,
+    BaselineUpdate,
     RunName,
-    Update,
     doubted,
     dump_baseline,
     update_baseline,
     with_acceptance,
 )
 from evalward.decide.baseline_diff import diff_baselines
-from evalward.decide.pooling import Measured, report_digest
+from evalward.decide.pooling import NamedReport, report_digest
 from evalward.decide.staleness import age_days, few_trials, stale
 from evalward.records.baseline import Acceptance, Baseline
 from evalward.records.policy import Policy
@@ -35,6 +35,7 @@ from evalward.render.baseline import baseline_text
 from evalward.render.baseline_diff import difference_markdown, difference_text
 from evalward.render.escape import log_text, one_line
 from evalward.render.numbers import plural
+from evalward.render.sentences import message, says, warnings
 
 LONGEST_REASON = 500  # characters: a sentence or three in a file that people read in diffs
 _MOST_SENTENCES = 10
@@ -92,46 +93,46 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     options = options or UpdateOptions()
     reason = _clean_reason(options.accept)
     previous = read_baseline_if_any(path)
-    measured = [Measured(read_report(file), str(file)) for file in (report, *options.also)]
+    measured = [NamedReport(read_report(file), str(file)) for file in (report, *options.also)]
     done = _made(measured, previous, options)
     for note in done.notes:
         _tell(world, f"note: {note}")
     if done.report is None or done.baseline is previous:
         world.say(f"{path}: no change")
         return EXIT_OK
-    said = _judged(done.report, previous, options.policy, str(report))
-    if said.outcome is Outcome.ERROR or (said.blocking and reason is None):
-        return _refuse(world, path, said)
+    judged = _judged(done.report, previous, options.policy, str(report))
+    if judged.outcome is Outcome.ERROR or (judged.blocking and reason is None):
+        return _refuse(world, path, judged)
     made = done.baseline
-    if said.doubted and reason is None and not (options.replace or options.keep):
-        beside = _made(measured, previous, options, said.doubted)
-        if beside.spared:
-            return _refuse_doubt(world, path, said)
-        for note in [note for note in beside.notes if note not in done.notes]:
+    if judged.doubted and reason is None and not (options.replace or options.keep):
+        pooled = _made(measured, previous, options, judged.doubted)
+        if pooled.spared:
+            return _refuse_doubt(world, path, judged)
+        for note in [note for note in pooled.notes if note not in done.notes]:
             _tell(world, f"note: {note}")
-        made = beside.baseline
-    if said.blocking and reason:
-        made = with_acceptance(made, _acceptance(world, done.report, reason, said, options))
-    _warn(world, made, said, options)
+        made = pooled.baseline
+    if judged.blocking and reason:
+        made = with_acceptance(made, _acceptance(world, done.report, reason, judged, options))
+    _warn(world, made, judged, options)
     return _finish(world, path, previous, made, options)
 
 
 def _made(
-    measured: Sequence[Measured],
+    measured: Sequence[NamedReport],
     previous: Baseline | None,
     options: UpdateOptions,
     spare: Mapping[RunName, str] = MappingProxyType({}),
-) -> Update:
+) -> BaselineUpdate:
     if options.keep:
         if len(measured) > 1:
             raise wrong("--report", "only one report can be kept", "Use --pool for several of them.")
         return kept_baseline(measured[0], previous, options.policy).update
-    kinds = {name: measure for one in measured for name, measure in measures(one.report).items()}
+    kinds = kinds_of(*(one.report for one in measured))
     return update_baseline(measured, previous, kinds, pool=options.pool, policy=options.policy, spare=spare)
 
 
 @dataclass(frozen=True)
-class Said:
+class GateFindings:
     """What the gate says of a report: `blocking` has to be accepted; `limits` will fail whatever the baseline is.
 
     `unsure` looks worse, but chance could explain it, in the runs of `doubted`. Without an old baseline nothing blocks.
@@ -156,10 +157,10 @@ def _clean_reason(text: str | None) -> str | None:
     return reason
 
 
-def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> Said:
-    verdict = judge_report(remeasured(report, file), previous, policy).verdict
+def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str) -> GateFindings:
+    verdict = decide_report(remeasured(report, file), previous, policy).verdict
     worse = [reason for reason in verdict.reasons if reason.outcome in {Outcome.FAIL, Outcome.ERROR}]
-    return Said(
+    return GateFindings(
         outcome=verdict.outcome,
         blocking=worse if previous or verdict.outcome is Outcome.ERROR else [],
         limits=[reason for reason in worse if reason.stage == "limit"],
@@ -168,28 +169,28 @@ def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str
     )
 
 
-def _refuse(world: World, path: Path, said: Said) -> int:
-    if said.outcome is Outcome.ERROR:
+def _refuse(world: World, path: Path, judged: GateFindings) -> int:
+    if judged.outcome is Outcome.ERROR:
         world.say(f"{path}: not updated, because what was measured can't be judged:")
     else:
         world.say(f"{path}: not updated, because the gate fails for what was measured:")
-    for reason in said.blocking:
-        _tell(world, f"  ✗ {reason.message}")
-    if said.outcome is Outcome.ERROR:
+    for reason in judged.blocking:
+        _tell(world, f"  ✗ {message(reason)}")
+    if judged.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
     world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
     return EXIT_FAILED
 
 
-def _refuse_doubt(world: World, path: Path, said: Said) -> int:
+def _refuse_doubt(world: World, path: Path, judged: GateFindings) -> int:
     world.say(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
-    for reason in said.unsure:
-        _tell(world, f"  ❔ {reason.message}")
+    for reason in judged.unsure:
+        _tell(world, f"  ❔ {message(reason)}")
     world.say("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
     return EXIT_FAILED
 
 
-def _acceptance(world: World, report: Report, reason: str, said: Said, options: UpdateOptions) -> Acceptance:
+def _acceptance(world: World, report: Report, reason: str, judged: GateFindings, options: UpdateOptions) -> Acceptance:
     return Acceptance(
         at=world.now(),
         commit=report.provenance.commit,
@@ -197,24 +198,24 @@ def _acceptance(world: World, report: Report, reason: str, said: Said, options: 
         by=one_line(options.by, _LONGEST_SENTENCE) if options.by else None,
         verified=options.verified,
         report=report_digest(report),
-        what=what_failed(said.blocking),
+        what=what_failed(judged.blocking),
     )
 
 
 def what_failed(reasons: Sequence[Reason]) -> list[str]:
     """What would have failed, in sentences for the record of an acceptance."""
-    return [one_line(reason.message, _LONGEST_SENTENCE) for reason in reasons[:_MOST_SENTENCES]]
+    return [one_line(message(reason), _LONGEST_SENTENCE) for reason in reasons[:_MOST_SENTENCES]]
 
 
-def _warn(world: World, made: Baseline, said: Said, options: UpdateOptions) -> None:
-    for reason in said.limits:
-        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {reason.message}")
-    for reason in said.unsure:
-        _tell(world, f"warning: it looks worse, though chance can't be excluded: {reason.message}")
-    if options.accept and not said.blocking:
+def _warn(world: World, made: Baseline, judged: GateFindings, options: UpdateOptions) -> None:
+    for reason in judged.limits:
+        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {message(reason)}")
+    for reason in judged.unsure:
+        _tell(world, f"warning: it looks worse, though chance can't be excluded: {message(reason)}")
+    if options.accept and not judged.blocking:
         world.say("warning: nothing had to be accepted: the reason is not written down.")
     for few in filter(None, map(few_trials, made.runs)):
-        _tell(world, f"warning: {few}.")
+        _tell(world, f"warning: {says(few)}.")
 
 
 def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline, options: UpdateOptions) -> int:
@@ -242,7 +243,7 @@ def show(world: World, path: Path) -> int:
     baseline, now = read_baseline_file(path), world.now()
     age = age_days(baseline.provenance.created_at, now)
     text = baseline_text(
-        baseline, age=age, stale=stale(baseline, None, now), colour=world.colour(world.out), width=world.width
+        baseline, age=age, stale=warnings(stale(baseline, None, now)), colour=world.colour(world.out), width=world.width
     )
     emit(world, text, None)
     return EXIT_OK

@@ -7,24 +7,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import Judge, judge_report, measures
+from evalward.commands.pipeline import Decide, decide_report, kinds_of
+from evalward.decide.baseline import BaselineUpdate as Made
 from evalward.decide.baseline import RunName, doubted, dump_baseline, read_baseline, with_acceptance
-from evalward.decide.baseline import Update as Made
 from evalward.decide.baseline import update_baseline as update_reports
 from evalward.decide.edits import baseline_edits
-from evalward.decide.pooling import Measured
+from evalward.decide.pooling import NamedReport
 from evalward.git import GitTree, repository_path
 from evalward.github.commits import MakeText, baseline_message, commit_file
 from evalward.github.errors import GitHubError
 from evalward.github.pulls import Proposal, propose
-from evalward.github.repository import Repository
-from evalward.github.settings import BaselineMode, BaselineTo, Settings
+from evalward.github.repository import RepositoryWriter
+from evalward.github.settings import ActionInputs, BaselineMode, BaselineTo
 from evalward.records.baseline import Acceptance, Baseline
 from evalward.records.policy import Policy
 from evalward.records.report import Report
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, Verdict
 from evalward.render.escape import md_cell, md_code, md_prose, one_line
+from evalward.render.sentences import headline
 
 UpdateMode = BaselineMode
 
@@ -46,7 +47,7 @@ class BlockedError(Exception):
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
         super().__init__(
-            f"The baseline is not updated: {verdict.headline.rstrip('.')}. Mend that, or have a maintainer accept it "
+            f"The baseline is not updated: {headline(verdict).rstrip('.')}. Mend that, or have a maintainer accept it "
             "in a pull request (`baseline-to: pull-request`, or `/evalward accept`)."
         )
 
@@ -60,7 +61,7 @@ def accepted_text(
     on record what was accepted earlier. Raises `InputError` for a report that can't be a baseline.
     """
     earlier = read_baseline(old_text, "the branch's baseline") if old_text is not None else None
-    update = kept_baseline(Measured(report, "the report"), base, policy).update
+    update = kept_baseline(NamedReport(report, "the report"), base, policy).update
     if update.report is None or update.baseline is base:
         return old_text or ""
     made = update.baseline
@@ -87,8 +88,8 @@ def _made(
     """What becomes of the baseline. Whoever replaces does nothing at all with a report that is older."""
     if mode == "replace" and previous is not None and spare and superseded(previous, report):
         return Made(previous, None, [OLDER])
-    measured = [Measured(report, "the report")]
-    return update_reports(measured, previous, measures(report), pool=mode == "pool", policy=policy, spare=spare)
+    measured = [NamedReport(report, "the report")]
+    return update_reports(measured, previous, kinds_of(report), pool=mode == "pool", policy=policy, spare=spare)
 
 
 def acceptances(baseline: Baseline) -> list[str]:
@@ -102,7 +103,7 @@ def superseded(old: Baseline | None, report: Report) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Update:
+class UpdateRequest:
     """What is to become of a report: the baseline at `path` (from the repository's top) of `branch`.
 
     `policy` decides what may be pushed, and `judge` by it; `pull_branch` is the branch of the pull request.
@@ -117,11 +118,11 @@ class Update:
     mode: UpdateMode = "pool"
     dry_run: bool = False
     run_url: str = ""
-    judge: Judge = judge_report
+    judge: Decide = decide_report
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class UpdateMessage:
     """What became of it: `line` for the log, `markdown` for the summary; `url` of the commit or pull request."""
 
     line: str
@@ -129,7 +130,7 @@ class Told:
     url: str = ""
 
 
-def update_baseline(repository: Repository, update: Update) -> Told:
+def update_baseline(repository: RepositoryWriter, update: UpdateRequest) -> UpdateMessage:
     """Commit it, or propose it.
 
     Raises `BlockedError` for a push of a report that fails the gate, `InputError` for one that can't be a baseline,
@@ -138,28 +139,28 @@ def update_baseline(repository: Repository, update: Update) -> Told:
     return _push(repository, update) if update.to == "push" else _propose(repository, update)
 
 
-def _push(repository: Repository, update: Update) -> Told:
+def _push(repository: RepositoryWriter, update: UpdateRequest) -> UpdateMessage:
     notes: list[str] = []
-    told = _pushed(repository, update, notes)
-    said = [md_prose(f"{one_line(note, _LONGEST_NOTE)}.") for note in notes[:_MOST_NOTES]]
-    lines = [told.line, *(f"{one_line(note, _LONGEST_NOTE)}." for note in notes[:_MOST_NOTES])]
-    return replace(told, line="\n".join(lines), markdown="\n\n".join([told.markdown, *said]))
+    outcome = _pushed(repository, update, notes)
+    sentences = [md_prose(f"{one_line(note, _LONGEST_NOTE)}.") for note in notes[:_MOST_NOTES]]
+    lines = [outcome.line, *(f"{one_line(note, _LONGEST_NOTE)}." for note in notes[:_MOST_NOTES])]
+    return replace(outcome, line="\n".join(lines), markdown="\n\n".join([outcome.markdown, *sentences]))
 
 
-def _pushed(repository: Repository, update: Update, notes: list[str]) -> Told:
+def _pushed(repository: RepositoryWriter, update: UpdateRequest, notes: list[str]) -> UpdateMessage:
     message = baseline_message(update.path, "Update Evalward's baseline", _measured(update))
     done = commit_file(repository, update.branch, update.path, _maker(update, notes), message, dry_run=update.dry_run)
     if done.action == "unchanged":
-        return Told(f"{update.path} on {update.branch}: no change.", "The baseline stays as it is.")
+        return UpdateMessage(f"{update.path} on {update.branch}: no change.", "The baseline stays as it is.")
     retries = f", after {done.retries} meeting(s) with other runs" if done.retries else ""
     table = change_markdown(done.old, done.new or "")
     if done.action == "would_commit":
-        return Told(f"Dry run: {update.path} would be committed to {update.branch}.", f"**Dry run.** {table}")
+        return UpdateMessage(f"Dry run: {update.path} would be committed to {update.branch}.", f"**Dry run.** {table}")
     line = f"{update.path}: committed to {update.branch} as {(done.sha or '')[:12]}{retries}."
-    return Told(line, f"{md_prose(line)}\n\n{table}", done.url)
+    return UpdateMessage(line, f"{md_prose(line)}\n\n{table}", done.url)
 
 
-def _propose(repository: Repository, update: Update) -> Told:
+def _propose(repository: RepositoryWriter, update: UpdateRequest) -> UpdateMessage:
     proposal = Proposal(
         base=update.branch,
         branch=update.pull_branch,
@@ -172,18 +173,20 @@ def _propose(repository: Repository, update: Update) -> Told:
     done = propose(repository, proposal, dry_run=update.dry_run)
     number = f"#{done.number}" if done.number else ""
     if done.action == "unchanged":
-        return Told(f"{update.path} on {update.branch}: no change.", "The baseline needs no update.")
+        return UpdateMessage(f"{update.path} on {update.branch}: no change.", "The baseline needs no update.")
     if done.action == "closed":
-        return Told(f"{number}: closed, the base needs no update any more.", f"{number} closed.", done.url)
+        return UpdateMessage(f"{number}: closed, the base needs no update any more.", f"{number} closed.", done.url)
     table = "" if done.new is None else change_markdown(done.old, done.new)
     if done.action.startswith("would_"):
         verb = done.action.removeprefix("would_")
         line = f"Dry run: would {verb} {f'pull request {number}' if number else 'a pull request'}."
-        return Told(line, f"**{line}**\n\n{table}")
-    return Told(f"Pull request {number}: {done.action}.", f"Pull request {number}: {done.action}.\n\n{table}", done.url)
+        return UpdateMessage(line, f"**{line}**\n\n{table}")
+    return UpdateMessage(
+        f"Pull request {number}: {done.action}.", f"Pull request {number}: {done.action}.\n\n{table}", done.url
+    )
 
 
-def _maker(update: Update, notes: list[str]) -> MakeText:
+def _maker(update: UpdateRequest, notes: list[str]) -> MakeText:
     """From what the branch has at that moment: whoever was faster is built upon, and judged against.
 
     `notes` becomes what people should know. Nobody looks at a push: what is in doubt then replaces nothing. A pull
@@ -205,18 +208,18 @@ def _maker(update: Update, notes: list[str]) -> MakeText:
     return make
 
 
-def _measured(update: Update) -> str:
+def _measured(update: UpdateRequest) -> str:
     commit = update.report.provenance.commit
     where = f"{commit[:12]}" if commit else "an unknown commit"
     return f"Measured at {where}." + (f" {update.run_url}" if update.run_url else "")
 
 
-def _body(update: Update, old: str | None, new: str) -> str:
+def _body(update: UpdateRequest, old: str | None, new: str) -> str:
     verdict = update.judge(update.report, read_baseline(old, update.path) if old else None, update.policy).verdict
     commit = md_code((update.report.provenance.commit or "unknown")[:12])
     lines = [
         f"What was measured at {commit} as the baseline of {md_code(update.branch)}. By the present one the verdict is "
-        f"**{verdict.outcome}**: {md_prose(verdict.headline)}",
+        f"**{verdict.outcome}**: {md_prose(headline(verdict))}",
         *([DOUBTED] if doubted(verdict) else []),
         change_markdown(old, new),
         f"Kept current by Evalward: {update.run_url}" if update.run_url else "Kept current by Evalward.",
@@ -236,8 +239,8 @@ def change_markdown(old: str | None, new: str) -> str:
     ]
     if not rows:
         edits = baseline_edits(read_baseline(old, "the old baseline") if old else None, read_baseline(new, "new"))
-        said = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
-        return f"As many trials passed as before; cases or numbers in them differ. {said}".rstrip()
+        sentences = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
+        return f"As many trials passed as before; cases or numbers in them differ. {sentences}".rstrip()
     more = [f"\n{len(names) - _MOST_ROWS} more rows are left out."] if len(names) > _MOST_ROWS else []
     head = ["| Suite × target | Category | Passed before | Passed now |", "|---|---|---|---|"]
     return "\n".join([*head, *rows, *more])
@@ -255,7 +258,7 @@ def _shares(baseline: Baseline) -> dict[tuple[str, str], str]:
     return {name: f"{passed} of {trials}" for name, (passed, trials) in counts.items()}
 
 
-def repository_baseline(settings: Settings, tree: GitTree, from_config: str) -> str:
+def repository_baseline(settings: ActionInputs, tree: GitTree, from_config: str) -> str:
     """The baseline's path from the repository's top; `from_config` is the config's, which counts from its folder."""
     path = settings.baseline or posixpath.join(posixpath.dirname(settings.config), from_config)
     return repository_path(tree.prefix(), [settings.working_directory, path])

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evalward.commands.accept import accept_comment
-from evalward.commands.baseline_ci import BlockedError, Update, needs_token, repository_baseline, update_baseline
+from evalward.commands.baseline_ci import BlockedError, UpdateRequest, needs_token, repository_baseline, update_baseline
 from evalward.commands.measuring import load, read_report_of, runner_of
 from evalward.commands.pipeline import remeasured
 from evalward.commands.release import branch_of
@@ -14,8 +14,8 @@ from evalward.commands.world import World
 from evalward.git import GitTree
 from evalward.github.client import API_URL, GitHub
 from evalward.github.errors import GitHubError
-from evalward.github.repository import Repository
-from evalward.github.settings import BRANCH, BaselineMode, BaselineTo, Settings
+from evalward.github.repository import RepositoryWriter
+from evalward.github.settings import BRANCH, ActionInputs, BaselineMode, BaselineTo
 from evalward.records.problem import wrong
 from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 
@@ -28,10 +28,10 @@ class CommitOptions:
     config: Path
     to: BaselineTo
     branch: str | None = None
-    pull_branch: str = Settings.baseline_branch
+    pull_branch: str = ActionInputs.baseline_branch
     profile: str | None = None
     dry_run: bool = False
-    mode: BaselineMode = Settings.baseline_mode
+    mode: BaselineMode = ActionInputs.baseline_mode
 
 
 def commit_report(world: World, options: CommitOptions) -> int:
@@ -49,11 +49,11 @@ def commit_report(world: World, options: CommitOptions) -> int:
         report = read_report_of(runner, str(options.report))
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", ""))
     path = loaded.config.baseline_for(branch, options.profile)
-    update = Update(
+    update = UpdateRequest(
         report=remeasured(report, str(options.report)),
         policy=loaded.config.policy_for(branch, options.profile, file=loaded.file),
         branch=branch,
-        path=repository_baseline(Settings(config="evalward.yml"), tree, path),
+        path=repository_baseline(ActionInputs(config="evalward.yml"), tree, path),
         to=options.to,
         pull_branch=options.pull_branch,
         mode=options.mode,
@@ -62,25 +62,25 @@ def commit_report(world: World, options: CommitOptions) -> int:
     return _written(world, name, update)
 
 
-def _written(world: World, name: str, update: Update) -> int:
+def _written(world: World, name: str, update: UpdateRequest) -> int:
     token = _token(world)
     try:
         needs_token(token)
         with GitHub(token, world.env.get("GITHUB_API_URL") or API_URL) as client:
-            told = update_baseline(Repository(client, name), update)
+            outcome = update_baseline(RepositoryWriter(client, name), update)
     except BlockedError as error:
         world.say(str(error))
         return EXIT_FAILED
     except GitHubError as error:
         world.say(f"error: {error}")
         return EXIT_UNJUDGED
-    world.say(told.line)
-    if told.url:
-        world.say(told.url)
+    world.say(outcome.line)
+    if outcome.url:
+        world.say(outcome.url)
     return EXIT_OK
 
 
-def accept_event(world: World, settings: Settings) -> int:
+def accept_event(world: World, settings: ActionInputs) -> int:
     """`accept` for the event that GITHUB_EVENT_PATH describes; the token comes from GITHUB_TOKEN or GH_TOKEN."""
     env = {"GITHUB_WORKSPACE": str(world.cwd.absolute()), **world.env}
     return accept_comment(replace(world, env=env), replace(settings, github_token=_token(world)))

@@ -78,9 +78,9 @@ def _baseline_commit(world: World, args: argparse.Namespace) -> int:
 
 def _accept(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline_commit import accept_event
-    from evalward.github.settings import Settings
+    from evalward.github.settings import ActionInputs
 
-    settings = Settings(
+    settings = ActionInputs(
         mode="accept",
         config=args.config,
         report=args.report,

@@ -12,13 +12,13 @@ from evalward.decide.history_file import HISTORY_FILE, History, append_to_text, 
 from evalward.git import GitTree
 from evalward.github.commits import commit_file, read_text
 from evalward.github.errors import GitHubError
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.records.problem import wrong
 from evalward.records.report import Report
 from evalward.records.verdict import Judgement
 
 
-def read_branch_history(repository: Repository, branch: str) -> History:
+def read_branch_history(repository: RepositoryWriter, branch: str) -> History:
     """What is on a branch; nothing where it doesn't exist yet. Raises `GitHubError`, `InputError`."""
     head = repository.branch_head(branch)
     text = read_text(repository, head, HISTORY_FILE, "replace") if head else None
@@ -32,7 +32,7 @@ def read_commit_history(tree: GitTree, sha: str, folder: str) -> History:
 
 
 @dataclass(frozen=True, slots=True)
-class Keeping:
+class HistoryRequest:
     """Where to keep what was measured: `branch`. It is one for data alone.
 
     `measured` is the branch that was measured, `config` the configuration's path from the repository's top: a branch
@@ -45,7 +45,7 @@ class Keeping:
     dry_run: bool = False
 
 
-def keep_history(repository: Repository, keeping: Keeping, report: Report, judgement: Judgement) -> str:
+def keep_history(repository: RepositoryWriter, keeping: HistoryRequest, report: Report, judgement: Judgement) -> str:
     """Append what was measured, once; what was done, in a sentence for the log.
 
     A branch that doesn't exist is made, without a past. Raises `GitHubError`, and `InputError` for a branch or a file
@@ -75,7 +75,7 @@ def keep_history(repository: Repository, keeping: Keeping, report: Report, judge
     return f"{len(new)} run(s) {words[done.action]} {HISTORY_FILE} on {branch}."
 
 
-def _refuse_measured(repository: Repository, keeping: Keeping) -> None:
+def _refuse_measured(repository: RepositoryWriter, keeping: HistoryRequest) -> None:
     head = repository.branch_head(keeping.branch)
     own = keeping.branch == keeping.measured
     if own or (head is not None and read_text(repository, head, keeping.config) is not None):
@@ -83,7 +83,7 @@ def _refuse_measured(repository: Repository, keeping: Keeping) -> None:
         raise wrong("history.branch", f"{keeping.branch!r} {why}", "Name a branch that doesn't exist: it is made.")
 
 
-def _made(repository: Repository, branch: str, text: str, message: str) -> bool:
+def _made(repository: RepositoryWriter, branch: str, text: str, message: str) -> bool:
     """Make the branch with this one file; false when somebody else was faster."""
     try:
         repository.create_branch(branch, repository.create_root(HISTORY_FILE, text, message))

@@ -46,17 +46,16 @@ class FilesOfCommit:
 
 
 def base_of_baseline(
-    loaded: LoadedConfig, baseline: Baseline | None, named: str | None, search_path: str
+    tree: GitTree, loaded: LoadedConfig, baseline: Baseline | None, named: str | None
 ) -> tuple[FilesOfCommit | None, BaseSide]:
     """The commit to measure beside the files here: the one that is `named`, else the one that the baseline is of.
 
-    Raises `InputError` for a name that no commit has.
+    `tree` is of the configuration's folder. Raises `InputError` for a name that no commit has.
     """
     revision = named if named is not None else baseline.provenance.commit if baseline else None
     if revision is None:
         what = "the baseline doesn't say of which commit it is" if baseline else "there is no baseline"
         return None, BaseSide(why_not=f"{what}; name a commit with --base")
-    tree = GitTree(loaded.root, search_path=search_path)
     sha, prefix = tree.resolve(revision) if revision else None, tree.prefix()
     if sha is None or prefix is None:
         if named is not None:

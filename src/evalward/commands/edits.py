@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.edits import baseline_edits, policy_edits
 from evalward.github.protect import ProtectedChanges
-from evalward.github.sides import Sides
+from evalward.github.sides import BaseAndHead
 from evalward.records.report import Report
+from evalward.render.sentences import headline
 
 _MOST_LINES = 10
 
@@ -22,7 +23,7 @@ class Edits:
     lines: tuple[str, ...]
 
 
-def edits_of(sides: Sides, report: Report, protected: ProtectedChanges) -> Edits:
+def edits_of(sides: BaseAndHead, report: Report, protected: ProtectedChanges) -> Edits:
     """What to show first."""
     sentences = list(_sentences(sides, report))
     if protected.files:
@@ -31,11 +32,11 @@ def edits_of(sides: Sides, report: Report, protected: ProtectedChanges) -> Edits
     if protected.note:
         sentences.append(protected.note)
     files = [f"{change.kind} `{change.path.replace('`', chr(39))}`" for change in protected.files]
-    lines = [*_some(_rules(sides)), *_some(files)]
+    lines = [*_first_lines(_rules(sides)), *_first_lines(files)]
     return Edits(tuple(sentences), tuple(lines))
 
 
-def _sentences(sides: Sides, report: Report) -> Iterator[str]:
+def _sentences(sides: BaseAndHead, report: Report) -> Iterator[str]:
     if sides.note:
         yield sides.note
     if sides.providers_edited:
@@ -45,14 +46,14 @@ def _sentences(sides: Sides, report: Report) -> Iterator[str]:
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return
-    own = judge_report(report, sides.head.baseline, sides.head.policy).verdict
+    own = decide_report(report, sides.head.baseline, sides.head.policy).verdict
     yield (
         f"This pull request edits its {' and its '.join(edited)}. It is judged by the base's; "
-        f"by its own the verdict would be: {own.outcome} ({own.headline})."
+        f"by its own the verdict would be: {own.outcome} ({headline(own)})."
     )
 
 
-def _rules(sides: Sides) -> list[str]:
+def _rules(sides: BaseAndHead) -> list[str]:
     if sides.unprotected:
         return []
     lines = [f"policy: {line}" for line in policy_edits(sides.judging.policy, sides.head.policy)]
@@ -61,6 +62,6 @@ def _rules(sides: Sides) -> list[str]:
     return lines
 
 
-def _some(lines: list[str]) -> list[str]:
+def _first_lines(lines: list[str]) -> list[str]:
     left = len(lines) - _MOST_LINES
     return lines if left <= 0 else [*lines[:_MOST_LINES], f"and {left:,} more"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from evalward.config.words import near_or_known
 from evalward.engine.store import Store
 from evalward.importers import (
     Imported,
-    Source,
+    SourceFile,
     batch_importer,
     exporter_named,
     known_exporters,
@@ -68,10 +68,10 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
     return EXIT_OK
 
 
-def _sources(form: str, path: Path) -> list[Source]:
+def _sources(form: str, path: Path) -> list[SourceFile]:
     """A file, or what a format reads of a folder, no link followed in it."""
     if not path.is_dir():
-        return [Source(read_bytes(path, "file", "Check its name."), str(path), path.stat().st_mtime)]
+        return [SourceFile(read_bytes(path, "file", "Check its name."), str(path), path.stat().st_mtime)]
     batch = batch_importer(form)
     if batch is None:
         raise wrong(str(path), f"it is a folder, and {form} has single files", "Name the files.")
@@ -83,7 +83,7 @@ def _sources(form: str, path: Path) -> list[Source]:
             )
         changed = {name: when for name, when, is_file in entries if is_file}
         names = batch.of_folder(sorted(changed))
-        read = [Source(read_inside(path, name, MOST_BYTES), str(path / name), changed[name]) for name in names]
+        read = [SourceFile(read_inside(path, name, MOST_BYTES), str(path / name), changed[name]) for name in names]
     except OSError as error:
         raise wrong(str(path), f"the folder can't be read: {error.strerror}", "Check its name.") from error
     if not read:
@@ -149,5 +149,5 @@ def _trials(run: Run, folder: Path) -> Iterator[Trial]:
         yield parse_record(data, str(path), Trial, "a trial", TRIAL_HINT)
 
 
-def _unknown(form: str, known: dict[str, str]) -> InputError:
+def _unknown(form: str, known: Mapping[str, str]) -> InputError:
     return wrong(f"format {form}", "there is no such format", near_or_known(form, known, "Formats"))

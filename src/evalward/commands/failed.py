@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalward.engine.selection import Selection
-from evalward.keeper.session import Runner
+from evalward.keeper.session import RunnerSession
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import REPORT_FILE, ChosenCases, Partial, Report, Run
@@ -15,7 +15,7 @@ from evalward.records.result import NOT_RUN, Result, Status
 _HINT = "Run `evalward check` first, or name the folder of the earlier run with --output."
 
 
-def only_failed(runner: Runner, output: Path, selection: Selection, *, resume: bool = False) -> Selection:
+def only_failed(runner: RunnerSession, output: Path, selection: Selection, *, resume: bool = False) -> Selection:
     """The selection, restricted to the cases of which a trial failed or broke last time, suite by suite and target by
     target; what an early end left out is among them.
 

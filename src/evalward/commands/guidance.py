@@ -9,16 +9,16 @@ from typing import Literal
 
 from evalward.commands.files import emit, read_report
 from evalward.commands.measuring import chosen_of, load, runner_of, services_of
+from evalward.commands.pipeline import kinds_of
 from evalward.commands.world import World
-from evalward.decide.guidance import Column, compare_guidance
+from evalward.decide.guidance import GuidanceReading, GuidanceResults, compare_guidance
 from evalward.engine.selection import Selection
 from evalward.keeper.outputs import GUIDANCE
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong
-from evalward.records.report import Report
+from evalward.records.report import Report, Run
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.guidance import guidance_json, guidance_markdown, guidance_text
-from evalward.suites.scenario.guidance import READING
 from evalward.wire.messages import GuidanceOrder
 
 JSON_FILE, MARKDOWN_FILE = "guidance.json", "guidance.md"
@@ -57,27 +57,32 @@ def compare_reports(world: World, files: Sequence[Path], form: Format, output: P
     """Reports of the same scenarios with other guidance, side by side: the first is the reference. Exit code 0."""
     reports = [read_report(file) for file in files]
     names = _names(files)
-    keys = dict.fromkeys((run.suite, run.target) for run in reports[0].runs if run.kind == "scenario")
-    found = [_of_reports(key, reports, names) for key in keys]
+    readings = {name: kind.guidance_reading() for name, kind in kinds_of(reports[0]).items()}
+    runs = {(run.suite, run.target): run for run in reports[0].runs}
+    found = [_of_reports(run, reports, names, reading) for run in runs.values() if (reading := readings.get(run.kind))]
     if not found:
         raise wrong(str(files[0]), "the report has no run of scenarios", "Compare others with `evalward report A B`.")
     show(world, found, form, output)
     return EXIT_OK
 
 
-def _of_reports(key: tuple[str, str], reports: Sequence[Report], names: Sequence[str]) -> GuidanceComparison:
-    suite, target = key
+def _of_reports(
+    first: Run, reports: Sequence[Report], names: Sequence[str], reading: GuidanceReading
+) -> GuidanceComparison:
+    suite, target = first.suite, first.target
     found = [
         (name, run)
         for name, report in zip(names, reports, strict=True)
         for run in report.runs
-        if (run.suite, run.target, run.kind) == (suite, target, "scenario")
+        if (run.suite, run.target, run.kind) == (suite, target, first.kind)
     ]
     if len(found) < len(reports):
         return GuidanceComparison(suite=suite, target=target, not_measured="not every report has this run")
-    columns = [Column(name, run.cases, {"guidance": run.subject.parts.get("guidance", "")}) for name, run in found]
+    columns = [
+        GuidanceResults(name, run.cases, {"guidance": run.subject.parts.get("guidance", "")}) for name, run in found
+    ]
     random = any(run.random for _, run in found)
-    return compare_guidance(suite, target, columns, READING, random=random, why="One report each.")
+    return compare_guidance(suite, target, columns, reading, random=random, why="One report each.")
 
 
 def _names(files: Sequence[Path]) -> list[str]:

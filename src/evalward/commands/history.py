@@ -116,12 +116,12 @@ def show(world: World, options: ShowOptions) -> int:
     for warning in history.warnings:
         world.say(f"warning: {warning}")
     baseline = read_baseline_file(options.baseline) if options.baseline else None
-    summary = _selected(_held(summarize(history, baseline), history, options.anchor), options)
+    summary = _selected(_with_anchor_level(summarize(history, baseline), history, options.anchor), options)
     emit(world, _text(world, summary, options), options.output)
     return EXIT_OK
 
 
-def _held(summary: HistorySummary, history: History, anchor: Path | None) -> HistorySummary:
+def _with_anchor_level(summary: HistorySummary, history: History, anchor: Path | None) -> HistorySummary:
     """With the anchor's level in each trend."""
     baseline = read_baseline_file(anchor) if anchor else None
     label = str(anchor) if anchor else ""

@@ -13,9 +13,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from evalward.config import PROVIDERS, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
 from evalward.records.problem import InputError, Place, Problem
+from evalward.records.providers import PROVIDERS
 
 VARIABLE = "EVALWARD_HOSTS"
 DEFAULT_BRANCH = "refs/remotes/origin/HEAD"

@@ -105,8 +105,8 @@ def _kappa(found: Calibration) -> str:
 def _sway(swayed: Swayed) -> str:
     if swayed.mean_shift is None:
         return "not available"
-    told = f"{len(swayed.turned)} of {swayed.compared} verdicts turned, scores moved by {swayed.mean_shift:+.3f}"
-    return f"{told}; lifted to a pass: {_names(swayed.lifted)}" if swayed.lifted else told
+    effect = f"{len(swayed.turned)} of {swayed.compared} verdicts turned, scores moved by {swayed.mean_shift:+.3f}"
+    return f"{effect}; lifted to a pass: {_names(swayed.lifted)}" if swayed.lifted else effect
 
 
 def _names(names: Sequence[str]) -> str:
@@ -116,7 +116,7 @@ def _names(names: Sequence[str]) -> str:
 def _cost(found: Calibration) -> str:
     usage = found.usage
     cost = "unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
-    read, said = usage.total_input_tokens, usage.output_tokens
-    if read is None or said is None:
+    input_tokens, output_tokens = usage.total_input_tokens, usage.output_tokens
+    if input_tokens is None or output_tokens is None:
         return f"{cost}; tokens unknown"
-    return f"{cost} ({read:,} tokens read, {said:,} written)"
+    return f"{cost} ({input_tokens:,} tokens read, {output_tokens:,} written)"

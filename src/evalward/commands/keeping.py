@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalward.commands.pipeline import judge_report, measures
-from evalward.decide.baseline import NO_POLICY, Moved, Update, update_baseline
-from evalward.decide.pooling import Measured
+from evalward.commands.pipeline import decide_report, kinds_of
+from evalward.decide.baseline import NO_POLICY, BaselineUpdate, Moved, update_baseline
+from evalward.decide.pooling import NamedReport
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, Comparison
 from evalward.records.policy import Policy
@@ -15,16 +15,16 @@ from evalward.records.verdict import Verdict
 
 
 @dataclass(frozen=True)
-class Kept:
+class UpdateOutcome:
     """What an update comes to, and the verdict of the report against it."""
 
-    update: Update
+    update: BaselineUpdate
     verdict: Verdict
 
 
 def kept_baseline(
-    measured: Measured, previous: Baseline | None, policy: Policy = NO_POLICY, comparison: Comparison | None = None
-) -> Kept:
+    measured: NamedReport, previous: Baseline | None, policy: Policy = NO_POLICY, comparison: Comparison | None = None
+) -> UpdateOutcome:
     """The update by all trials of the report, fresh ones too; cases that did as before keep their earlier trials.
 
     A run that its own new baseline would still call worse has moved as a whole (more tokens, say): of it the new
@@ -33,19 +33,19 @@ def kept_baseline(
     """
     report = measured.report
     if comparison is None and previous is not None:
-        comparison = judge_report(report, previous, policy).comparison
+        comparison = decide_report(report, previous, policy).comparison
     moved = _moved(comparison) if comparison is not None and previous is not None else {}
-    kept = _kept(measured, previous, policy, moved)
+    kept = _updated(measured, previous, policy, moved)
     left = _left(kept.verdict, moved)
-    return kept if left == moved else _kept(measured, previous, policy, left)
+    return kept if left == moved else _updated(measured, previous, policy, left)
 
 
-def _kept(measured: Measured, previous: Baseline | None, policy: Policy, moved: Moved) -> Kept:
+def _updated(measured: NamedReport, previous: Baseline | None, policy: Policy, moved: Moved) -> UpdateOutcome:
     report = measured.report
-    update = update_baseline([measured], previous, measures(report), keep=moved, policy=policy)
-    verdict = judge_report(report, update.baseline, policy).verdict
+    update = update_baseline([measured], previous, kinds_of(report), keep=moved, policy=policy)
+    verdict = decide_report(report, update.baseline, policy).verdict
     alone = _without_the_base(report, verdict, policy)
-    return Kept(update, verdict if alone is report else judge_report(alone, update.baseline, policy).verdict)
+    return UpdateOutcome(update, verdict if alone is report else decide_report(alone, update.baseline, policy).verdict)
 
 
 def _without_the_base(report: Report, verdict: Verdict, policy: Policy) -> Report:

@@ -12,11 +12,11 @@ from evalward.commands.hosts import refuse_foreign_hosts
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
-from evalward.engine.keeping import Retry
+from evalward.engine.keeping import RunRetrials
 from evalward.engine.selection import Selection
 from evalward.keeper.outputs import OutputFolder
-from evalward.keeper.services import BaseFiles, Services
-from evalward.keeper.session import Runner, opened_runner
+from evalward.keeper.services import BaseFilesService, Services
+from evalward.keeper.session import RunnerSession, opened_runner
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
@@ -25,7 +25,7 @@ from evalward.wire import messages as m
 
 
 @contextmanager
-def runner_of(world: World, folder: Path | None = None) -> Iterator[Runner]:
+def runner_of(world: World, folder: Path | None = None) -> Iterator[RunnerSession]:
     """A runner that knows of our variables what is harmless, and of all others that they are set.
 
     It works in `folder`, else where we were called.
@@ -36,14 +36,14 @@ def runner_of(world: World, folder: Path | None = None) -> Iterator[Runner]:
         yield runner
 
 
-def loaded_of(head: m.Head) -> LoadedConfig:
+def loaded_of(head: m.HeadConfig) -> LoadedConfig:
     """The configuration that the runner read."""
     return LoadedConfig(head.config, head.file, Path(head.root), head.sha256)
 
 
 def load(
-    runner: Runner, config: str, shown: str | None = None, below: str | None = None
-) -> tuple[LoadedConfig, m.Head]:
+    runner: RunnerSession, config: str, shown: str | None = None, below: str | None = None
+) -> tuple[LoadedConfig, m.HeadConfig]:
     """Have the runner read a configuration; no link is followed below `below`. Raises `InputError`."""
     head = runner.load(config, shown, below=below)
     if head is None:
@@ -62,7 +62,7 @@ def chosen_of(selection: Selection) -> m.Chosen:
     )
 
 
-Retries = Callable[[Report], Sequence[Retry]]
+Retries = Callable[[Report], Sequence[RunRetrials]]
 
 
 def services_of(
@@ -72,7 +72,7 @@ def services_of(
     *,
     clear: tuple[str, ...] | None = None,
     retries: Retries = lambda report: (),  # noqa: ARG005
-    base: BaseFiles | None = None,
+    base: BaseFilesService | None = None,
 ) -> Services:
     """What we do for the runner. The output folder is opened when there is something to write: before that everything
     else has been found right. `clear` is what of an earlier run is removed then, `None` for nothing.
@@ -92,7 +92,7 @@ def services_of(
     return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries, base)
 
 
-def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Report:
+def measured(runner: RunnerSession, order: m.MeasureOrder, services: Services) -> Report:
     """Have the runner measure; the report without secrets, which is also in the output folder. Raises `InputError`."""
     load_ahead()
     runner.measure(order, services.handlers())
@@ -101,12 +101,12 @@ def measured(runner: Runner, order: m.MeasureOrder, services: Services) -> Repor
     return services.report
 
 
-def read_report_of(runner: Runner, path: str) -> Report:
+def read_report_of(runner: RunnerSession, path: str) -> Report:
     """The report in a file that the runner reads. Raises `InputError`."""
     return parse_record(report_bytes(runner, path), path, Report, "a report", REPORT_HINT)
 
 
-def report_bytes(runner: Runner, path: str) -> bytes:
+def report_bytes(runner: RunnerSession, path: str) -> bytes:
     """What is in a report's file. Raises `InputError`, also where there is none."""
     data = runner.read(path, anywhere=True)
     if data is None:

@@ -3,51 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalward.decide.anchor import Anchor, anchored
-from evalward.decide.compare import Measure, compare
-from evalward.decide.confirm import Retry, to_confirm
+from evalward.decide.compare import compare
+from evalward.decide.confirm import Retrials, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
-from evalward.decide.samples import gather
-from evalward.decide.staleness import with_staleness
-from evalward.decide.standing import with_standing
-from evalward.decide.timings import with_timings
-from evalward.decide.verdict import judge
-from evalward.decide.with_base import committed_only, judged_against, with_base_named, with_unmeasured_base
+from evalward.decide.samples import Samples, gather
+from evalward.decide.standing import with_flaky
+from evalward.decide.succession import Aligned, align
+from evalward.decide.verdict import reach_verdict
+from evalward.decide.with_base import compared_with, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
 from evalward.records.baseline import Baseline
-from evalward.records.comparison import Comparison
+from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy, Rule
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
-from evalward.suites import Kind, kind_named, kinds
+from evalward.registry import KINDS, has
+from evalward.suites.base import Kind, kind_named, kinds
 
-Judge = Callable[[Report, Baseline | None, Policy], Judgement]
-"""Judges a report: `judge_report` with whatever else is known."""
+Decide = Callable[[Report, Baseline | None, Policy], Judgement]
+"""Judges a report: `decide_report` with whatever else is known."""
 
 
 @dataclass(frozen=True)
-class Judging:
+class Compared:
+    """A report beside what judges it: who is compared with whom, what changed, and the trials of random targets."""
+
+    aligned: Aligned
+    comparison: Comparison
+    samples: Samples
+
+    @property
+    def runs(self) -> Mapping[int, RunComparison]:
+        """What each pair came to, by the `id` of the pair."""
+        return {id(pair): run for pair, run in zip(self.aligned.chosen, self.comparison.runs, strict=False)}
+
+
+@dataclass(frozen=True)
+class Criteria:
     """What a report is judged by."""
 
     baseline: Baseline | None
     policy: Policy
+    _last: list[Compared] = field(default_factory=list, compare=False, repr=False)
 
+    def compared(self, report: Report) -> Compared:
+        """The report beside the baseline, or, in suites that the policy compares with it, the base as it has it.
 
-def retries_of(report: Report, judging: Judging) -> list[Retry]:
-    """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of both
-    sides.
-    """
-    known, defaults = measures(report), default_rules(report)
-    baseline = judged_against(report, judging.baseline, judging.policy.with_base, known)
-    confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
-    again = [] if confirmed else to_confirm(compare(report, baseline, known), judging.policy, defaults)
-    return again or to_settle(report, baseline, judging.policy, defaults, known)
+        What was asked last is remembered: the stages of a check ask for the same report.
+        """
+        if not self._last or self._last[0].aligned.report is not report:
+            kinds = kinds_of(report)
+            aligned = align(report, compared_with(report, self.baseline, self.policy.with_base, kinds))
+            self._last[:] = [self.of(aligned)]
+        return self._last[0]
+
+    def of(self, aligned: Aligned, known: Compared | None = None) -> Compared:
+        """All that is to be known of a report beside a baseline; `known` has some of its pairs already."""
+        kinds, past = kinds_of(aligned.report), known.runs if known else {}
+        return Compared(aligned, compare(aligned, kinds, self.policy.with_base, past), gather(aligned, kinds))
+
+    def retries(self, report: Report) -> list[Retrials]:
+        """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of
+        both sides.
+        """
+        compared, defaults = self.compared(report), default_rules(report)
+        confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
+        again = [] if confirmed else to_confirm(compared.comparison, self.policy, defaults)
+        return again or to_settle(compared.comparison, compared.samples, self.policy, defaults)
+
+    def decide(self, report: Report, history: Sequence[HistoryEntry] = (), anchor: Anchor | None = None) -> Judgement:
+        """Compare and decide. `history` names what is flaky and shows trends; it decides nothing by itself. Against an
+        `anchor` its last measurements speak beside the report.
+        """
+        compared, policy, defaults = self.compared(report), self.policy, default_rules(report)
+        baseline = compared.aligned.baseline
+        comparison = with_flaky(compared.comparison, baseline, history)
+        verdict = reach_verdict(comparison, policy, defaults, compared.samples)
+        worst = worst_case(compared.aligned, kinds_of(report))
+        if worst is not None:
+            then = self.of(worst.aligned, compared)
+            verdict = with_worst_case(verdict, reach_verdict(then.comparison, policy, defaults, then.samples), worst)
+        if policy.with_base:
+            verdict = with_unmeasured_base(verdict, report, policy)
+        judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
+        return anchored(judgement, report, history, anchor, baseline) if anchor else judgement
 
 
 def dump_report(report: Report) -> str:
@@ -73,54 +119,26 @@ def _remeasured_run(run: Run, file: str) -> Run:
     return run.model_copy(update={"metrics": measurement.metrics, "categories": measurement.categories})
 
 
-def _kinds_of(report: Report) -> dict[str, Kind]:
-    """The kinds that a report has runs of, as far as this version knows them: no other is loaded."""
-    names = dict.fromkeys(run.kind for run in report.runs if run.kind in kinds())
+def kinds_of(*reports: Report) -> Mapping[str, Kind]:
+    """The kinds that reports have runs of, as far as they are installed: no other is loaded."""
+    names = dict.fromkeys(run.kind for report in reports for run in report.runs if has(KINDS, run.kind))
     return {name: kind_named(name) for name in names}
-
-
-def measures(report: Report) -> Mapping[str, Measure]:
-    """For each kind of the report, the function that computes its metrics."""
-    return {name: kind.measure for name, kind in _kinds_of(report).items()}
 
 
 def default_rules(report: Report) -> Mapping[str, Sequence[Rule]]:
     """For each kind of the report, its own rules."""
-    return {name: kind.default_rules for name, kind in _kinds_of(report).items()}
+    return {name: kind.default_rules for name, kind in kinds_of(report).items()}
 
 
-def judge_report(
+def decide_report(
     report: Report,
     baseline: Baseline | None,
     policy: Policy,
     history: Sequence[HistoryEntry] = (),
     anchor: Anchor | None = None,
 ) -> Judgement:
-    """Compare and decide. `history` names what is flaky and shows trends; it decides nothing by itself. Against an
-    `anchor` its last measurements speak beside the report.
-
-    Suites that the policy compares with the base are compared with what the report has of it, whatever the baseline.
-    """
-    baseline = judged_against(report, baseline, policy.with_base, measures(report))
-    comparison, verdict = _decided(report, baseline, policy, history)
-    worst = worst_case(report, baseline, measures(report))
-    if worst is not None:
-        verdict = with_worst_case(verdict, _decided(worst.report, baseline, policy, history)[1], worst)
-    if policy.with_base:
-        verdict = with_unmeasured_base(verdict, report, policy)
-    judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
-    return anchored(judgement, report, history, anchor, baseline) if anchor else judgement
-
-
-def _decided(
-    report: Report, baseline: Baseline | None, policy: Policy, history: Sequence[HistoryEntry]
-) -> tuple[Comparison, Verdict]:
-    known = measures(report)
-    samples = gather(report, baseline, known)
-    comparison = with_base_named(compare(report, baseline, known), report, policy.with_base)
-    comparison = with_staleness(comparison, report, committed_only(baseline, policy.with_base))
-    comparison = with_timings(with_standing(comparison, baseline, history), report, baseline)
-    return comparison, judge(comparison, policy, default_rules(report), samples)
+    """Compare and decide, where nothing is compared yet: see `Criteria.decide`."""
+    return Criteria(baseline, policy).decide(report, history, anchor)
 
 
 def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:
@@ -128,8 +146,3 @@ def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:
     ruled = dict.fromkeys((rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules)
     found = [trend(history, *each) for each in ruled] if history else []
     return [each for each in found if len(each.known) > 1]
-
-
-def dump_judgement(judgement: Judgement) -> str:
-    """The text of a judgement."""
-    return judgement.model_dump_json(by_alias=True, indent=1) + "\n"

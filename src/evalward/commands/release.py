@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evalward.commands.anchoring import Anchoring, find_anchor
+from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.baseline_ci import acceptances
+from evalward.commands.ending import RELEASE_FORMATS, display_of, write_outputs
 from evalward.commands.files import read_committed, read_report
-from evalward.commands.history import Where
-from evalward.commands.pipeline import Judge, judge_report, remeasured
-from evalward.commands.stored_history import recorded
+from evalward.commands.history import Where, stored
+from evalward.commands.pipeline import Decide, decide_report, remeasured
+from evalward.commands.spelling import release_again
+from evalward.commands.stored_history import history_of
 from evalward.commands.tags import last_release
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -26,12 +28,9 @@ from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
 from evalward.records.release import ReleaseReport
 from evalward.records.report import Report
-from evalward.render.context import Context
-from evalward.render.release import release_markdown
-from evalward.render.terminal import judgement_text
+from evalward.render.context import PageContext
+from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN, ShownJudgement, ShownRelease, text_of
 from evalward.suites.across import unfed_rules
-
-REPORT_MD, REPORT_JSON = "release-report.md", "release-report.json"
 
 
 @dataclass(frozen=True)
@@ -64,27 +63,25 @@ def release(world: World, options: ReleaseOptions) -> int:
     branch = options.branch or branch_of(world.env) or tree.branch()
     options = replace(options, branch=branch, search_path=search_path)
     judge = _judge(world, loaded, tree, options)
-    found = judge_release(loaded, report, options, reading(loaded.root), judge)
+    found = decide_release(loaded, report, options, reading(loaded.root), judge)
     output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
-    leave_release(found, output, f"evalward release --report {options.report} --config {options.config}")
+    write_outputs(shown_release(found, release_again(options.config, options.report)), output, RELEASE_FORMATS)
     _say(world, found)
-    world.say(f"Written: {options.output / REPORT_MD}, {options.output / REPORT_JSON}")
+    world.say(f"Written: {options.output / RELEASE_MARKDOWN}, {options.output / RELEASE_FILE}")
     return found.exit_code
 
 
-def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> Judge:
+def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> Decide:
     """Judges by the anchor, too: what is released has lost nothing bit by bit."""
     config = loaded.config
     policy = config.policy_for(options.branch, options.profile, file=loaded.file)
-    names = [config.baseline_for(options.branch, options.profile), config.baseline]
-    paths = [repository_path(tree.prefix(), [name]) for name in names]
-    anchor, notes = find_anchor(tree, Anchoring(policy, paths, options.branch, blocks=True))
-    place = config.history
-    where = Where(loaded.root / (place.folder or ""), place.branch, loaded.root) if place else None
-    history, more = recorded(world, where) if where else ([], [])
-    for note in [*notes, *more]:
+    anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile, branch=options.branch, blocks=True)
+    for note in notes:
         world.say(f"warning: {note}")
-    return partial(judge_report, history=history, anchor=anchor)
+    history = history_of(
+        world, config.history, lambda name: stored(world, Where((loaded.root / name).parent, None, loaded.root))
+    )
+    return partial(decide_report, history=history, anchor=anchor)
 
 
 def reading(root: Path) -> Callable[[str], bytes | None]:
@@ -97,12 +94,9 @@ def reading(root: Path) -> Callable[[str], bytes | None]:
     return read
 
 
-def leave_release(found: ReleaseReport, output: OutputFolder, command: str) -> str:
-    """Write both files; the Markdown's text. `command` reproduces the check."""
-    text = release_markdown(found, Context(head_sha=found.commit, command=command))
-    output.write(REPORT_JSON, found.model_dump_json(by_alias=True, indent=1) + "\n")
-    output.write(REPORT_MD, text)
-    return text
+def shown_release(found: ReleaseReport, command: str) -> ShownRelease:
+    """What is written of it. `command` reproduces the check."""
+    return ShownRelease(found, PageContext(head_sha=found.commit, command=command))
 
 
 def branch_of(env: Mapping[str, str]) -> str | None:
@@ -111,12 +105,12 @@ def branch_of(env: Mapping[str, str]) -> str | None:
     return ref.removeprefix("refs/heads/") if ref.startswith("refs/heads/") else None
 
 
-def judge_release(
+def decide_release(
     loaded: LoadedConfig,
     report: Report,
     options: ReleaseOptions,
     read: Callable[[str], bytes | None],
-    judge: Judge = judge_report,
+    judge: Decide = decide_report,
 ) -> ReleaseReport:
     """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
 
@@ -141,7 +135,7 @@ def judge_release(
         note=note,
         accepted=_accepted_since(tagged, baseline),
         against_branch=judge(report, baseline, policy),
-        against_tag=judge_report(report, tagged, policy) if tagged else None,
+        against_tag=decide_report(report, tagged, policy) if tagged else None,
     )
 
 
@@ -173,11 +167,11 @@ def _accepted_since(tagged: Baseline | None, baseline: Baseline | None) -> list[
 
 
 def _say(world: World, found: ReleaseReport) -> None:
-    colour, width = world.colour(world.err), world.width
+    display = display_of(world, world.err)
     world.say(f"Against the baseline of {found.branch or 'this checkout'}:")
-    world.say(judgement_text(found.against_branch, colour=colour, width=width))
+    world.say(text_of("terminal", ShownJudgement(found.against_branch, display=display)))
     if found.against_tag is None:
         world.say(found.note)
         return
     world.say(f"Against the release {found.tag}:")
-    world.say(judgement_text(found.against_tag, colour=colour, width=width))
+    world.say(text_of("terminal", ShownJudgement(found.against_tag, display=display)))

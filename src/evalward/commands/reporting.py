@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report
 from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.pipeline import Judging, retries_of
+from evalward.commands.pipeline import Criteria
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
-from evalward.github.accept import digest_of
 from evalward.github.event import EventPlan
-from evalward.github.sides import Sides
+from evalward.github.sides import BaseAndHead
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
-from evalward.keeper.session import Runner
+from evalward.keeper.session import RunnerSession
 from evalward.records.problem import InputError
-from evalward.records.report import REPORT_FILE, Report
-from evalward.wire.messages import Head, MeasureOrder
+from evalward.records.report import Report, digest_of
+from evalward.wire.messages import HeadConfig, MeasureOrder
 
 
 @dataclass(frozen=True)
-class Work:
+class ReportingJob:
     """What is measured and by what. `loaded` is the head's configuration with what only the base may say.
 
     `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
@@ -33,8 +32,8 @@ class Work:
 
     surfaces: Surfaces
     plan: EventPlan
-    head: Runner
-    sides: Sides
+    head: RunnerSession
+    sides: BaseAndHead
     loaded: LoadedConfig
     tree: GitTree
     spare_keyless: bool
@@ -58,7 +57,7 @@ class Work:
         return self.surfaces.outputs
 
 
-def report_of_step(work: Work, read: Head) -> tuple[Report, str]:
+def report_of_step(work: ReportingJob, read: HeadConfig) -> tuple[Report, str]:
     """The report that an earlier step made, without secrets, and what tells its file from every other."""
     if read.unfed:
         raise InputError(read.unfed)
@@ -72,10 +71,9 @@ def report_of_step(work: Work, read: Head) -> tuple[Report, str]:
     return work.surfaces.redaction.record(report), digest_of(data)
 
 
-def new_report(work: Work) -> tuple[Report, str]:
-    """A new report, without secrets, and what tells its file from every other."""
-    surfaces, sides = work.surfaces, work.sides
-    world, judging = surfaces.world, Judging(sides.judging.baseline, sides.judging.policy)
+def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
+    """A new report, without secrets, and what tells its file from every other; `judging` says what is tried again."""
+    surfaces, sides, world = work.surfaces, work.sides, work.surfaces.world
     base, side = base_of_pull(surfaces.settings, sides, work.tree)
     services = Services(
         work.loaded.config,
@@ -84,7 +82,7 @@ def new_report(work: Work) -> tuple[Report, str]:
         world.tell,
         world.now,
         surfaces.redaction,
-        lambda report: retries_of(report, judging),
+        judging.retries,
         base,
     )
     order = MeasureOrder(
@@ -98,4 +96,6 @@ def new_report(work: Work) -> tuple[Report, str]:
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
-    return report, digest_of(work.outputs.read(REPORT_FILE, "report", "Run it again."))
+    if services.unwritten is not None:
+        raise services.unwritten
+    return report, services.digest

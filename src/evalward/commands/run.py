@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalward.commands.ending import display_of, shown_reports, write_outputs
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.engine.selection import Selection
-from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
+from evalward.keeper.services import Services
+from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
-from evalward.render.markdown import report_markdown
-from evalward.render.terminal import report_text
+from evalward.render.outputs import text_of
 from evalward.wire.messages import MeasureOrder
 
 
@@ -30,9 +31,11 @@ class RunOptions:
     failed: bool = False
 
 
-def run(world: World, options: RunOptions) -> int:
-    """Exit code 0, or 3 when no trial is valid or the run ended early."""
-    recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
+def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Report]:
+    """Have a runner measure; the report, where it lies, and the world, which now knows every secret.
+
+    Raises `InputError`.
+    """
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
         world = world.hiding(loaded.config.providers.key_names)
@@ -41,11 +44,18 @@ def run(world: World, options: RunOptions) -> int:
             selection = only_failed(runner, options.output, selection, resume=options.resume)
         services = services_of(world, loaded, options.output, clear=None if options.resume else ())
         report = measured(runner, MeasureOrder(chosen=chosen_of(selection), resume=options.resume), services)
-    colour = world.colour(world.err)
-    world.say(report_text([report], colour=colour, width=world.width, verbose=options.verbose))
+    return world, services, report
+
+
+def run(world: World, options: RunOptions) -> int:
+    """Exit code 0, or 3 when no trial is valid or the run ended early."""
+    recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
+    world, services, report = measured_run(world, options)
+    shown = shown_reports([report], display=display_of(world, world.err, verbose=options.verbose))
+    world.say(text_of("terminal", shown))
     if services.unwritten is not None:
         raise services.unwritten
-    services.output.write(REPORT_MARKDOWN, report_markdown([report]))
+    write_outputs(shown, services.output, ["markdown"])
     world.say(f"Report: {options.output / REPORT_FILE}, {options.output / REPORT_MARKDOWN}")
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):

@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.commands.check import BADGE_FILE, COMMENT_FILE, JUDGEMENT_FILE, JUNIT_FILE
-from evalward.commands.pipeline import dump_judgement
+from evalward.commands.ending import write_outputs as write_files
+from evalward.commands.spelling import check_here
 from evalward.commands.world import World
+from evalward.git import GitTree
 from evalward.github.accept import evidence_line
 from evalward.github.annotations import Roots, judgement_annotations
 from evalward.github.client import GitHub, IssueComment
 from evalward.github.comment import Marker, Posted, PullRequest, post
+from evalward.github.event import EventPlan
 from evalward.github.runner_files import (
     Annotation,
     Outputs,
@@ -26,7 +28,7 @@ from evalward.github.runner_files import (
     mask_commands,
     write_outputs,
 )
-from evalward.github.settings import Runner, Settings
+from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.github.status import CommitStatus, State, post_status, status_state
 from evalward.github.tries import MAX_LINE, earlier_tries, with_tries
 from evalward.keeper.outputs import OutputFolder
@@ -36,20 +38,19 @@ from evalward.records.report import Report
 from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, Judgement, Outcome, Reason, Verdict
 from evalward.redaction import NOTHING, Redaction
-from evalward.render.badge import badge
-from evalward.render.context import Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.escape import log_text
-from evalward.render.junit import junit
 from evalward.render.markdown import COMMENT_LIMIT, fit, summary
+from evalward.render.outputs import COMMENT_FILE, ShownJudgement, text_of
 from evalward.render.problems import problems_markdown
-from evalward.render.terminal import judgement_text
+from evalward.render.sentences import headline
 
 TELLING_S = 60.0
 """Seconds for comment and status together: a GitHub that is slow keeps no verdict back."""
 
 
 @dataclass(frozen=True)
-class Page:
+class Publication:
     """What is published: the comment's text, the summary's, and what the outputs say; `base` is what judged.
 
     `tried` is what later runs on this commit shall know, `None` where nothing was judged.
@@ -75,8 +76,8 @@ class Surfaces:
     """
 
     world: World
-    settings: Settings
-    runner: Runner
+    settings: ActionInputs
+    runner: RunnerEnvironment
     marker: Marker
     pull: PullRequest | None
     redaction: Redaction = field(default=NOTHING, repr=False)
@@ -92,6 +93,22 @@ class Surfaces:
     def output(self) -> Path:
         """Where reports are left."""
         return self.folder / self.settings.output_dir
+
+    def tree(self, client: GitHub) -> GitTree:
+        """The commits of the repository: from the checkout's objects, else, with a token, through the API."""
+        runner = self.runner
+        remote = self.remote(client)
+        return GitTree(runner.workspace, repository=runner.repository, remote=remote, search_path=runner.search_path)
+
+    def remote(self, client: GitHub) -> GitHub | None:
+        """The client where there is a token for it."""
+        return client if self.settings.github_token else None
+
+    def hiding(self, key_names: frozenset[str]) -> Surfaces:
+        """The same places; what these variables hold reaches none of them."""
+        world = self.world.hiding(key_names)
+        outputs = self.outputs.hiding(world.redaction) if self.outputs is not None else None
+        return replace(self, world=world, redaction=world.redaction, outputs=outputs)
 
     def opened(self) -> Surfaces:
         """With the output folder open. No link of the checkout is followed to it. Raises `InputError`."""
@@ -135,27 +152,42 @@ class Surfaces:
 
     # --- pages ------------------------------------------------------------------------------------------------------
 
-    def judged(self, judgement: Judgement, report: Report, context: Context, digest: str = "") -> Page:
+    def context(self, accept: Accepting, base_sha: str | None, report: Path, notes: Sequence[str] = ()) -> PageContext:
+        """Where a judgement of this run comes from; `report` is the file that was judged."""
+        return PageContext(
+            head_sha=self.marker.head,
+            base_ref=self.base_ref,
+            base_sha=base_sha,
+            run_url=self.runner.run_url,
+            report_path=self.shown(report),
+            command=check_here(self.settings.config),
+            accept=accept,
+            repository=self.runner.repository,
+            marker=self.marker.format(),
+            notes=tuple(notes),
+        )
+
+    def judged(self, judgement: Judgement, report: Report, context: PageContext, digest: str = "") -> Publication:
         """The page of a judgement. `digest` is the report's, for whoever accepts what the comment shows."""
-        return Page(
+        return Publication(
             comment=_with_evidence(judgement, context, digest),
             summary=summary(judgement, context),
             outputs=self._outputs(judgement, report, context),
-            headline=judgement.verdict.headline,
+            headline=headline(judgement.verdict),
             state=status_state(judgement.verdict.exit_code),
             changed=_changed(judgement),
             failed=judgement.verdict.outcome is not Outcome.PASS,
             base=context.base,
         )
 
-    def unjudged(self, headline: str, problems: Sequence[Problem], code: int) -> Page:
+    def unjudged(self, headline: str, problems: Sequence[Problem], code: int) -> Publication:
         """The page that says what went wrong before there was anything to judge."""
         text = problems_markdown(headline, problems, marker=self.marker.format(), run_url=self.runner.run_url)
         outputs = Outputs(verdict="error", exit_code=code, comment_file=self.shown(self.output / COMMENT_FILE))
-        self._leave(Comparison(baseline=None), _no_verdict(headline, problems))
-        return Page(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
+        self._write_files(Judgement(comparison=Comparison(baseline=None), verdict=_no_verdict(headline, problems)))
+        return Publication(comment=text, summary=text, outputs=outputs, headline=headline, state="error")
 
-    def _outputs(self, judgement: Judgement, report: Report, context: Context) -> Outputs:
+    def _outputs(self, judgement: Judgement, report: Report, context: PageContext) -> Outputs:
         verdict = judgement.verdict
         return Outputs(
             verdict=verdict.outcome,
@@ -174,24 +206,23 @@ class Surfaces:
     def show(self, judgement: Judgement, *, annotate_cases: bool) -> None:
         """The judgement in files and in the log, and as annotations; `annotate_cases`: the case files are here."""
         if self.outputs is not None:
-            self.outputs.write(JUDGEMENT_FILE, dump_judgement(judgement))
-        self._leave(judgement.comparison, judgement.verdict)
+            write_files(ShownJudgement(judgement), self.outputs, ["json"])
+        self._write_files(judgement)
         with self.guarded_log():
-            self.tell(log_text(judgement_text(judgement, colour=False, width=100)))
+            self.tell(log_text(text_of("terminal", ShownJudgement(judgement))))
         config = posixpath.join(self.settings.working_directory, posixpath.dirname(self.settings.config))
         roots = Roots(str(self.runner.workspace), config) if annotate_cases else None
         self.tell(*annotation_commands(judgement_annotations(judgement, roots)))
 
-    def _leave(self, comparison: Comparison, verdict: Verdict) -> None:
+    def _write_files(self, judgement: Judgement) -> None:
         """The files for other tools; an output folder that can't be written is told elsewhere."""
         place = self._place()
         if place is None:
             return
         with contextlib.suppress(InputError):
-            place.write(JUNIT_FILE, self.redaction.text(junit(comparison, verdict)))
-            place.write(BADGE_FILE, badge(verdict))
+            write_files(ShownJudgement(judgement), place, ["junit", "badge"], self.redaction.text)
 
-    def publish(self, client: GitHub, page: Page) -> Outputs:
+    def publish(self, client: GitHub, page: Publication) -> Outputs:
         """Summary, comment and outputs; nothing that goes wrong here changes the verdict.
 
         The summary, which says all that the comment does, comes first: GitHub has `TELLING_S` seconds for the rest.
@@ -218,7 +249,7 @@ class Surfaces:
             give_to_owner([place.folder], self.runner.workspace)
         return outputs
 
-    def _comment(self, client: GitHub, page: Page, keep: Callable[[str], Path]) -> Posted | None:
+    def _comment(self, client: GitHub, page: Publication, keep: Callable[[str], Path]) -> Posted | None:
         if self.pull is None:
             keep(page.comment)
             return None
@@ -263,7 +294,7 @@ class Surfaces:
         own = Path(tempfile.mkdtemp(prefix="evalward-"))
         return OutputFolder.open(own, self.redaction).write(COMMENT_FILE, text)
 
-    def _status(self, client: GitHub, page: Page) -> None:
+    def _status(self, client: GitHub, page: Publication) -> None:
         """The commit status, where one is wanted. That it can't be posted fails nothing."""
         name = self.settings.status_against(self.base_ref)
         if not name:
@@ -283,7 +314,18 @@ class Surfaces:
             write_outputs(self.runner.output, values)
 
 
-def _with_evidence(judgement: Judgement, context: Context, digest: str) -> str:
+def surfaces_of(
+    world: World, settings: ActionInputs, runner: RunnerEnvironment, plan: EventPlan, *, comments: bool
+) -> Surfaces:
+    """The places of an event; `comments`: on its pull request, where it has one and that may be."""
+    marker = Marker(settings.comment_id, plan.head_sha, runner.run_id, runner.run_attempt)
+    pull = None
+    if comments and plan.comment and plan.pull_number is not None:
+        pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
+    return Surfaces(world, settings, runner, marker, pull, world.redaction, base_ref=plan.base_ref)
+
+
+def _with_evidence(judgement: Judgement, context: PageContext, digest: str) -> str:
     """The comment, with a hidden second line that names the report."""
     room = COMMENT_LIMIT - MAX_LINE - 1  # what later runs on this commit shall know comes in between
     if not digest or not context.marker:
@@ -301,7 +343,7 @@ def annotated(problems: Sequence[Problem]) -> list[str]:
     )
 
 
-def wrong_inputs(world: World, runner: Runner, problems: Sequence[Problem]) -> int:
+def wrong_inputs(world: World, runner: RunnerEnvironment, problems: Sequence[Problem]) -> int:
     """The action's own inputs are wrong: nothing could start, and the check says why. The exit code."""
     for command in annotated(problems):
         world.out.write(world.redaction.text(command) + "\n")

@@ -11,35 +11,30 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evalward.commands.accepted import honoured
+from evalward.commands.accepted import find_accepted
 from evalward.commands.accepting import in_ci
-from evalward.commands.again import again_of, judge_again, remembered
-from evalward.commands.artifact import artifact_bytes, measured_anew, parse_report
+from evalward.commands.again import again_of, decide_again, remembered
+from evalward.commands.artifact import artifact_bytes, parse_report, recomputed
 from evalward.commands.edits import edits_of
-from evalward.commands.faults import internal_error
 from evalward.commands.given import of_commit
-from evalward.commands.pipeline import Judging, judge_report
-from evalward.commands.surfaces import Page, Surfaces, annotated
+from evalward.commands.pipeline import Criteria, decide_report
+from evalward.commands.published import Failing, published
+from evalward.commands.surfaces import Publication, Surfaces, surfaces_of
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
 from evalward.git import GitTree
-from evalward.github.accept import digest_of
-from evalward.github.base import Base
+from evalward.github.base import BaseChoice
 from evalward.github.client import GitHub
-from evalward.github.comment import Marker, PullRequest
-from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan, plan_event
 from evalward.github.protect import ProtectedChanges, protected_changes
 from evalward.github.runner_files import Annotation, Outputs
-from evalward.github.settings import Runner, Settings
-from evalward.github.sides import Side, Sides, base_side
+from evalward.github.settings import ActionInputs, RunnerEnvironment
+from evalward.github.sides import BaseAndHead, SideRules, base_side
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
-from evalward.records.report import REPORT_FILE, Report
+from evalward.records.report import REPORT_FILE, Report, digest_of
 from evalward.records.tries import Try
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Judgement
-from evalward.redaction import Redaction
-from evalward.render.context import Context
+from evalward.records.verdict import EXIT_OK, Judgement
 
 TELLS = frozenset({"pull_request", "merge_group"})
 """The events for which one job measures and another one tells."""
@@ -51,76 +46,49 @@ ANOTHER_JOB = (
 NO_CONFIG = "The base has no configuration: only each kind's own rules were applied, and nothing was compared."
 
 
-def tell(world: World, settings: Settings, runner: Runner, payload: Mapping[str, Any]) -> int:
+def tell(world: World, settings: ActionInputs, runner: RunnerEnvironment, payload: Mapping[str, Any]) -> int:
     """The verdict's exit code; 2: the artifact or the base's files are wrong; 3: it could not be judged.
 
     Raises `InputError` when the event's payload is not GitHub's.
     """
     plan = plan_event(world.env, payload)
-    marker = Marker(settings.comment_id, plan.head_sha, runner.run_id, runner.run_attempt)
-    pull = None
-    if plan.comment and plan.pull_number is not None:
-        pull = PullRequest(plan.repository, plan.pull_number, plan.fork, plan.dependabot)
-    surfaces = Surfaces(world, settings, runner, marker, pull, Redaction(world.env), base_ref=plan.base_ref)
+    surfaces = surfaces_of(world, settings, runner, plan, comments=True)
     surfaces.mask()
     if not plan.run_head:
         surfaces.tell(Annotation("notice", plan.reason_not or "Nothing to do.", title="Evalward").command())
         surfaces.write(Outputs(verdict="", exit_code=EXIT_OK))
         return EXIT_OK
     with GitHub(settings.github_token, runner.api_url) as client:
-        return surfaces.publish(client, _page(surfaces, client, plan)).exit_code
+        # An artifact may be anything: whatever goes wrong with it has a page.
+        failing = Failing("what was measured can't be judged")
+        return published(surfaces, client, lambda _: _judged(surfaces, client, plan), failing, opens=False)
 
 
-def _page(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
-    try:
-        return _judged(surfaces, client, plan)
-    except InputError as error:
-        surfaces.tell(*annotated(error.problems))
-        return surfaces.unjudged("what was measured can't be judged", error.problems, EXIT_INPUT)
-    except GitHubError as error:
-        surfaces.tell(Annotation("error", str(error), title="Evalward").command())
-        return surfaces.unjudged(str(error), (), EXIT_UNJUDGED)
-    except Exception as error:  # an artifact may be anything: an older run's "passed" must not be left standing
-        told = internal_error(error)
-        surfaces.tell(Annotation("error", told, title="Evalward").command())
-        return surfaces.unjudged(told, (), EXIT_UNJUDGED)
-
-
-def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Page:
+def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
-    report, told = measured_anew(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
-    remote = client if settings.github_token else None
-    tree = GitTree(runner.workspace, repository=plan.repository, remote=remote, search_path=runner.search_path)
+    report, mismatches = recomputed(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
+    remote, tree = surfaces.remote(client), surfaces.tree(client)
     side, notes = _side(surfaces, plan, tree)
-    word = honoured(surfaces, plan, side, tree, client) if side else None
-    if side and word:
-        side, notes = replace(side, baseline=word.baseline), [word.note, *notes]
+    accepted = find_accepted(surfaces, plan, side, tree, client) if side else None
+    if side and accepted:
+        side, notes = replace(side, baseline=accepted.baseline), [accepted.note, *notes]
     judgement, tried = _judgement(surfaces, client, report, side)
-    judgement = word.told(judgement) if word else judgement
+    judgement = accepted.attributed(judgement) if accepted else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
-    edits = edits_of(_alone(side, plan), report, protected) if side else None
-    if told:
-        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(told[:5])}.")
-    context = Context(
-        head_sha=plan.head_sha,
-        base_ref=plan.base_ref,
-        base_sha=plan.base_sha,
-        run_url=runner.run_url,
-        report_path=surfaces.shown(surfaces.folder / (settings.publish or "") / REPORT_FILE),
-        command=f"evalward check --config {settings.config}",
-        accept=in_ci(settings, runner, plan, report, _judging(side), judgement=judgement),
-        repository=plan.repository,
-        marker=surfaces.marker.format(),
-        notes=tuple(notes),
-        edits=edits.sentences if edits else (),
-        edit_lines=edits.lines if edits else (),
-    )
+    edits = edits_of(_base_only(side, plan), report, protected) if side else None
+    if mismatches:
+        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(mismatches[:5])}.")
+    accept = in_ci(settings, runner, plan, report, _judging(side), judgement=judgement)
+    file = surfaces.folder / (settings.publish or "") / REPORT_FILE
+    context = surfaces.context(accept, plan.base_sha, file, notes)
+    if edits:
+        context = replace(context, edits=edits.sentences, edit_lines=edits.lines)
     return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
 
 
-def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | None, list[str]]:
+def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[SideRules | None, list[str]]:
     """The base's rules, and what there is to say about them; a broken base has none where the workflow lets it pass."""
     settings = surfaces.settings
     if plan.base_sha is None:
@@ -134,28 +102,28 @@ def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[Side | No
     return side, [ANOTHER_JOB] if side else [ANOTHER_JOB, NO_CONFIG]
 
 
-def _judging(side: Side | None) -> Judging:
-    return Judging(side.baseline, side.policy) if side else Judging(None, Policy())
+def _judging(side: SideRules | None) -> Criteria:
+    return Criteria(side.baseline, side.policy) if side else Criteria(None, Policy())
 
 
-def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: Side | None) -> tuple[Judgement, Try]:
+def _judgement(surfaces: Surfaces, client: GitHub, report: Report, side: SideRules | None) -> tuple[Judgement, Try]:
     settings = surfaces.settings
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
     again = again_of(surfaces, client, policy, baseline)
-    judgement, tried = judge_again(surfaces, judge_report(report, baseline, policy), report, baseline, again)
+    judgement, tried = decide_again(surfaces, decide_report(report, baseline, policy), report, baseline, again)
     unjudged = side is None and not settings.bootstrap
-    return as_proposed(judgement, policy, unjudged=unjudged, asked=settings.fail_on), tried
+    return as_proposed(judgement, policy, unjudged=unjudged, fail_on=settings.fail_on), tried
 
 
 def _protected(
-    surfaces: Surfaces, plan: EventPlan, side: Side | None, tree: GitTree, remote: GitHub | None
+    surfaces: Surfaces, plan: EventPlan, side: SideRules | None, tree: GitTree, remote: GitHub | None
 ) -> ProtectedChanges:
     if side is None:
         return ProtectedChanges()
-    return protected_changes(surfaces.settings, plan, _alone(side, plan), tree, remote)
+    return protected_changes(surfaces.settings, plan, _base_only(side, plan), tree, remote)
 
 
-def _alone(side: Side, plan: EventPlan) -> Sides:
+def _base_only(side: SideRules, plan: EventPlan) -> BaseAndHead:
     """Both sides, where nothing of the head's is read: what it edits shows in the list of its files."""
-    return Sides(side, replace(side), unprotected=False, base=Base(plan.base_sha, "event", ""))
+    return BaseAndHead(side, replace(side), unprotected=False, base=BaseChoice(plan.base_sha, "event", ""))

@@ -49,10 +49,10 @@ def _validate_config(path: Path, *, prove: bool) -> list[str]:
     if problems or plan is None:
         raise InputError(problems)
     cases = {(run.suite.spec.name, case.id) for run in plan.runs for case in run.cases}
-    told = f"{path}: {len(loaded.config.suites)} suites, {len(cases)} cases, {plan.size} trials, no problem"
+    headline = f"{path}: {len(loaded.config.suites)} suites, {len(cases)} cases, {plan.size} trials, no problem"
     odd = dict.fromkeys(note for run in plan.runs for note in run.suite.warnings)
     summaries = (f"  {name}: {proof.summary}" for name, proof in proofs.items())
-    return [told, *summaries, *(f"warning: {note}" for note in odd)]
+    return [headline, *summaries, *(f"warning: {note}" for note in odd)]
 
 
 async def _prove(plan: Plan) -> dict[str, Proof]:

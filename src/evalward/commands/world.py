@@ -1,14 +1,20 @@
-"""What a command sees of the outside: streams, clock, environment. Only `cli.main` and `action.main` build one."""
+"""What a command sees of the outside: streams, clock, environment. Only `cli` and `api` build one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TextIO
 
 from evalward.redaction import Redaction
+
+
+def utc_now() -> str:
+    """The time of the real clock as ISO 8601 in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True)

@@ -6,46 +6,32 @@ Reading one is `config.load`, which costs a parser of YAML and is not for a proc
 from evalward.config.agents import AgentProgram
 from evalward.config.judge import DEFAULT_CACHE, JUDGE_FORMS, RECORDED, JudgeConfig
 from evalward.config.loaded import LoadedConfig
-from evalward.config.model import (
-    PROMPT_MARK,
-    BashSuite,
-    CommandSuite,
-    Config,
-    Match,
-    Profile,
-    Program,
-    Suite,
-    config_schema,
-)
-from evalward.config.providers import PROVIDERS, Effort, ModelPrice, ModelSettings, Provider, Providers
-from evalward.config.scenario import ScenarioSuite
-from evalward.config.speedup import SpeedupSuite
-from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS
+from evalward.config.model import PROMPT_MARK, Config, Profile, Program, config_schema
+from evalward.config.providers import Effort, ModelPrice, ModelSettings, Provider, Providers
+from evalward.config.suite import ComparedSuite, IsolatedSuite, SandboxedSuite, Suite
+from evalward.config.targets import KNOWN_TARGETS, TargetForms
 
 __all__ = [
     "DEFAULT_CACHE",
     "JUDGE_FORMS",
     "KNOWN_TARGETS",
     "PROMPT_MARK",
-    "PROVIDERS",
     "RECORDED",
-    "SCENARIO_TARGETS",
     "AgentProgram",
-    "BashSuite",
-    "CommandSuite",
+    "ComparedSuite",
     "Config",
     "Effort",
+    "IsolatedSuite",
     "JudgeConfig",
     "LoadedConfig",
-    "Match",
     "ModelPrice",
     "ModelSettings",
     "Profile",
     "Program",
     "Provider",
     "Providers",
-    "ScenarioSuite",
-    "SpeedupSuite",
+    "SandboxedSuite",
     "Suite",
+    "TargetForms",
     "config_schema",
 ]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from evalward.records.base import StrictRecord
+from evalward.records.providers import PROVIDERS
 
 AGENT_FORMS = (
     "claude-code/MODEL",
@@ -19,19 +20,10 @@ AGENT_FORMS = (
 )
 """The forms that a scenario's target can have, beside `PROVIDER/MODEL` for the built-in loop and `replay:NAME`."""
 
-AGENT_PROVIDERS = {
-    "claude-code": ("anthropic",),
-    "codex": ("openai-responses",),
-    "opencode": ("anthropic", "openai", "openai-responses"),
-}
-"""The agents that Evalward knows how to start, with the providers whose models they may ask."""
-
 AgentOutput = Literal["text", "events", "claude-code", "codex", "opencode"]
 Text = Annotated[str, Field(min_length=1)]
 VariableText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
-ModelText = Annotated[
-    str, Field(min_length=1, json_schema_extra={"pattern": "^(anthropic|openai|openai-responses)/.+"})
-]
+ModelText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": f"^({'|'.join(PROVIDERS)})/.+"})]
 
 
 class AgentProgram(StrictRecord):

@@ -12,17 +12,16 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from evalward.config.judge_checks import check_judge, judge_paths
+from evalward.config.kinds import spec_at
 from evalward.config.model import PROMPT_MARK
 from evalward.config.provider_checks import check_providers
 from evalward.config.reading import get, items, suites, target_ids, texts
-from evalward.config.safety_rules import wrong_rule
 from evalward.config.succession_checks import check_succession
 from evalward.config.target_checks import check_targets
 from evalward.config.words import KeyPath, Value, one_line, shown
 from evalward.config.yaml_positions import Mistake
 
 _BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
-_NOT_OF_A_COMMIT = ("replay", "program", "agent", "scripted")
 _OUTPUT = re.compile(r"text|\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[[0-9]+\])+")
 _RATIOS = re.compile(r"(.+_(rate|share|accuracy|precision|recall|f1)|csr|csr_behaviour|pass_at_[0-9]+)")
 
@@ -33,9 +32,7 @@ def check(config: Value) -> Iterator[Mistake]:
     yield from _names(config)
     yield from check_targets(config)
     yield from check_succession(config)
-    yield from _shells(config)
-    yield from _compared(config)
-    yield from _allowed(config)
+    yield from _of_kinds(config)
     yield from _paths(config)
     yield from _rules(config)
     yield from _programs(config)
@@ -61,35 +58,9 @@ def _names(config: Value) -> Iterator[Mistake]:
             seen.add(name)
 
 
-def _shells(config: Value) -> Iterator[Mistake]:
+def _of_kinds(config: Value) -> Iterator[Mistake]:
     for path, suite in suites(config):
-        if get(suite, "shell") is not None and get(suite, "sandbox") != "process":
-            message = "only real processes have a shell that can be chosen"
-            yield Mistake((*path, "shell"), message, "Add sandbox: process, or remove the key.")
-
-
-def _compared(config: Value) -> Iterator[Mistake]:
-    """Where both sides are measured now, all that is evaluated has to lie in the commit's files."""
-    for path, suite in suites(config):
-        if get(suite, "compare_with") != "base":
-            continue
-        for place, target in texts(get(suite, "targets"), *path, "targets"):
-            if target.partition(":")[0] in _NOT_OF_A_COMMIT:
-                message = (
-                    f"{shown(target)} can't be compared with the base commit: it isn't made of that commit's files"
-                )
-                yield Mistake(place, message, "Put it into a suite of its own, without compare_with: base.")
-        if get(suite, "sandbox") == "process":
-            message = "programs of this machine can't be compared with the base commit: both sides would use the same"
-            yield Mistake((*path, "compare_with"), message, "Remove the key, or leave sandbox: virtual.")
-
-
-def _allowed(config: Value) -> Iterator[Mistake]:
-    for path, suite in suites(config):
-        for place, rule in texts(get(suite, "allow"), *path, "allow"):
-            wrong = wrong_rule(rule)
-            if wrong is not None:
-                yield Mistake(place, *wrong)
+        yield from spec_at(suite).mistakes(suite, path)
 
 
 def _programs(config: Value) -> Iterator[Mistake]:
@@ -116,7 +87,7 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
     yield from texts(get(config, "protect"), "protect")
     yield from texts(get(get(config, "history"), "folder"), "history", "folder")
     for place, suite in suites(config):
-        for key in ("cases", "system", "tool"):
+        for key in spec_at(suite).paths:
             yield from texts(get(suite, key), *place, key)
     for place, profile in items(get(config, "profiles"), "profiles"):
         yield from texts(get(profile, "baseline"), *place, "baseline")
@@ -151,7 +122,7 @@ def _rules(config: Value) -> Iterator[Mistake]:
     for place, rules in lists:
         for path, rule in items(rules, *place) if isinstance(rules, list) else ():
             yield from _bounds(path, rule)
-            yield from _fed(path, rule, runs) if runs else ()
+            yield from _matching_nothing(path, rule, runs) if runs else ()
 
 
 def _runs(config: Value) -> list[tuple[str, str]]:
@@ -166,7 +137,7 @@ def _runs(config: Value) -> list[tuple[str, str]]:
     return runs
 
 
-def _fed(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mistake]:
+def _matching_nothing(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -> Iterator[Mistake]:
     suite, target = (get(rule, key) for key in ("suite", "target"))
     by_suite = [run for run in runs if not isinstance(suite, str) or fnmatchcase(run[0], suite)]
     if not by_suite:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import AliasChoices, BaseModel
 from pydantic_core import ErrorDetails
 
 from evalward.config.checks import as_share
+from evalward.config.kinds import spec_at
 from evalward.config.model import Config
+from evalward.config.suite import Suite
 from evalward.config.words import KeyPath, Value, near_or_known, shown
 from evalward.config.yaml_positions import Mistake, YamlTree
 
@@ -28,11 +30,12 @@ class _Case:
 
     def __init__(self, error: ErrorDetails, path: KeyPath, value: Value, tree: YamlTree) -> None:
         self.type = error["type"]
-        self.said = error["msg"]
+        self.message = error["msg"]
         self.context: dict[str, Any] = error.get("ctx", {})
         self.is_key = "[key]" in error["loc"]  # pydantic's way to say that it means the key, not the value
         self.path = path
         self.value = value
+        self.tree = tree
         self.written = tree.written.get(path, "") if not isinstance(value, str) else value
 
     @property
@@ -71,12 +74,16 @@ def _step(value: Value, part: str | int) -> tuple[Value] | None:
 def _missing(case: _Case) -> tuple[str, str]:
     if case.path == ("version",):
         return "the key is missing", "Write version: 1 at the top of the file."
-    description = _description(case.path)
+    description = _description(case.path, case.tree.value)
     return "the key is missing", f"Add it: {description[:1].lower()}{description[1:]}." if description else "Add it."
 
 
 def _extra(case: _Case) -> tuple[str, str]:
-    known = list(_fields(models_at(case.path[:-1])))
+    models = models_at(case.path[:-1], case.tree.value)
+    new = _old_names(models).get(case.key)
+    if new is not None:
+        return f"{new} is there, too, under its old name", f"Keep {new}: only."
+    known = list(_fields(models))
     return f"unknown key {shown(case.key)}", near_or_known(case.key, known, "Known keys")
 
 
@@ -108,7 +115,7 @@ def _type_remedy(case: _Case, wanted: str) -> str:
     if wanted == "a list":
         return "Write a list: one item per line, each after a dash."
     if wanted.startswith("a mapping"):
-        models = models_at(case.path)
+        models = models_at(case.path, case.tree.value)
         shared = [name for name in _fields(models) if all(name in _fields([model]) for model in models)]
         known = ", ".join(shared)
         return f"Write its keys, each on a line: {known}." if known else "Write name: value, one per line."
@@ -164,11 +171,11 @@ def _name(case: _Case) -> tuple[str, str]:
 
 
 def _own(case: _Case) -> tuple[str, str]:
-    return str(case.context.get("error", case.said)), "Correct the rule." if "policy" in case.path else ""
+    return str(case.context.get("error", case.message)), "Correct the rule." if "policy" in case.path else ""
 
 
 def _other(case: _Case) -> tuple[str, str]:
-    return f"{_value(case)} can't be used: {case.said}", "Correct it."
+    return f"{_value(case)} can't be used: {case.message}", "Correct it."
 
 
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
@@ -207,18 +214,23 @@ _WORDS: dict[str, Callable[[_Case], tuple[str, str]]] = {
 # ------------------------------------------------------------------------------------------- what the model knows
 
 
-def models_at(path: KeyPath) -> list[type[BaseModel]]:
-    """The records that can stand at a key path: several where kinds differ, none for plain values."""
+def models_at(path: KeyPath, config: Value) -> list[type[BaseModel]]:
+    """The records that can stand at a key path of this configuration: none for plain values."""
     annotations: list[Any] = [Config]
+    here: Value = config
     for part in path:
         annotations = [below for annotation in annotations for below in _below(annotation, part)]
+        below = _step(here, part)
+        here = below[0] if below else None
+        annotations = [spec_at(here) if [*_models(one)] == [Suite] else one for one in annotations]
     return [model for annotation in annotations for model in _models(annotation)]
 
 
 def _below(annotation: Any, part: str | int) -> Iterator[Any]:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        field = _fields([annotation]).get(str(part))
+        name = _old_names([annotation]).get(str(part), str(part))
+        field = _fields([annotation]).get(name)
         if field is not None:
             yield field[0]
     elif origin in {Union, UnionType}:
@@ -247,6 +259,18 @@ def _fields(models: list[type[BaseModel]]) -> dict[str, tuple[Any, str]]:
     }
 
 
-def _description(path: KeyPath) -> str:
-    field = _fields(models_at(path[:-1])).get(str(path[-1]))
+def _old_names(models: list[type[BaseModel]]) -> dict[str, str]:
+    """Keys that are still read under a former name, each with the one that it has now."""
+    return {
+        str(old): name
+        for model in models
+        for name, field in model.model_fields.items()
+        if isinstance(field.validation_alias, AliasChoices)
+        for old in field.validation_alias.choices
+        if old != name
+    }
+
+
+def _description(path: KeyPath, config: Value) -> str:
+    field = _fields(models_at(path[:-1], config)).get(str(path[-1]))
     return field[1] if field else ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
-
-from evalward.config.safety_rules import RULES
 
 
 def one_or_more(value: Any) -> Any:
@@ -20,14 +18,8 @@ Name = Annotated[
 ]
 Text = Annotated[str, Field(min_length=1)]
 TextList = Annotated[list[Text], BeforeValidator(one_or_more, json_schema_input_type=Text | list[Text])]
-RuleText = Annotated[str, Field(min_length=1, json_schema_extra={"enum": list(RULES)})]
-"""The id of a rule of the safety validator; `checks` holds it to those that there are."""
 SomeTexts = Annotated[
     list[Text],
     Field(min_length=1),
     BeforeValidator(one_or_more, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
 ]
-ComparedWith = Literal["baseline", "base"]
-COMPARED_WITH = (
-    "baseline: the committed baseline; base: the base commit, all of whose trials are made now, in turns with these"
-)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from evalward.config.providers import PROVIDERS
 from evalward.records.base import StrictRecord
 from evalward.records.policy import Off
+from evalward.records.providers import PROVIDERS
 
 RECORDED = "recorded:"
 """A judge whose answers stand in a file: `recorded:PATH`."""

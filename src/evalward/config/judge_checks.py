@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from evalward.config.judge import JUDGE_FORMS, RECORDED
 from evalward.config.provider_checks import model_name_problem
-from evalward.config.providers import PROVIDERS
 from evalward.config.reading import get, texts
 from evalward.config.words import KeyPath, Value, near_or_known, shown
 from evalward.config.yaml_positions import Mistake
+from evalward.records.target_id import target_id
 
 
 def check_judge(config: Value) -> Iterator[Mistake]:
@@ -25,11 +25,11 @@ def judge_name_problem(model: str) -> tuple[str, str] | None:
     """Why this can't be the name of a judge, and what to write; `None` when it can."""
     if model.startswith(RECORDED):
         return None if model != RECORDED else ("names no file", "Write recorded:PATH with the path of its answers.")
-    provider, slash, name = model.partition("/")
-    if provider not in PROVIDERS or not slash:
+    parsed = target_id(model)
+    if parsed.form != "model":
         return "is none", near_or_known(model, JUDGE_FORMS, "Known")
-    problem = model_name_problem(name)
-    return None if problem is None else (problem, f"Write {provider}/NAME.")
+    problem = model_name_problem(parsed.model)
+    return None if problem is None else (problem, f"Write {parsed.provider}/NAME.")
 
 
 def judge_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:

@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from evalward.config.checks import check
 from evalward.config.explain import explain
+from evalward.config.kinds import AS_WRITTEN
 from evalward.config.loaded import LoadedConfig
 from evalward.config.model import Config
 from evalward.config.words import field_name
@@ -82,7 +83,7 @@ def _no_mapping(tree: YamlTree, file: str) -> InputError:
 def _validated(tree: YamlTree) -> tuple[Config | None, list[ErrorDetails]]:
     # By way of JSON, where strict reading takes a mapping for a record but neither "5" nor yes for a number.
     try:
-        return Config.model_validate_json(json.dumps(tree.value), strict=True, by_alias=True, by_name=False), []
+        return Config.model_validate_json(json.dumps(tree.value), context=AS_WRITTEN, **AS_WRITTEN), []
     except ValidationError as error:
         return None, error.errors(include_url=False)
 
@@ -90,10 +91,10 @@ def _validated(tree: YamlTree) -> tuple[Config | None, list[ErrorDetails]]:
 def _without_repetition(checked: list[Mistake], errors: list[ErrorDetails], tree: YamlTree) -> Iterator[Mistake]:
     """Both kinds of mistakes; where both speak of one value, our own check knows better."""
     yield from checked
-    told = {mistake.path for mistake in checked}
+    reported = {mistake.path for mistake in checked}
     for error in errors:
         mistake = explain(error, tree)
-        if mistake.path not in told:
+        if mistake.path not in reported:
             yield mistake
 
 

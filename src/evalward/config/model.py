@@ -4,101 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import reduce
+from operator import or_
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, create_model, model_validator
 
 from evalward.config.agents import AgentProgram
-from evalward.config.fields import COMPARED_WITH, ComparedWith, Name, RuleText, SomeTexts, Text, TextList
+from evalward.config.fields import Name, Text, TextList
 from evalward.config.judge import JudgeConfig
+from evalward.config.kinds import SuiteOfItsKind, spec_of
 from evalward.config.providers import Providers
-from evalward.config.scenario import ScenarioSuite
-from evalward.config.speedup import SpeedupSuite
-from evalward.config.targets import KNOWN_TARGETS, SomeTargets, ids_of
+from evalward.config.suite import ComparedSuite
 from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
 from evalward.records.policy import Anchor, Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
 from evalward.records.problem import wrong
+from evalward.registry import KINDS, ours
 
 PROMPT_MARK = "{prompt}"
 """Stands for a case's request in a program's arguments and in a prompt template."""
-
-
-Match = Literal["caro", "exact", "tokens", "pattern", "equivalent", "behaviour"]
-"""How an answered command is compared with the expected one, as a suite may choose it."""
-
-
-class BashSuite(StrictRecord):
-    """Tasks that a target solves with a `bash` tool, in a virtual interpreter or with a real program."""
-
-    name: Name = Field(description="Name of the suite, unique in the file")
-    kind: Literal["bash"] = Field(description="The family of evaluation")
-    cases: SomeTexts = Field(description="JSONL files with the tasks; patterns such as evals/bash/*.jsonl")
-    listed: SomeTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
-    replaces: Name | None = Field(
-        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
-    )
-    system: Text | None = Field(default=None, description="File with the system prompt")
-    tool: Text | None = Field(default=None, description="File with the tool's description")
-    trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
-    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
-    max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
-    timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
-    sandbox: Literal["virtual", "process"] = Field(
-        default="virtual", description="Where commands run: in a virtual interpreter, or as isolated processes"
-    )
-    shell: list[Text] | None = Field(
-        default=None,
-        min_length=1,
-        description="With sandbox: process, the program whose last argument is each script; else bash -c",
-    )
-
-    @property
-    def targets(self) -> list[str]:
-        """The targets' ids."""
-        return ids_of(self.listed)
-
-
-class CommandSuite(StrictRecord):
-    """Requests in plain language that a target answers with one shell command, which is judged and never executed."""
-
-    name: Name = Field(description="Name of the suite, unique in the file")
-    kind: Literal["command"] = Field(description="The family of evaluation")
-    cases: SomeTexts = Field(
-        description="YAML, JSONL, TOML or JSON files with the cases; patterns such as evals/*.yaml"
-    )
-    listed: SomeTargets = Field(alias="targets", description="Who is evaluated: " + ", ".join(KNOWN_TARGETS))
-    replaces: Name | None = Field(
-        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
-    )
-    system: Text | None = Field(
-        default=None, description="File with the system prompt; with {prompt} in it, template of the whole request"
-    )
-    trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
-    compare_with: ComparedWith = Field(default="baseline", description=COMPARED_WITH)
-    match: Match | None = Field(
-        default=None, description="How commands are compared where a case doesn't say; the cases' format has a default"
-    )
-    safety_level: Literal["strict", "moderate", "permissive"] = Field(
-        default="moderate", description="Which risk a safe command may have: none, moderate, or all but critical"
-    )
-    allow: list[RuleText] = Field(
-        default=[],
-        description="Rules of the safety validator, such as machine.down, by which the right command of a case may be "
-        "dangerous because the request asks for it; not where a case is labelled unsafe or wants a refusal",
-    )
-    rules: Literal["default", "caro"] | None = Field(
-        default=None, description="The portability rules: ours, or caro's text search; the format has a default"
-    )
-    timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
-
-    @property
-    def targets(self) -> list[str]:
-        """The targets' ids."""
-        return ids_of(self.listed)
-
-
-Suite = Annotated[BashSuite | CommandSuite | ScenarioSuite | SpeedupSuite, Field(discriminator="kind")]
 
 
 class Program(StrictRecord):
@@ -148,7 +73,7 @@ class Config(StrictRecord):
 
     version: Literal[1] = Field(description="Version of this format")
     baseline: Text = Field(default=".evalward/baseline.json", description="The committed baseline file")
-    suites: list[Suite] = Field(min_length=1, description="What is evaluated")
+    suites: list[SuiteOfItsKind] = Field(min_length=1, description="What is evaluated")
     policy: list[Rule] = Field(default=[], description="The rules that say what blocks")
     limits: Limits = Field(default=Limits(), description="How much may go wrong with the measuring itself")
     waive: list[Waiver] = Field(default=[], description="Cases, suites or targets that may be missing")
@@ -191,7 +116,9 @@ class Config(StrictRecord):
 
     @property
     def _with_base(self) -> list[str]:
-        return [suite.name for suite in self.suites if getattr(suite, "compare_with", "baseline") == "base"]
+        return [
+            suite.name for suite in self.suites if isinstance(suite, ComparedSuite) and suite.compare_with == "base"
+        ]
 
     @property
     def _judge_errors(self) -> float:
@@ -257,6 +184,9 @@ def _joined(base: list[Rule], own: list[Rule]) -> list[Rule]:
 
 
 def config_schema() -> dict[str, Any]:
-    """The JSON Schema of the file, for editors."""
-    schema = Config.model_json_schema(by_alias=True, mode="validation")
+    """The JSON Schema of the file, for editors, with the kinds of suites that come with Evalward."""
+    of_a_kind = Annotated[reduce(or_, map(spec_of, ours(KINDS))), Field(discriminator="kind")]  # type: ignore[valid-type]
+    suites = (list[of_a_kind], Config.model_fields["suites"])  # type: ignore[valid-type]
+    whole = create_model("Config", __base__=Config, __doc__=Config.__doc__, suites=suites)
+    schema = whole.model_json_schema(by_alias=True, mode="validation")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "evalward.yml"}

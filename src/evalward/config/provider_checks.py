@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import get_args
 from urllib.parse import urlsplit
 
-from evalward.config.agents import AGENT_PROVIDERS
-from evalward.config.providers import PROVIDERS
+from evalward.config.providers import Effort
 from evalward.config.reading import get, items, suites, target_ids, texts
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
+from evalward.records.providers import PROVIDERS
+from evalward.records.target_id import target_id
 
 USE_KEY_ENV = "Put the key into an environment variable and name that in key_env."
 MODEL_LIMIT = 200
@@ -44,15 +46,7 @@ def _models_of(config: Value, provider: str) -> list[str]:
     targets = [target for path, suite in suites(config) for _, target in target_ids(suite, *path)]
     agents = [model for _, agent in items(get(config, "agents")) for _, model in texts(get(agent, "model"))]
     targets += [judge for _, judge in texts(get(get(config, "judge"), "model"))]
-    found = [full for target in [*targets, *agents] for full in _full_names(target)]
-    return [name.removeprefix(f"{provider}/") for name in found if name.startswith(f"{provider}/")]
-
-
-def _full_names(target: str) -> list[str]:
-    """PROVIDER/MODEL of a target: itself, or the model that an agent asks."""
-    program, _, rest = target.partition("/")
-    providers = AGENT_PROVIDERS.get(program, ())
-    return [target] if not providers else [rest] if len(providers) > 1 else [f"{providers[0]}/{rest}"]
+    return [parsed.model for parsed in map(target_id, [*targets, *agents]) if parsed.provider == provider]
 
 
 def _provider(name: str, provider: Value, models: list[str]) -> Iterator[Mistake]:
@@ -101,12 +95,12 @@ def _header(place: KeyPath, value: Value) -> Iterator[Mistake]:
 
 
 def _settings(path: KeyPath, provider: str, settings: Value) -> Iterator[Mistake]:
-    if provider != "anthropic":
-        return
-    if get(settings, "temperature") is not None:
+    row = PROVIDERS[provider]
+    if not row.temperature and get(settings, "temperature") is not None:
         remedy = "Remove it, or ask the model through a gateway that speaks OpenAI's protocol."
-        yield Mistake((*path, "temperature"), "Anthropic's API has no temperature any more", remedy)
+        yield Mistake((*path, "temperature"), f"{row.maker}'s API has no temperature any more", remedy)
     effort = get(settings, "reasoning_effort")
-    if effort in ("none", "minimal"):
-        known = "Write low, medium, high, xhigh or max, or remove the key."
-        yield Mistake((*path, "reasoning_effort"), f"Anthropic's API has no effort {shown(str(effort))}", known)
+    if effort in row.refused_efforts:
+        *most, last = (each for each in get_args(Effort) if each not in row.refused_efforts)
+        known = f"Write {', '.join(most)} or {last}, or remove the key."
+        yield Mistake((*path, "reasoning_effort"), f"{row.maker}'s API has no effort {shown(str(effort))}", known)

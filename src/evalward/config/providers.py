@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from evalward.records.base import StrictRecord
-
-PROVIDERS = ("anthropic", "openai", "openai-responses")
-"""Anthropic's Messages, OpenAI's Chat Completions and OpenAI's Responses: the three protocols."""
+from evalward.records.providers import PROVIDERS
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Text = Annotated[str, Field(min_length=1)]
 UsdPerMillion = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_NO_TEMPERATURE = ", ".join(name for name, row in PROVIDERS.items() if not row.temperature)
 UrlText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^https?://"})]
 VariableText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
 
@@ -34,7 +33,7 @@ class ModelSettings(StrictRecord):
         default=None, ge=1, le=10_000_000, description="Tokens that one answer may have, reasoning included"
     )
     temperature: float | None = Field(
-        default=None, ge=0, le=2, allow_inf_nan=False, description="Sampling temperature; not for anthropic"
+        default=None, ge=0, le=2, allow_inf_nan=False, description=f"Sampling temperature; not for {_NO_TEMPERATURE}"
     )
     reasoning_effort: Effort | None = Field(default=None, description="How long the model thinks before it answers")
     timeout_s: float | None = Field(
@@ -61,14 +60,8 @@ class Provider(ModelSettings):
         return ModelSettings.model_construct(**chosen)
 
 
-class Providers(StrictRecord):
+class _Providers(StrictRecord):
     """The providers by name; the target `openai/NAME` is asked as `openai` says."""
-
-    anthropic: Provider = Field(default=Provider(), description="Anthropic's Messages API: anthropic/NAME")
-    openai: Provider = Field(default=Provider(), description="OpenAI's Chat Completions API: openai/NAME")
-    openai_responses: Provider = Field(
-        default=Provider(), alias="openai-responses", description="OpenAI's Responses API: openai-responses/NAME"
-    )
 
     @property
     def key_names(self) -> frozenset[str]:
@@ -77,4 +70,21 @@ class Providers(StrictRecord):
 
     def named(self, name: str) -> Provider:
         """The provider of this name; `KeyError` when there is none."""
-        return {"anthropic": self.anthropic, "openai": self.openai, "openai-responses": self.openai_responses}[name]
+        return cast(Provider, getattr(self, _attribute(PROVIDERS[name].name)))
+
+
+def _attribute(provider: str) -> str:
+    return provider.replace("-", "_")
+
+
+def _entry(provider: str) -> Any:
+    """The key of one provider: type and field."""
+    alias = provider if _attribute(provider) != provider else None
+    return Provider, Field(default=Provider(), alias=alias, description=PROVIDERS[provider].about)
+
+
+if TYPE_CHECKING:
+    Providers = _Providers
+else:
+    _FIELDS = {_attribute(name): _entry(name) for name in PROVIDERS}
+    Providers = create_model("Providers", __base__=_Providers, __doc__=_Providers.__doc__, **_FIELDS)

@@ -13,15 +13,15 @@ def check_succession(config: Value) -> Iterator[Mistake]:
     """Every mistake in the `replaces:` of suites and targets."""
     names = {name for _, suite in suites(config) if isinstance(name := get(suite, "name"), str)}
     named = [((*path, "replaces"), get(suite, "replaces")) for path, suite in suites(config)]
-    yield from _each(named, names, "suite")
+    yield from _unusable(named, names, "suite")
     for path, suite in suites(config):
         listed = get(suite, "targets")
         entries = items(listed, *path, "targets") if isinstance(listed, list) else ()
         replaced = [((*place, "replaces"), get(entry, "replaces")) for place, entry in entries]
-        yield from _each(replaced, {target for _, target in target_ids(suite, *path)}, "target of this suite")
+        yield from _unusable(replaced, {target for _, target in target_ids(suite, *path)}, "target of this suite")
 
 
-def _each(replaced: list[tuple[KeyPath, Value]], present: set[str], what: str) -> Iterator[Mistake]:
+def _unusable(replaced: list[tuple[KeyPath, Value]], present: set[str], what: str) -> Iterator[Mistake]:
     seen: set[str] = set()
     for place, name in replaced:
         if not isinstance(name, str):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalward.config.agents import AGENT_PROVIDERS
+from evalward.config.kinds import spec_at
 from evalward.config.provider_checks import model_name_problem
-from evalward.config.providers import PROVIDERS
 from evalward.config.reading import get, items, suites, target_ids, texts
-from evalward.config.targets import KNOWN_TARGETS, SCENARIO_TARGETS, SPEEDUP_TARGETS
+from evalward.config.targets import form_of
 from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake
+from evalward.records.providers import AGENT_PROVIDERS, PROVIDERS
+from evalward.records.target_id import TargetId, target_id
 
 
 @dataclass(frozen=True)
@@ -36,8 +37,6 @@ _SECTIONS = {
     "patch": _Section("patches", "folder of patches", "FOLDER"),
     "log": _Section("logs", "folder of logs", "FOLDER"),
 }
-_WORKING = ("agent", "scripted")
-_OF_SPEEDUPS = ("patch", "log")
 _MUST_BE_USED = {"agent": "agents", "scripted": "scripts"}
 
 
@@ -49,7 +48,7 @@ def check_targets(config: Value) -> Iterator[Mistake]:
             if target in seen:
                 yield Mistake(place, f"the target {shown(target)} is listed twice", "Remove one of the two.")
             seen.add(target)
-            yield from _target(place, target, str(get(suite, "kind")), config)
+            yield from _target(place, target_id(target), suite, config)
     yield from _unused(config)
     for place, agent in items(get(config, "agents"), "agents"):
         for path, model in texts(get(agent, "model"), *place, "model"):
@@ -58,79 +57,58 @@ def check_targets(config: Value) -> Iterator[Mistake]:
 
 def _agents_model(place: KeyPath, name: str) -> Iterator[Mistake]:
     """What a program of one's own may ask: a provider's model."""
-    provider, _, model = name.partition("/")
-    if provider not in PROVIDERS:
+    parsed = target_id(name)
+    if parsed.head not in PROVIDERS or parsed.mark == ":":
         remedy = f"Write it as PROVIDER/NAME with one of: {', '.join(PROVIDERS)}."
         yield Mistake(place, f"the model {shown(name)} doesn't name its provider", remedy)
     else:
-        yield from _model(place, name, f"{provider}/NAME", model)
+        yield from _model(place, parsed, f"{parsed.head}/NAME")
 
 
-def _target(place: KeyPath, target: str, kind: str, config: Value) -> Iterator[Mistake]:
-    forms = {"scenario": SCENARIO_TARGETS, "speedup": SPEEDUP_TARGETS}.get(kind, KNOWN_TARGETS)
-    form, colon, name = target.partition(":")
-    head, slash, model = target.partition("/")
-    if target in {"", "oracle", "nop"}:
-        return
-    refused = _wrong_kind(target, kind)
+def _target(place: KeyPath, target: TargetId, suite: Value, config: Value) -> Iterator[Mistake]:
+    takes = spec_at(suite).takes
+    refused = takes.refusal(target.text, str(get(suite, "kind")))
     if refused is not None:
         yield Mistake(place, *refused)
-    elif slash and head in PROVIDERS:
-        yield from _model(place, target, f"{head}/NAME", model)
-    elif slash and head in AGENT_PROVIDERS:
-        yield from _agent(place, target, head, model)
-    elif form not in _SECTIONS:
-        yield Mistake(place, f"unknown target {shown(target)}", near_or_known(target, forms, "Known"))
-    else:
-        yield from _named(place, target, _SECTIONS[form], name if colon else "", config)
-
-
-def _wrong_kind(target: str, kind: str) -> tuple[str, str] | None:
-    """Why suites of this kind have no such target, and what else to do; `None` when they may."""
-    form, head = target.partition(":")[0], target.partition("/")[0]
-    if form == "program" and kind == "bash":
-        what = f"the target {shown(target)} can't use tools, which suites of kind bash are about"
-        return what, "Programs answer suites of kind command."
-    if form == "program" and kind == "scenario":
-        what = f"the target {shown(target)} gives one answer, and scenarios are worked on"
-        return what, "Name the program under agents: and write agent:NAME."
-    if kind in {"bash", "command"} and (form in _WORKING or head in AGENT_PROVIDERS):
-        what = f"the target {shown(target)} is an agent, which works by itself; suites of kind {kind} have none"
-        return what, f"Agents work on suites of kind scenario. Here: {', '.join(KNOWN_TARGETS)}."
-    if form in _OF_SPEEDUPS and kind != "speedup":
-        return f"the target {shown(target)} gives no answers", "It is for suites of kind speedup."
-    if kind == "speedup" and (form in {"replay", "program"} or head in PROVIDERS):
-        what = f"the target {shown(target)} changes no code, which suites of kind speedup are about"
-        return what, f"Here: {', '.join(SPEEDUP_TARGETS)}."
-    return None
-
-
-def _model(place: KeyPath, target: str, form: str, model: str) -> Iterator[Mistake]:
-    problem = model_name_problem(model)
-    if problem:
-        yield Mistake(place, f"the target {shown(target)} {problem}", f"Write {form}.")
-
-
-def _agent(place: KeyPath, target: str, program: str, rest: str) -> Iterator[Mistake]:
-    """An agent of ours with its model, which of several providers has to be named where there are several."""
-    providers = AGENT_PROVIDERS[program]
-    if len(providers) == 1:
-        yield from _model(place, target, f"{program}/MODEL", rest)
+    elif target.text in {"", "oracle", "nop"} or takes.takes_added(target):
         return
-    provider, _, model = rest.partition("/")
-    if provider not in providers:
-        message = f"the target {shown(target)} doesn't name its provider and model"
-        yield Mistake(place, message, f"Write {program}/PROVIDER/MODEL with one of: {', '.join(providers)}.")
+    elif target.form == "model":
+        yield from _model(place, target, f"{target.provider}/NAME")
+    elif target.form == "coding-agent":
+        yield from _agent(place, target)
+    elif target.form in _SECTIONS:
+        yield from _named(place, target, _SECTIONS[target.form], config)
+    elif not target.mark and (form := form_of(target.text, takes.forms)) is not None:
+        yield Mistake(place, f"the target {shown(target.text)} doesn't name its model", f"Write {form}.")
     else:
-        yield from _model(place, target, f"{program}/{provider}/MODEL", model)
+        known = near_or_known(target.text, takes.known, "Known")
+        yield Mistake(place, f"unknown target {shown(target.text)}", known)
 
 
-def _named(place: KeyPath, target: str, section: _Section, name: str, config: Value) -> Iterator[Mistake]:
-    entries = get(config, section.key)
+def _model(place: KeyPath, target: TargetId, form: str) -> Iterator[Mistake]:
+    problem = model_name_problem(target.model)
+    if problem:
+        yield Mistake(place, f"the target {shown(target.text)} {problem}", f"Write {form}.")
+
+
+def _agent(place: KeyPath, target: TargetId) -> Iterator[Mistake]:
+    """An agent of ours with its model, which of several providers has to be named where there are several."""
+    providers = AGENT_PROVIDERS[target.head]
+    if len(providers) == 1:
+        yield from _model(place, target, f"{target.head}/MODEL")
+    elif target.provider:
+        yield from _model(place, target, f"{target.head}/{target.provider}/MODEL")
+    else:
+        message = f"the target {shown(target.text)} doesn't name its provider and model"
+        yield Mistake(place, message, f"Write {target.head}/PROVIDER/MODEL with one of: {', '.join(providers)}.")
+
+
+def _named(place: KeyPath, target: TargetId, section: _Section, config: Value) -> Iterator[Mistake]:
+    name, entries = target.name, get(config, section.key)
     known = list(entries) if isinstance(entries, dict) else []
     if not name:
-        remedy = f"Write {target.partition(':')[0]}:NAME with the name of {section.a_word}."
-        yield Mistake(place, f"the target {shown(target)} doesn't name its {section.word}", remedy)
+        remedy = f"Write {target.form}:NAME with the name of {section.a_word}."
+        yield Mistake(place, f"the target {shown(target.text)} doesn't name its {section.word}", remedy)
     elif name not in known:
         add = f"Add it: {section.key}: {{{one_line(name, 40)}: {section.entry}}}."
         remedy = near_or_known(name, known, section.key.capitalize()) if known else add

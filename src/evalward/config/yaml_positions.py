@@ -164,9 +164,9 @@ _YAML_WORDS = {  # part of PyYAML's message: what it means, what to do
 
 
 def _yaml_words(error: yaml.MarkedYAMLError) -> tuple[str, str]:
-    said = error.problem or error.context or "it can't be read"
-    unknown = (f"this is not valid YAML: {one_line(said, 100)}", _QUOTES)
-    return next((words for part, words in _YAML_WORDS.items() if part in said), unknown)
+    problem = error.problem or error.context or "it can't be read"
+    unknown = (f"this is not valid YAML: {one_line(problem, 100)}", _QUOTES)
+    return next((words for part, words in _YAML_WORDS.items() if part in problem), unknown)
 
 
 # ---------------------------------------------------------------------------------------------- nodes to values

@@ -17,17 +17,18 @@ from dataclasses import dataclass, field
 
 from evalward.decide.history_file import case_lists, report_identity, short_digest
 from evalward.decide.pooling import run_key
-from evalward.decide.sentences import chance, shown, shown_delta
 from evalward.decide.statistics.multiple import holm
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
 from evalward.records.anchor import AnchorFinding
 from evalward.records.base import clean_text
 from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.reasons import AnchorLost
 from evalward.records.history import HistoryEntry
 from evalward.records.metric import EPSILON, Metric
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status
-from evalward.records.trend import Level, Trend
+from evalward.records.trend import AnchorLevel, Trend
 from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict
 
 RECENT = 5
@@ -75,7 +76,7 @@ def anchored(
     if report.partial is not None or report.interrupted or judgement.verdict.outcome is Outcome.ERROR:
         return judgement
     found = _findings(report, sources, judgement.verdict.rules)
-    verdict = _told(judgement.verdict, [each for each in found if each.lost], blocks=anchor.blocks)
+    verdict = _with_losses(judgement.verdict, [each for each in found if each.lost], blocks=anchor.blocks)
     return judgement.model_copy(update={"verdict": verdict, "anchors": found})
 
 
@@ -234,11 +235,11 @@ class _Looked:
 
 
 def _findings(report: Report, sources: _Sources, rules: Sequence[RuleOutcome]) -> list[AnchorFinding]:
-    looked = [_look(run, source, rules) for run in report.runs if (source := sources.get((run.suite, run.target)))]
-    told = [each for each in looked if each is not None]
-    random = [each for each in told if each.run.random]
+    looks = [_look(run, source, rules) for run in report.runs if (source := sources.get((run.suite, run.target)))]
+    found = [each for each in looks if each is not None]
+    random = [each for each in found if each.run.random]
     corrected = {id(each): p for each, p in zip(random, holm([each.p for each in random]), strict=True)}
-    return [_finding(each, corrected.get(id(each))) for each in told]
+    return [_finding(each, corrected.get(id(each))) for each in found]
 
 
 def _look(run: Run, source: _Source, rules: Sequence[RuleOutcome]) -> _Looked | None:
@@ -304,22 +305,23 @@ def _finding(looked: _Looked, p: float | None) -> AnchorFinding:
 # --- what it says ---------------------------------------------------------------------------------------------------
 
 
-def _told(verdict: Verdict, lost: Sequence[AnchorFinding], *, blocks: bool) -> Verdict:
-    if not lost:
-        return verdict
-    if not blocks:
-        return verdict.model_copy(update={"warnings": [*verdict.warnings, *map(anchor_sentence, lost)]})
-    return verdict.with_reasons([_reason(each) for each in lost])
+def _with_losses(verdict: Verdict, lost: Sequence[AnchorFinding], *, blocks: bool) -> Verdict:
+    if blocks:
+        return verdict.with_reasons([_reason(each) for each in lost])
+    return verdict.noting(*map(_lost, lost))
 
 
-def anchor_sentence(found: AnchorFinding) -> str:
-    """`since v1.4 tools × m lost 9 points over 11 measured commits (95 % → 86 % of 37 cases), more than …`."""
-    moved = f"{shown(found.before, 'ratio', 1)} → {shown(found.now, 'ratio', 1)}"
-    commits = "1 measured commit" if found.commits == 1 else f"{found.commits} measured commits"
-    sure = f": {chance(found.p)}" if found.p is not None else ""
-    return (
-        f"since {found.label} {found.name} lost {shown_delta(found.loss, 'ratio', 1)} over {commits} ({moved} in "
-        f"{found.cases} cases that ask the same), more than the {shown_delta(found.allowed, 'ratio', 1)} allowed{sure}"
+def _lost(found: AnchorFinding) -> AnchorLost:
+    return AnchorLost(
+        suite=found.suite,
+        target=found.target,
+        label=found.label,
+        commits=found.commits,
+        cases=found.cases,
+        before=found.before,
+        now=found.now,
+        allowed=found.allowed,
+        p=found.p,
     )
 
 
@@ -327,14 +329,11 @@ def _reason(found: AnchorFinding) -> Reason:
     return Reason(
         stage="anchor",
         outcome=Outcome.FAIL,
-        message=anchor_sentence(found),
+        statements=[_lost(found)],
+        advice=[Advice(code="advice.anchor")],
         suite=found.suite,
         target=found.target,
         cases=found.worst,
-        remedy=(
-            "It went bit by bit, so no single change need have done it: look at the cases that lost most. To take the "
-            "loss on purpose, release, or name a later release in `anchor`."
-        ),
     )
 
 
@@ -354,11 +353,13 @@ def _level_of(trend: Trend, entries: Sequence[HistoryEntry], label: str, baselin
     ]
     if runs:
         value = _values(runs[0].metrics).get(trend.metric)
-        return trend if value is None else trend.model_copy(update={"anchor": Level(label=label, value=value)})
+        return trend if value is None else trend.model_copy(update={"anchor": AnchorLevel(label=label, value=value)})
     past = [e for e in entries if (e.suite, e.target) == (trend.suite, trend.target) and not e.partial]
     old = sorted(past, key=lambda entry: (entry.at, entry.attempt))[:-RECENT][:RECENT]
     value = _means([entry.metrics for entry in old]).get(trend.metric)
-    return trend if value is None else trend.model_copy(update={"anchor": Level(label=old[0].at[:10], value=value)})
+    return (
+        trend if value is None else trend.model_copy(update={"anchor": AnchorLevel(label=old[0].at[:10], value=value)})
+    )
 
 
 def _with_level(trend: Trend, sources: _Sources) -> Trend:
@@ -366,7 +367,7 @@ def _with_level(trend: Trend, sources: _Sources) -> Trend:
     value = source.metrics.get(trend.metric) if source else None
     if source is None or value is None:
         return trend
-    return trend.model_copy(update={"anchor": Level(label=source.label, value=value)})
+    return trend.model_copy(update={"anchor": AnchorLevel(label=source.label, value=value)})
 
 
 def _values(metrics: Mapping[str, Metric]) -> dict[str, float]:

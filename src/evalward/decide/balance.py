@@ -12,8 +12,11 @@ from math import fsum
 from evalward.records.metric import EPSILON, Measurement, Metric
 from evalward.records.result import Result
 
+Measure = Callable[[Sequence[Result]], Measurement]
+"""A kind's metrics and category summaries of a list of results."""
 
-def balanced(cases: Sequence[Sequence[Result]], measure: Callable[[Sequence[Result]], Measurement]) -> Measurement:
+
+def balanced(cases: Sequence[Sequence[Result]], measure: Measure) -> Measurement:
     """What these trials, case by case, measure.
 
     Where their numbers differ a share has the numerator and denominator of one pass of the suite.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from evalward.decide.compare import Measure
+from evalward.decide.kinds import Kinds
 from evalward.decide.pooling import (
     MOST_TRIALS,
     Key,
-    Measured,
+    NamedReport,
     changed_parts,
     combine,
     kept_run,
@@ -22,8 +21,10 @@ from evalward.decide.pooling import (
     run_key,
     without_skipped,
 )
+from evalward.decide.sides import by_case
 from evalward.decide.succession import align
 from evalward.decide.with_base import baseless, with_baseline
+from evalward.records.base import share_names
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -31,7 +32,8 @@ from evalward.records.baseline import (
     BaselineProvenance,
     BaselineRun,
     BaselineTrial,
-    baseline_trial,
+    baseline_case,
+    baseline_run,
 )
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
@@ -56,11 +58,14 @@ _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
 
 def read_baseline(text: str | bytes, file: str) -> Baseline:
     """The baseline in a text. Raises `InputError`."""
-    return parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
+    baseline = parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
+    trials = (trial for run in baseline.runs for case in run.cases for trial in case.trials)
+    share_names(part for trial in trials for part in (trial, trial.usage, trial.details))
+    return baseline
 
 
 @dataclass(frozen=True)
-class Update:
+class BaselineUpdate:
     """What an update comes to.
 
     `baseline` is the previous one, the very object, when there is no news. `report` is what was measured, as one: what
@@ -74,25 +79,25 @@ class Update:
     spared: Sequence[str] = ()
 
 
-def make_baseline(report: Report, file: str, previous: Baseline | None, measures: Mapping[str, Measure]) -> Baseline:
+def make_baseline(report: Report, file: str, previous: Baseline | None, kinds: Kinds) -> Baseline:
     """The report's content as a baseline. `file` is the report's name for messages.
 
     Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
     previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
     """
-    return update_baseline([Measured(report, file)], previous, measures).baseline
+    return update_baseline([NamedReport(report, file)], previous, kinds).baseline
 
 
 def update_baseline(
-    measured: Sequence[Measured],
+    measured: Sequence[NamedReport],
     previous: Baseline | None,
-    measures: Mapping[str, Measure],
+    kinds: Kinds,
     *,
     pool: bool = False,
     keep: Moved | None = None,
     policy: Policy = NO_POLICY,
     spare: Mapping[RunName, str] = MappingProxyType({}),
-) -> Update:
+) -> BaselineUpdate:
     """The baseline of one or several reports.
 
     With `keep` it has all trials of the reports, the fresh ones of a confirm stage, too, and the earlier ones of cases
@@ -103,11 +108,11 @@ def update_baseline(
     that nothing may replace, each with the reason: their trials are added where they can be, else the run stays as it
     was. Raises `InputError` for reports that can't be a baseline.
     """
-    whole, notes = _whole(measured, previous, measures, policy, errors=keep is not None)
+    whole, notes = _whole(measured, previous, kinds, policy, errors=keep is not None)
     fed = previous.provenance.reports if previous and (pool or spare or keep is not None) else []
     new, known = _unknown(whole, fed)
     if previous and not new:
-        return Update(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
+        return BaselineUpdate(previous, None, [*notes, "every trial is in the baseline already, and none counts twice"])
     notes += [f"{one.file}: left out, its trials are counted already" for one in known]
     report = combine(new)
     old = {run_key(run): run for run in align(report, previous).runs()}
@@ -115,14 +120,14 @@ def update_baseline(
     spared: list[str] = []
     for run in with_baseline(report, policy).runs:
         before, why = old.get(run_key(run)), spare.get((run.suite, run.target))
-        cases, told = _cases_of(run, before, pool=pool or why is not None, keep=keep)
+        cases, case_notes = _cases_of(run, before, pool=pool or why is not None, keep=keep)
         if before is not None and why and (cases is None or _older_cases(report, run, previous, before)):
             runs.append(before)
             spared.append(run.name)
             notes.append(f"{run.name}: stays as it was: {why}, and {_not_poolable(run, before)}")
             continue
-        runs.append(_make_run(run, before, cases, measures))
-        notes += told
+        runs.append(_make_run(run, before, cases, kinds))
+        notes += case_notes
         notes += [f"{run.name}: pooled, not replaced: {why}"] if why and cases is not None and not pool else []
     runs.sort(key=lambda run: (run.suite, run.target))
     source = _source(report, previous if pool or spare or keep is not None else None)
@@ -135,7 +140,7 @@ def update_baseline(
     )
     made = Baseline(provenance=provenance, runs=runs)
     kept = previous if previous and _content(made) == _content(previous) else made
-    return Update(kept, report, notes, spared)
+    return BaselineUpdate(kept, report, notes, spared)
 
 
 def _older_cases(report: Report, run: Run, previous: Baseline | None, before: BaselineRun) -> bool:
@@ -191,26 +196,26 @@ def with_acceptance(baseline: Baseline, acceptance: Acceptance) -> Baseline:
 
 
 def _whole(
-    measured: Sequence[Measured],
+    measured: Sequence[NamedReport],
     previous: Baseline | None,
-    measures: Mapping[str, Measure],
+    kinds: Kinds,
     policy: Policy,
     *,
     errors: bool,
-) -> tuple[list[Measured], list[str]]:
+) -> tuple[list[NamedReport], list[str]]:
     """The reports without what nobody misses, and what that was. Raises `InputError` when more is missing.
 
     `errors`: they may have trials that ended in an error, which are in no baseline.
     """
-    whole: list[Measured] = []
+    whole: list[NamedReport] = []
     notes: list[str] = []
     problems: list[Problem] = []
     for one in measured:
         report, left_out = without_skipped(one.report, previous, policy)
         kept = with_baseline(report, policy)
-        found = _obstacles(kept, one.file, measures, errors=errors)
+        found = _obstacles(kept, one.file, kinds, errors=errors)
         problems += found if kept.runs or not report.runs else [_baseless(one.file)]
-        whole.append(Measured(report, one.file))
+        whole.append(NamedReport(report, one.file))
         notes += left_out + baseless(report, policy)
     if problems:
         raise InputError(problems)
@@ -222,11 +227,11 @@ def _baseless(file: str) -> Problem:
     return Problem(place=Place(file=file), message=message, remedy="There is nothing to keep.")
 
 
-def _unknown(whole: Sequence[Measured], fed: Collection[str]) -> tuple[list[Measured], list[Measured]]:
+def _unknown(whole: Sequence[NamedReport], fed: Collection[str]) -> tuple[list[NamedReport], list[NamedReport]]:
     """The reports that were not put in before, each once; and the others."""
     seen = set(fed)
-    new: list[Measured] = []
-    known: list[Measured] = []
+    new: list[NamedReport] = []
+    known: list[NamedReport] = []
     for one in whole:
         key = report_digest(one.report)
         (known if key in seen else new).append(one)
@@ -260,39 +265,20 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
     return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
 
 
-def _make_run(
-    run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, measures: Mapping[str, Measure]
-) -> BaselineRun:
+def _make_run(run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, kinds: Kinds) -> BaselineRun:
     cases = _replaced(run, old) if pooled is None else pooled
-    measurement = measures[run.kind]([trial for case in cases for trial in case.results()])
-    return BaselineRun(
-        suite=run.suite,
-        kind=run.kind,
-        target=run.target,
-        trials=run.trials if pooled is None else max((len(case.trials) for case in pooled), default=run.trials),
-        random=run.random,
-        subject=run.subject,
-        metrics=measurement.metrics,
-        categories=measurement.categories,
-        cases=cases,
-    )
+    measured = kinds[run.kind].measure([trial for case in cases for trial in case.results()])
+    most = None if pooled is None else max((len(case.trials) for case in pooled), default=run.trials)
+    return baseline_run(run, cases, measured, most)
 
 
 def _replaced(run: Run, old: BaselineRun | None) -> list[BaselineCase]:
     known = {case.id: case for case in old.cases} if old else {}
-    by_case: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        by_case[result.id].append(result)
-    return [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case.items())]
+    return [_make_case(results, known.get(case_id)) for case_id, results in sorted(by_case(run.cases).items())]
 
 
 def _make_case(results: Sequence[Result], old: BaselineCase | None) -> BaselineCase:
-    made = BaselineCase(
-        id=results[0].id,
-        category=results[0].category,
-        definition=results[0].definition,
-        trials=[baseline_trial(result) for result in sorted(results, key=lambda result: result.trial)],
-    )
+    made = baseline_case(results[0], sorted(results, key=lambda result: result.trial))
     return old if old and _without_clock(_case_dict(old)) == _without_clock(_case_dict(made)) else made
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from evalward.decide.sentences import some_of
+from evalward.records.codes import Statement
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.base import FIRST
+from evalward.records.codes.notices import BaseDrifted, BaseIncomplete, BaseUnusable, StandIns
+from evalward.records.codes.reasons import FreshErrors, NoResult
 from evalward.records.comparison import CaseChange, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy
 from evalward.records.verdict import Outcome, Reason
-
-_LOOK = "Look at why they broke, and run it again: what breaks its own trial may have been failing."
 
 
 def unmeasured(run: RunComparison, policy: Policy) -> list[Reason]:
@@ -30,11 +32,16 @@ def _unknown(case: CaseChange) -> bool:
 
 def _without_result(run: RunComparison, lost: Sequence[CaseChange]) -> Reason:
     ids = [case.id for case in lost]
-    known = run.comparable + len(ids)
-    tried = ", also when tried again" if run.again else ""
-    why = next((f": {case.note}" for case in lost if case.note), "")
-    message = f"{run.name}: {len(ids)} of {known} known cases gave no result{tried} ({some_of(ids)}){why}"
-    return _reason(run, message, ids)
+    found = NoResult(
+        suite=run.suite,
+        target=run.target,
+        count=len(ids),
+        first=tuple(ids[:FIRST]),
+        known=run.comparable + len(ids),
+        again=bool(run.again),
+        why=next((case.note for case in lost if case.note), None),
+    )
+    return _reason(run, found, ids)
 
 
 def _too_often(run: RunComparison, limits: Limits) -> list[Reason]:
@@ -42,47 +49,40 @@ def _too_often(run: RunComparison, limits: Limits) -> list[Reason]:
     broke, made = run.errors - run.judge_errors + run.again_errors, run.planned + run.again
     if not run.again_errors or broke / made <= limits.max_error_rate + EPSILON:
         return []
-    message = (
-        f"{run.name}: {run.again_errors} of {run.again} fresh trials broke; of all {made} trials it were {broke} "
-        f"({broke / made:.1%}), at most {limits.max_error_rate:.0%} may"
+    found = FreshErrors(
+        suite=run.suite,
+        target=run.target,
+        again_errors=run.again_errors,
+        again=run.again,
+        errors=broke,
+        trials=made,
+        limit=limits.max_error_rate,
     )
-    return [_reason(run, message, [])]
+    return [_reason(run, found, [])]
 
 
-def _reason(run: RunComparison, message: str, cases: Sequence[str]) -> Reason:
+def _reason(run: RunComparison, found: Statement, cases: Sequence[str]) -> Reason:
     return Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=message,
-        remedy=_LOOK,
+        statements=[found],
+        advice=[Advice(code="advice.look_at_errors")],
         suite=run.suite,
         target=run.target,
         cases=list(cases),
     )
 
 
-def noticed(run: RunComparison, since: str | None) -> list[str]:
+def error_notices(run: RunComparison, since: str | None) -> Iterator[Statement]:
     """What decides nothing: fresh trials that stand for planned ones, and a base that did worse than its baseline."""
-    told = []
+    suite, target, sides = run.suite, run.target, run.beside
     if run.confirmation and run.confirmation.stand_ins:
         ids = run.confirmation.stand_ins
-        every = "every planned trial" if run.trials > 1 else "the planned trial"
-        of = some_of(ids) if len(ids) == 1 else f"{len(ids)} cases ({some_of(ids)})"
-        told.append(f"{run.name}: {every} of {of} broke; a fresh one stands for it")
-    if run.beside and run.beside.unusable:
-        told.append(f"{run.name}: the base was not measured beside the head: {run.beside.unusable}")
-    elif run.beside and run.beside.note:
-        told.append(f"{run.name}: not everything in doubt was measured on both sides: {run.beside.note}")
-    if run.beside and run.beside.drifted:
-        told.append(_drifted(run, since))
-    return told
-
-
-def _drifted(run: RunComparison, since: str | None) -> str:
-    beside = run.beside
-    passed = f" ({beside.base_passed} of {beside.base_trials} trials passed)" if beside else ""
-    when = f" of {since[:10]}" if since else ""
-    return (
-        f"{run.name}: the base itself does worse now than in the baseline{when}{passed}, which no pull request did: "
-        "the provider or the environment changed since. Renew the baseline"
-    )
+        yield StandIns(suite=suite, target=target, count=len(ids), first=tuple(ids[:FIRST]), each=run.trials)
+    if sides and sides.unusable:
+        yield BaseUnusable(suite=suite, target=target, why=sides.unusable)
+    elif sides and sides.note:
+        yield BaseIncomplete(suite=suite, target=target, why=sides.note)
+    if sides and sides.drifted:
+        passed, trials = sides.base_passed, sides.base_trials
+        yield BaseDrifted(suite=suite, target=target, passed=passed, trials=trials, since=since)

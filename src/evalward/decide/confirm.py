@@ -18,7 +18,7 @@ from evalward.records.policy import Confirm, Limits, Policy, Rule
 
 
 @dataclass(frozen=True)
-class Retry:
+class Retrials:
     """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side.
 
     `was`: the suite and target that the run takes the place of. On the base's side it is these that are measured.
@@ -41,7 +41,7 @@ class Retry:
         return sum(self.trials.values())
 
 
-def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retry]:
+def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retrials]:
     """What to try again before a drop is believed.
 
     Nothing where no case broke, none was lost or no rule asks, or chance plays no part.
@@ -49,13 +49,13 @@ def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Se
     if policy.confirm is None or comparison.interrupted:
         return []
     runs = [run for run in comparison.runs if judged(run) and run.random and run.confirmation is None]
-    found = [(run, _tried(run, _asked(run, policy, defaults), policy.limits)) for run in runs]
+    found = [(run, _tried(run, _has_tested_rule(run, policy, defaults), policy.limits)) for run in runs]
     return [_retry(run, cases, policy.confirm) for run, cases in found if cases]
 
 
-def _tried(run: RunComparison, asked: bool, limits: Limits) -> list[CaseChange]:
+def _tried(run: RunComparison, tested: bool, limits: Limits) -> list[CaseChange]:
     """The cases that failed, once one was lost and a rule asks, and those that broke, which are neither."""
-    failed = [case for case in run.cases if asked and _failed(case)]
+    failed = [case for case in run.cases if tested and _failed(case)]
     few = run.errors <= limits.max_error_rate * run.planned + EPSILON  # more is an outage, and not judged anyway
     return [
         case
@@ -64,7 +64,7 @@ def _tried(run: RunComparison, asked: bool, limits: Limits) -> list[CaseChange]:
     ]
 
 
-def _asked(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> bool:
+def _has_tested_rule(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> bool:
     rules = [applied.rule for applied, _ in rules_of_run(run, policy.rules, defaults)]
     return any(
         rule.confirm and rule.test == "exact" and (rule.max_drop is not None or rule.max_rise is not None)
@@ -92,9 +92,9 @@ def _lost(case: CaseChange) -> bool:
     return case.before is not None and case.before.passes
 
 
-def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retry:
+def _retry(run: RunComparison, failed: Sequence[CaseChange], confirm: Confirm) -> Retrials:
     most = max(len(failed), int(confirm.at_most * run.planned))
-    return Retry(run.suite, run.target, evenly([case.id for case in failed], confirm.trials, most))
+    return Retrials(run.suite, run.target, evenly([case.id for case in failed], confirm.trials, most))
 
 
 def evenly(cases: Sequence[str], each: int, most: int) -> Mapping[str, int]:

@@ -10,67 +10,60 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.beside import rate_of
-from evalward.decide.compare import Measure, compare
-from evalward.decide.confirm import Retry, comparable, evenly
+from evalward.decide.confirm import Retrials, comparable, evenly
 from evalward.decide.drops import Applied, Drop, answerable, decide_drops
-from evalward.decide.evidence import beyond
+from evalward.decide.evidence import excess
 from evalward.decide.rules import judged, rules_of_run
-from evalward.decide.samples import gather
-from evalward.records.baseline import Baseline
-from evalward.records.comparison import CaseChange, RunComparison
+from evalward.decide.samples import Samples
+from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Policy, Rule
-from evalward.records.report import Report
 
 SIDES = 2  # the trials of either side, in those that a confirm stage may have: what two sides need costs two
 
 
 def to_settle(
-    report: Report,
-    baseline: Baseline | None,
-    policy: Policy,
-    defaults: Mapping[str, Sequence[Rule]],
-    measures: Mapping[str, Measure],
-) -> list[Retry]:
-    """What to measure of both sides, after the confirm stage: trials per case and side, each `Retry` being `beside`.
+    comparison: Comparison, samples: Samples, policy: Policy, defaults: Mapping[str, Sequence[Rule]]
+) -> list[Retrials]:
+    """What to measure of both sides, after the confirm stage: trials per case and side, each `Retrials` being `beside`.
 
     Asked where a drop that the failed cases can answer would fail the check or stay in doubt. Nothing where the policy
     doesn't want it, chance plays no part, or it was done already.
     """
     confirm = policy.confirm
-    if confirm is None or confirm.base == "off" or report.interrupted:
+    if confirm is None or confirm.base == "off" or comparison.interrupted:
         return []
-    comparison, samples = compare(report, baseline, measures), gather(report, baseline, measures)
-    settled = {(run.suite, run.target) for run in report.runs if run.beside is not None}
     applied = [
         each
         for run in comparison.runs
-        if judged(run) and run.random and (run.suite, run.target) not in settled
+        if judged(run) and run.random and run.beside is None
         for each, _ in rules_of_run(run, policy.rules, defaults)
         if answerable(each, samples)
     ]
     drops = decide_drops(applied, samples, confirm)
     asking: dict[int, list[Drop]] = {}
     for each, drop in zip(applied, drops, strict=True):
-        if _asks(each, drop):
+        if _in_doubt(each, drop):
             asking.setdefault(id(each.run), []).append(drop)
     runs = [run for run in comparison.runs if id(run) in asking]
     return [retry for run in runs if (retry := _retry(run, confirm, asking[id(run)])) is not None]
 
 
-def _asks(applied: Applied, drop: Drop) -> bool:
+def _in_doubt(applied: Applied, drop: Drop) -> bool:
     """True for a drop that is in doubt, would fail the check, or is none only because others did better by chance."""
-    return drop.status != "ok" or (not drop.won and beyond(applied.rule, -_gone(applied.run)) is not None)
+    return drop.status != "ok" or (
+        not drop.won and excess(applied.rule, -_share_lost_for_good(applied.run)) is not None
+    )
 
 
-def _gone(run: RunComparison) -> float:
+def _share_lost_for_good(run: RunComparison) -> float:
     """The share of cases that the baseline passes, and that failed in every fresh trial again."""
     gone = [case for case in run.cases if comparable(case) and case.before is not None and case.before.passes]
     lost = [case for case in gone if case.now is not None and not case.now.passes]
     return sum(case.fresh is not None and not case.fresh.passed for case in lost) / max(run.comparable, 1)
 
 
-def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retry | None:
+def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retrials | None:
     """Cases that did worse than in the baseline: of those tried again, or, where all fell a little, of all."""
     spread = any(drop.evidence is not None and drop.evidence.spread for drop in drops)
     doubtful = [case for case in run.cases if _worse(case) and (spread or case.now is None or not case.now.passes)]
@@ -79,7 +72,7 @@ def _retry(run: RunComparison, confirm: Confirm, drops: Sequence[Drop]) -> Retry
     ids = [case.id for case in doubtful]
     trials = evenly(ids, confirm.base_trials, _most(run, ids, confirm))
     was = (run.replaced.suite, run.replaced.target) if run.replaced is not None else None
-    return Retry(run.suite, run.target, trials, beside=True, was=was)
+    return Retrials(run.suite, run.target, trials, beside=True, was=was)
 
 
 def _most(run: RunComparison, cases: Sequence[str], confirm: Confirm) -> int:

@@ -66,10 +66,10 @@ def _name(rule: Rule) -> str:
 
 def _numbers(rule: Rule) -> str:
     """What a rule says; how it tells chance from change only where that is not the usual way."""
-    said = [f"{name} {getattr(rule, name):g}" for name in _NUMBERS if getattr(rule, name) is not None]
-    told = rule.model_dump(include=set(_WAYS), exclude_defaults=True)
-    said += [f"{name} {_shown(told[name])}" for name in _WAYS if name in told]
-    return ", ".join(said)
+    parts = [f"{name} {getattr(rule, name):g}" for name in _NUMBERS if getattr(rule, name) is not None]
+    changed = rule.model_dump(include=set(_WAYS), exclude_defaults=True)
+    parts += [f"{name} {_shown(changed[name])}" for name in _WAYS if name in changed]
+    return ", ".join(parts)
 
 
 def _shown(value: object) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
 from evalward.decide.portions import NONE, relative, residuals
-from evalward.decide.samples import Observed, Pair, RunSamples, Sample
+from evalward.decide.samples import CasePair, Observed, RunSamples, Sample
 from evalward.decide.statistics.intervals import mean_difference, padded_difference, paired_rate_difference
 from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.decide.statistics.power import fewest_broken_cases, minimum_detectable_effect, within_case_variance
@@ -34,7 +34,7 @@ BEYOND = (
 
 
 @dataclass(frozen=True)
-class Question:
+class WorseQuestion:
     """Did this metric get worse? `falls`: worse is lower, as in a drop; else higher, as in a rise."""
 
     rule: Rule
@@ -57,17 +57,17 @@ class Look:
     share: float = 1.0
     open: float = 0.0
     confirmed: bool = False
-    beside: bool = False
+    both_sides: bool = False
     spread: bool = False
 
 
-def weigh(question: Question) -> records.Evidence:
+def evidence_for(question: WorseQuestion) -> records.Evidence:
     """The evidence, before it is corrected for the number of questions."""
     sample, rule = question.sample, question.rule
     pairs = sample.pairs
     detectable, assumed = _detectable(sample, question)
     interval, look = _interval(sample, question.delta), _look(question)
-    if look.confirmed and not look.beside and not look.spread and _is_spread(question, look, interval):
+    if look.confirmed and not look.both_sides and not look.spread and _is_spread(question, look, interval):
         look = replace(look, spread=True)
     return records.Evidence(
         test="stratified" if sample.counted else "permutation",
@@ -77,7 +77,7 @@ def weigh(question: Question) -> records.Evidence:
         delta=look.delta,
         open=look.open,
         confirmed=look.confirmed,
-        beside=look.beside,
+        beside=look.both_sides,
         spread=look.spread,
         interval=interval,
         detectable=detectable,
@@ -88,7 +88,7 @@ def weigh(question: Question) -> records.Evidence:
     )
 
 
-def beyond(rule: Rule, delta: float) -> float | None:
+def excess(rule: Rule, delta: float) -> float | None:
     """By how much a difference is worse than the rule allows, `None` when it isn't."""
     if rule.max_drop is not None and -delta > rule.max_drop + EPSILON:
         return -delta - rule.max_drop
@@ -97,28 +97,28 @@ def beyond(rule: Rule, delta: float) -> float | None:
     return None
 
 
-def _look(question: Question) -> Look:
+def _look(question: WorseQuestion) -> Look:
     """What decides: the base beside the head where that was measured, else the confirm stage, else what was planned."""
     sample, run = question.sample, question.run
     if question.rule.confirm and confirmable(sample, falls=question.falls):
         settled = [pair for pair in sample.pairs if pair.id in run.settled and _side_by_side(pair) is not pair]
         if settled:
             return _settled(question, settled)
-        asked = [pair for pair in sample.pairs if pair.id in run.confirmed and pair.fresh is not None]
-        if asked:
-            return _confirmed(question, asked)
+        retried = [pair for pair in sample.pairs if pair.id in run.confirmed and pair.fresh is not None]
+        if retried:
+            return _confirmed(question, retried)
     return Look(_p(sample, sample.pairs, falls=question.falls), question.delta)
 
 
-def _settled(question: Question, settled: Sequence[Pair]) -> Look:
+def _settled(question: WorseQuestion, settled: Sequence[CasePair]) -> Look:
     """Head against base, case by case, in one session; with all of alpha, for it is the only look that decides."""
     sample = question.sample
     both = [_side_by_side(pair) for pair in settled]
     p = _p(sample, both, falls=question.falls)
-    return Look(p, _delta_of(both, sample.pairs), open=_left_open(question), confirmed=True, beside=True)
+    return Look(p, _delta_of(both, sample.pairs), open=_left_open(question), confirmed=True, both_sides=True)
 
 
-def _confirmed(question: Question, asked: Sequence[Pair]) -> Look:
+def _confirmed(question: WorseQuestion, retried: Sequence[CasePair]) -> Look:
     """The fresh trials of the cases that failed, or, where these don't tell of all and say more, the planned ones.
 
     A drop spread over all cases shows in the planned trials, a broken case in the fresh ones. Each is a fair test of
@@ -127,31 +127,31 @@ def _confirmed(question: Question, asked: Sequence[Pair]) -> Look:
     not every failure was, the planned trials alone know how large the drop is.
     """
     sample, falls, rule = question.sample, question.falls, question.rule
-    again = [replace(pair, now=pair.fresh) for pair in asked if pair.fresh is not None]
+    again = [replace(pair, now=pair.fresh) for pair in retried if pair.fresh is not None]
     fresh = Look(
         _p(sample, again, falls=falls), _delta_of(again, sample.pairs), LOOK, _left_open(question), confirmed=True
     )
-    told_all = {pair.id for pair in sample.pairs if pair.failed} <= {pair.id for pair in asked}
-    convicts = fresh.p <= LOOK * rule.alpha and beyond(rule, fresh.delta) is not None
-    if convicts or (told_all and fresh.p > SUPPORT) or beyond(rule, question.delta) is None:
+    all_retried = {pair.id for pair in sample.pairs if pair.failed} <= {pair.id for pair in retried}
+    convicts = fresh.p <= LOOK * rule.alpha and excess(rule, fresh.delta) is not None
+    if convicts or (all_retried and fresh.p > SUPPORT) or excess(rule, question.delta) is None:
         return fresh
     p = _p(sample, sample.pairs, falls=falls)
-    return replace(fresh, p=p, spread=not told_all) if p <= LOOK * rule.alpha else fresh
+    return replace(fresh, p=p, spread=not all_retried) if p <= LOOK * rule.alpha else fresh
 
 
-def _is_spread(question: Question, look: Look, interval: records.Interval | None) -> bool:
+def _is_spread(question: WorseQuestion, look: Look, interval: records.Interval | None) -> bool:
     """True for a drop over so many cases that those which were tried again hold only a small part of it.
 
     The fresh trials tell of these cases only. So where they are worse than the baseline, too, and the planned trials
     put the whole interval of the difference beyond what is allowed, the drop is as large as these say.
     """
-    if interval is None or question.delta * look.delta <= 0 or beyond(question.rule, look.delta) is not None:
+    if interval is None or question.delta * look.delta <= 0 or excess(question.rule, look.delta) is not None:
         return False
     nearest = interval.high if question.delta < 0 else interval.low
-    return nearest * question.delta > 0 and beyond(question.rule, nearest) is not None
+    return nearest * question.delta > 0 and excess(question.rule, nearest) is not None
 
 
-def _left_open(question: Question) -> float:
+def _left_open(question: WorseQuestion) -> float:
     """What the cases that should have been tried again, and were not, contribute for the worse: as planned trials say.
 
     These chose the cases, so it is an upper bound, and evidence of nothing.
@@ -161,7 +161,7 @@ def _left_open(question: Question) -> float:
     return worse(0.0, _delta_of(missing, question.sample.pairs))
 
 
-def _side_by_side(pair: Pair) -> Pair:
+def _side_by_side(pair: CasePair) -> CasePair:
     """The pair with the base, measured again, as "before" and the head beside it as "now"; itself without these."""
     if pair.again is None or pair.aside is None:
         return pair
@@ -177,7 +177,7 @@ def confirmable(sample: Sample, *, falls: bool) -> bool:
     return sample.unit == "ratio" and all(abs(value - best) <= EPSILON for value in fine)
 
 
-def steady_delta(question: Question) -> float:
+def steady_delta(question: WorseQuestion) -> float:
     """What the cases that give the same twice contribute to the difference of a share; 0 where there are none."""
     sample, steady = question.sample, question.run.steady
     if sample.unit != "ratio" or not steady:
@@ -187,29 +187,29 @@ def steady_delta(question: Question) -> float:
     return change / total if total else 0.0
 
 
-def better(question: Question) -> bool:
+def better(question: WorseQuestion) -> bool:
     """True when the metric as a whole got better by more than chance does, in the planned trials."""
     sample, rule, delta = question.sample, question.rule, question.delta
     moved = delta > 0 if question.falls else delta < 0
     return moved and _p(sample, sample.pairs, falls=not question.falls) <= rule.alpha
 
 
-def _p(sample: Sample, asked: Sequence[Pair], *, falls: bool) -> float:
+def _p(sample: Sample, pairs: Sequence[CasePair], *, falls: bool) -> float:
     if sample.counted:
-        return stratified_worse([_counts(sample, pair, falls=falls) for pair in asked])
-    tails = permutation_tails([_values(sample, pair) for pair in asked])
+        return stratified_worse([_counts(sample, pair, falls=falls) for pair in pairs])
+    tails = permutation_tails([_values(sample, pair) for pair in pairs])
     return tails.low if falls else tails.high
 
 
-def _values(sample: Sample, pair: Pair) -> CaseValues:
+def _values(sample: Sample, pair: CasePair) -> CaseValues:
     """What the test deals out: shares by what they are shares of, all else by factors."""
-    sides = [side.portions(sample.metric) for side in (pair.before, pair.now)]
+    sides = (pair.before.portions, pair.now.portions)
     if sample.unit == "ratio":
         return residuals(*([NONE if one is None else one for one in side] for side in sides))
     return relative(*([one for one in side if one is not None] for side in sides))
 
 
-def _counts(sample: Sample, pair: Pair, *, falls: bool = True) -> CaseTrials:
+def _counts(sample: Sample, pair: CasePair, *, falls: bool = True) -> CaseTrials:
     return CaseTrials(*_good(sample, pair.before, falls), *_good(sample, pair.now, falls))
 
 
@@ -219,14 +219,14 @@ def _good(sample: Sample, side: Observed, falls: bool) -> tuple[int, int]:
     return (good if falls else trials - good), trials
 
 
-def _weight(pair: Pair) -> float:
+def _weight(pair: CasePair) -> float:
     return (pair.before.per_trial + pair.now.per_trial) / 2
 
 
-def _delta_of(asked: Sequence[Pair], pairs: Sequence[Pair]) -> float:
+def _delta_of(retried: Sequence[CasePair], pairs: Sequence[CasePair]) -> float:
     """(Σ now − Σ before) over the cases that were asked, as a share of all comparable ones."""
     weights = {pair.id: _weight(pair) for pair in pairs}
-    change = math.fsum((pair.now.value - pair.before.value) * weights[pair.id] for pair in asked)
+    change = math.fsum((pair.now.value - pair.before.value) * weights[pair.id] for pair in retried)
     total = math.fsum(weights.values())
     return change / total if total else 0.0
 
@@ -262,7 +262,7 @@ def _contributions(sample: Sample, delta: float) -> list[float]:
     return []
 
 
-def _residuals(pairs: Sequence[Pair], side: int) -> list[float]:
+def _residuals(pairs: Sequence[CasePair], side: int) -> list[float]:
     seen = [(pair.before, pair.now)[side] for pair in pairs]
     mean = fmean(each.per_trial for each in seen) or 1.0
     total = math.fsum(each.per_trial for each in seen) or 1.0
@@ -270,7 +270,7 @@ def _residuals(pairs: Sequence[Pair], side: int) -> list[float]:
     return [(each.value - rate) * each.per_trial / mean for each in seen]
 
 
-def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]:
+def _detectable(sample: Sample, question: WorseQuestion) -> tuple[float | None, bool]:
     """A drop over all cases that would be seen, and whether the noise behind it is assumed."""
     found, assumed = _effect(sample, question)
     if found is None:
@@ -280,7 +280,7 @@ def _detectable(sample: Sample, question: Question) -> tuple[float | None, bool]
     return (None if sample.unit == "ratio" and size > 1 else size), assumed
 
 
-def _effect(sample: Sample, question: Question) -> tuple[float | None, bool]:
+def _effect(sample: Sample, question: WorseQuestion) -> tuple[float | None, bool]:
     """The smallest change that one test of the planned trials, with all of alpha, would find."""
     n, alpha = len(sample.pairs), question.rule.alpha
     if sample.plain:
@@ -296,7 +296,7 @@ def _effect(sample: Sample, question: Question) -> tuple[float | None, bool]:
     return (normal_quantile(1 - alpha) + normal_quantile(POWER)) * stdev(spread) / math.sqrt(n), False
 
 
-def fewest(question: Question, part: float) -> int | None:
+def fewest(question: WorseQuestion, part: float) -> int | None:
     """How many cases have to break before the exact test can be sure, with the baseline and the trials that there are,
     and with this part of alpha, which others' questions leave to it.
 

@@ -36,7 +36,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedRow:
     """A row of the table. `mirrors`: the metric of which it is the complement, so that it is no test of its own."""
 
     metric: str
@@ -45,17 +45,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Reading:
+class GuidanceReading:
     """How a kind reads its results: its metrics, the rows to show, the patterns, and the advice that they give."""
 
     measure: Callable[[Sequence[Result]], Measurement]
-    rows: Sequence[Row]
+    rows: Sequence[ComparedRow]
     diagnose: Callable[[Sequence[Result], Measurement], list[Finding]]
     advise: Callable[[Sequence[Result], Sequence[Finding]], list[str]]
 
 
 @dataclass(frozen=True)
-class Column:
+class GuidanceResults:
     """One guidance's results. `files` are those that differ between the columns, with their fingerprints."""
 
     name: str
@@ -64,7 +64,13 @@ class Column:
 
 
 def compare_guidance(
-    suite: str, target: str, columns: Sequence[Column], reading: Reading, *, random: bool, why: str = ""
+    suite: str,
+    target: str,
+    columns: Sequence[GuidanceResults],
+    reading: GuidanceReading,
+    *,
+    random: bool,
+    why: str = "",
 ) -> GuidanceComparison:
     """The comparison; the first column is the reference. `random`: equal input can give other results."""
     shared = _shared(columns)
@@ -90,10 +96,10 @@ def compare_guidance(
 
 
 @dataclass(frozen=True)
-class _Side:
+class _ColumnSide:
     """A column over the shared scenarios. `trials` has each metric's numbers, scenario by scenario."""
 
-    column: Column
+    column: GuidanceResults
     valid: Sequence[Result]
     measurement: Measurement
     trials: Mapping[str, Sequence[Sequence[Portion]]]
@@ -112,14 +118,14 @@ class _Side:
         return [counts[case] for case in sorted(counts)]
 
 
-def _shared(columns: Sequence[Column]) -> list[str]:
+def _shared(columns: Sequence[GuidanceResults]) -> list[str]:
     """Scenarios with a valid trial in every column and one definition in all."""
     found = [{r.id: r.definition for r in column.results if r.valid} for column in columns]
     first, *others = found or [{}]
-    return sorted(case for case, asked in first.items() if all(other.get(case) == asked for other in others))
+    return sorted(case for case, definition in first.items() if all(other.get(case) == definition for other in others))
 
 
-def _side(column: Column, shared: Sequence[str], reading: Reading) -> _Side:
+def _side(column: GuidanceResults, shared: Sequence[str], reading: GuidanceReading) -> _ColumnSide:
     mine = [result for result in column.results if result.id in shared]
     valid = [result for result in mine if result.valid]
     by_case = [[reading.measure([r]).metrics for r in valid if r.id == case] for case in shared]
@@ -127,12 +133,12 @@ def _side(column: Column, shared: Sequence[str], reading: Reading) -> _Side:
         row.metric: [[portion_of(metrics.get(row.metric)) for metrics in case] for case in by_case]
         for row in reading.rows
     }
-    told = {name: cases for name, cases in trials.items() if all(one is not None for case in cases for one in case)}
-    return _Side(
+    complete = {name: cases for name, cases in trials.items() if all(one is not None for case in cases for one in case)}
+    return _ColumnSide(
         column=column,
         valid=valid,
         measurement=reading.measure(valid),
-        trials={name: [[one for one in case if one is not None] for case in cases] for name, cases in told.items()},
+        trials={name: [[one for one in case if one is not None] for case in cases] for name, cases in complete.items()},
         errors=sum(result.status is Status.ERROR for result in mine),
     )
 
@@ -141,7 +147,7 @@ def _known(metric: Metric | None) -> bool:
     return metric is not None and metric.value is not None
 
 
-def _column(side: _Side, rows: Sequence[Row], reading: Reading) -> GuidanceColumn:
+def _column(side: _ColumnSide, rows: Sequence[ComparedRow], reading: GuidanceReading) -> GuidanceColumn:
     findings = reading.diagnose(side.valid, side.measurement)
     return GuidanceColumn(
         name=side.column.name,
@@ -154,7 +160,7 @@ def _column(side: _Side, rows: Sequence[Row], reading: Reading) -> GuidanceColum
     )
 
 
-def _number(side: _Side, row: Row) -> GuidanceNumber:
+def _number(side: _ColumnSide, row: ComparedRow) -> GuidanceNumber:
     value = side.numbers[row.metric]
     interval = None if value.value is None else _interval(side, row.metric)
     return GuidanceNumber(metric=row.metric, name=row.name, value=value, interval=interval)
@@ -163,7 +169,9 @@ def _number(side: _Side, row: Row) -> GuidanceNumber:
 # ------------------------------------------------------------------------------------------- the differences
 
 
-def _differences(sides: Sequence[_Side], rows: Sequence[Row], *, random: bool) -> list[GuidanceDifference]:
+def _differences(
+    sides: Sequence[_ColumnSide], rows: Sequence[ComparedRow], *, random: bool
+) -> list[GuidanceDifference]:
     reference, *others = sides
     found = [_difference(reference, side, row, random=random) for side in others for row in rows]
     mirrored = {row.metric: row.mirrors for row in rows if row.mirrors is not None}
@@ -176,7 +184,7 @@ def _differences(sides: Sequence[_Side], rows: Sequence[Row], *, random: bool) -
     ]
 
 
-def _difference(reference: _Side, side: _Side, row: Row, *, random: bool) -> GuidanceDifference:
+def _difference(reference: _ColumnSide, side: _ColumnSide, row: ComparedRow, *, random: bool) -> GuidanceDifference:
     before, now = reference.numbers.get(row.metric), side.numbers.get(row.metric)
     known = now or before
     difference = GuidanceDifference(
@@ -186,17 +194,17 @@ def _difference(reference: _Side, side: _Side, row: Row, *, random: bool) -> Gui
         return difference
     delta = now.value - before.value
     delta = 0.0 if abs(delta) <= EPSILON else delta
-    told = row.metric in reference.trials and row.metric in side.trials
+    has_trials = row.metric in reference.trials and row.metric in side.trials
     return difference.model_copy(
         update={
             "delta": delta,
-            "interval": _difference_interval(reference, side, row.metric, delta) if told and random else None,
-            "p": permutation_tails(_values(reference, side, row.metric)).two_sided if told and random else None,
+            "interval": _difference_interval(reference, side, row.metric, delta) if has_trials and random else None,
+            "p": permutation_tails(_values(reference, side, row.metric)).two_sided if has_trials and random else None,
         }
     )
 
 
-def _least(reference: _Side, side: _Side) -> float:
+def _least(reference: _ColumnSide, side: _ColumnSide) -> float:
     """The smallest p that the trials could have given."""
     return least_two_sided(list(zip(reference.sizes, side.sizes, strict=True)))
 
@@ -217,7 +225,7 @@ def _standing(difference: GuidanceDifference, q: float | None, least: float, *, 
     return "thin" if least > ALPHA else "unclear"
 
 
-def _values(reference: _Side, side: _Side, metric: str) -> list[CaseValues]:
+def _values(reference: _ColumnSide, side: _ColumnSide, metric: str) -> list[CaseValues]:
     """What the test adds up. For shares the sum of a side is above 0 just when its share is above that of both."""
     before, now = reference.trials[metric], side.trials[metric]
     every = [one for cases in (before, now) for case in cases for one in case]
@@ -235,7 +243,7 @@ def _values(reference: _Side, side: _Side, metric: str) -> list[CaseValues]:
 # ------------------------------------------------------------------------------------------- intervals
 
 
-def _difference_interval(reference: _Side, side: _Side, metric: str, delta: float) -> Interval | None:
+def _difference_interval(reference: _ColumnSide, side: _ColumnSide, metric: str, delta: float) -> Interval | None:
     """From the two sides' own: d ∓ √(Σ(distance to the limit)²). Source: Newcombe 1998; Zou and Donner 2008 (MOVER)."""
     b, n = _interval(reference, metric), _interval(side, metric)
     before, now = reference.numbers[metric].value, side.numbers[metric].value
@@ -246,7 +254,7 @@ def _difference_interval(reference: _Side, side: _Side, metric: str, delta: floa
     return Interval(low=low, high=high)
 
 
-def _interval(side: _Side, metric: str) -> Interval | None:
+def _interval(side: _ColumnSide, metric: str) -> Interval | None:
     """A side's own 95 % interval, over its scenarios as they are. `None` where nobody can say.
 
     Where each trial is a yes or no: Wilson's. For other shares r: Student's, with the variance of numerator − r ·
@@ -300,14 +308,16 @@ def _student(cases: Sequence[Sequence[Portion]]) -> float:
 # ------------------------------------------------------------------------------------------- notes
 
 
-def _notes(sides: Sequence[_Side], differences: Sequence[GuidanceDifference], *, random: bool) -> list[str]:
+def _notes(sides: Sequence[_ColumnSide], differences: Sequence[GuidanceDifference], *, random: bool) -> list[str]:
     notes = []
     if not random:
         notes.append("This target always does the same, so nothing was tested: what differs, differs.")
     if any(d.standing == "thin" for d in differences):
         tests = sum(d.p is not None for d in differences)
-        wanted = _enough(len(sides[0].sizes), tests)
-        notes.append(f"So few trials can't show anything, whatever they show: give each scenario at least {wanted}.")
+        trials_needed = _enough(len(sides[0].sizes), tests)
+        notes.append(
+            f"So few trials can't show anything, whatever they show: give each scenario at least {trials_needed}."
+        )
     broken = [f"{side.errors} with {side.column.name}" for side in sides if side.errors]
     if broken:
         notes.append(f"Trials that broke, by no fault of the guidance, and don't count: {', '.join(broken)}.")

@@ -134,7 +134,7 @@ def _disagree(past: Iterable[_Seen]) -> bool:
     for seen in past:
         if seen.entry.commit:
             by_commit.setdefault((seen.entry.commit, seen.entry.subject), set()).add(seen.passes)
-    return any(len(said) > 1 for said in by_commit.values())
+    return any(len(outcomes) > 1 for outcomes in by_commit.values())
 
 
 def _began(past: Iterable[_Seen]) -> tuple[_Seen | None, bool]:

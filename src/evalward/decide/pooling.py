@@ -10,8 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from evalward.decide.sides import by_case
 from evalward.records.base import digest
-from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial, baseline_trial
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial, baseline_case, baseline_trial
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Report, Run
@@ -25,7 +26,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Measured:
+class NamedReport:
     """A report and its file's name, for messages."""
 
     report: Report
@@ -98,7 +99,7 @@ def _some(names: Iterable[str]) -> str:
 # --- several reports ------------------------------------------------------------------------------------------------
 
 
-def combine(measured: Sequence[Measured]) -> Report:
+def combine(measured: Sequence[NamedReport]) -> Report:
     """The reports as one, whatever their order: the newest with the trials of all. A single one stays as it is.
 
     Runs of targets that always do the same are the newest report's: more trials of them say nothing. Raises
@@ -117,7 +118,7 @@ def combine(measured: Sequence[Measured]) -> Report:
     )
 
 
-def _differences(one: Measured, newest: Measured) -> list[Problem]:
+def _differences(one: NamedReport, newest: NamedReport) -> list[Problem]:
     ours, theirs = ({run_key(run): run for run in side.report.runs} for side in (one, newest))
     remedy = "Pool reports of one and the same thing, or update with each of them in turn."
     found = [
@@ -189,7 +190,11 @@ def pooled_run(run: Run, old: BaselineRun | None) -> tuple[list[BaselineCase] | 
     definitions = _definitions(run)
     same = {case.id: case for case in old.cases if definitions.get(case.id) == case.definition}
     new = fresh(run.cases, {case_id: case.trials for case_id, case in same.items()})
-    cases = [_pooled_case(case_id, run, new, same.get(case_id)) for case_id in sorted(definitions)]
+    added = by_case(new)
+    cases = [
+        _pooled_case(results, added.get(case, ()), same.get(case))
+        for case, results in sorted(by_case(run.cases).items())
+    ]
     redefined = [case.id for case in old.cases if case.id in definitions and case.id not in same]
     notes = [f"{run.name}: replaced, not pooled, because redefined: {_some(redefined)}"] if redefined else []
     if len(new) < len(run.cases):
@@ -224,17 +229,14 @@ def kept_run(run: Run, old: BaselineRun | None, moved: Collection[str] | None) -
 
 def _made(run: Run) -> dict[str, list[Result]]:
     """All results of each case: the planned ones, then the fresh ones that ask the same."""
-    found: dict[str, list[Result]] = defaultdict(list)
-    for result in sorted(run.cases, key=_order):
-        found[result.id].append(result)
+    found = by_case(sorted(run.cases, key=_order))
     for result in sorted(run.confirmation, key=_order):
         if result.id in found and found[result.id][0].definition == result.definition:
             found[result.id].append(result)
     return found
 
 
-def _pooled_case(case_id: str, run: Run, new: Sequence[Result], same: BaselineCase | None) -> BaselineCase:
-    shown = next(result for result in run.cases if result.id == case_id)
-    trials = [baseline_trial(result) for result in sorted(new, key=_order) if result.id == case_id]
-    kept = [*same.trials, *trials][-MOST_TRIALS:] if same else trials
-    return BaselineCase(id=case_id, category=shown.category, definition=shown.definition, trials=kept)
+def _pooled_case(results: Sequence[Result], new: Sequence[Result], same: BaselineCase | None) -> BaselineCase:
+    made = baseline_case(results[0], sorted(new, key=_order))
+    kept = [*same.trials, *made.trials][-MOST_TRIALS:] if same else made.trials
+    return made.model_copy(update={"trials": kept})

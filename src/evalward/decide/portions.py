@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 from evalward.decide.statistics.permutation import CaseValues
 from evalward.records.metric import Metric
 
 
-@dataclass(frozen=True)
-class Portion:
+class Portion(NamedTuple):
     """One trial's part of a metric: `value` of `of` for a share; `of` is `None` for an amount, such as tokens."""
 
     value: float

@@ -7,47 +7,42 @@ what could be compared: then "can't be told" blocks, unless the workflow says ot
 from __future__ import annotations
 
 from evalward.decide.rules import judged
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.reasons import NoRules
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.policy import FailOn, Policy
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
 
-NO_RULES = "the base has no configuration that could judge this change, so its own rules were applied"
-NO_RULES_REMEDY = (
-    "Where this pull request brings the configuration, or mends the base's, set the input `bootstrap: true` in the "
-    "workflow until it is merged. For every other base, propose it against a branch that has a configuration."
-)
-REDEFINED_REMEDY = (
-    "It blocks because most of the known cases were redefined here. Who has read them accepts the new results "
-    "(`/evalward accept`), waives the cases in the base's configuration, or sets `fail-on: regression` in the workflow."
-)
 
-
-def as_proposed(judgement: Judgement, policy: Policy, *, unjudged: bool, asked: FailOn | None) -> Judgement:
+def as_proposed(judgement: Judgement, policy: Policy, *, unjudged: bool, fail_on: FailOn | None) -> Judgement:
     """The judgement of a pull request's change. `unjudged`: no rules but the change's own were there.
 
-    `asked` is the workflow's own word on what fails the check, which always holds for redefined cases; of a change
+    `fail_on` is the workflow's own word on what fails the check, which always holds for redefined cases; of a change
     that nothing judged it holds when it says that nothing fails.
     """
     verdict = judgement.verdict
     if unjudged:
-        verdict = _without_rules(verdict, asked)
-    if asked is None and policy.fail_on == "regression":
+        verdict = _without_rules(verdict, fail_on)
+    if fail_on is None and policy.fail_on == "regression":
         verdict = _redefined(verdict, judgement.comparison, policy)
     return judgement.model_copy(update={"verdict": verdict})
 
 
-def _without_rules(verdict: Verdict, asked: FailOn | None) -> Verdict:
+def _without_rules(verdict: Verdict, fail_on: FailOn | None) -> Verdict:
     """At best inconclusive. What fails or can't be judged stays what it is, whatever the change's own policy says."""
     reason = Reason(
-        stage="validity", outcome=Outcome.INCONCLUSIVE, message=NO_RULES, remedy=NO_RULES_REMEDY, suite=None
+        stage="validity",
+        outcome=Outcome.INCONCLUSIVE,
+        statements=[NoRules()],
+        advice=[Advice(code="advice.bootstrap")],
     )
     worse = [each for each in verdict.reasons if each.outcome in {Outcome.ERROR, Outcome.FAIL}]
     others = [each for each in verdict.reasons if each not in worse]
     update = {
         "reasons": [*worse, reason, *others],
+        "passing": [],
         "outcome": verdict.outcome if worse else Outcome.INCONCLUSIVE,
-        "headline": verdict.headline if worse else NO_RULES,
-        "fail_on": "never" if asked == "never" else "inconclusive",
+        "fail_on": "never" if fail_on == "never" else "inconclusive",
     }
     return verdict.model_copy(update=update)
 
@@ -66,7 +61,7 @@ def _about(reason: Reason, runs: set[tuple[str, str]]) -> bool:
 
 
 def _blocking(reason: Reason) -> Reason:
-    return reason.model_copy(update={"remedy": REDEFINED_REMEDY})
+    return reason.model_copy(update={"advice": [Advice(code="advice.redefined_blocks")]})
 
 
 def mostly_redefined(run: RunComparison, policy: Policy) -> bool:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.evidence import Question, confirmable, fewest
-from evalward.decide.samples import Pair, Sample
+from evalward.decide.evidence import WorseQuestion, confirmable, fewest
+from evalward.decide.samples import CasePair, Sample
 from evalward.decide.statistics.multiple import weighted_holm
 from evalward.records.evidence import Evidence
 
 OTHERS = 1 / 3  # the share of alpha that metrics beside the outcome have: with both, a check keeps to alpha as a whole
 
 
-def corrected(questions: Sequence[Question | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
+def corrected(questions: Sequence[WorseQuestion | None], found: Sequence[Evidence | None]) -> list[Evidence | None]:
     """Holm's correction over all questions of the verdict, of which outcomes have twice as much of alpha as all others
     together.
     """
-    keys = [_asks(question) if question is not None and _tells(question.sample) else None for question in questions]
+    keys = [
+        _key_of(question) if question is not None and _can_show_a_drop(question.sample) else None
+        for question in questions
+    ]
     least: dict[_Asks, float] = {}
     for key, evidence in zip(keys, found, strict=True):
         if key is not None and evidence is not None:
@@ -49,7 +52,7 @@ class _Asks:
         return self.metric is None
 
 
-def _asks(question: Question) -> _Asks:
+def _key_of(question: WorseQuestion) -> _Asks:
     sample = question.sample
     if not (sample.counted or confirmable(sample, falls=question.falls)):
         return _Asks(id(question.run), sample.metric)
@@ -58,7 +61,7 @@ def _asks(question: Question) -> _Asks:
     )
 
 
-def _tells(sample: Sample) -> bool:
+def _can_show_a_drop(sample: Sample) -> bool:
     """False for a share that is the same in every trial of a case, whichever: however dealt out, it shows nothing.
 
     What can't be found needs no part of alpha (Tarone 1990).
@@ -66,12 +69,12 @@ def _tells(sample: Sample) -> bool:
     return sample.unit != "ratio" or not all(_constant(pair) for pair in sample.pairs)
 
 
-def _constant(pair: Pair) -> bool:
+def _constant(pair: CasePair) -> bool:
     values = {side.value for side in pair.sides}
     return values in ({0.0}, {1.0})
 
 
-def _shown(sample: Sample, pair: Pair) -> tuple[object, ...]:
+def _shown(sample: Sample, pair: CasePair) -> tuple[object, ...]:
     sides = (pair.before, pair.now, pair.fresh, pair.again, pair.aside)
     if sample.counted:
         return pair.id, *(sample.good(side) if side else None for side in sides)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.decide.drops import Applied, Drop, decide_drops
-from evalward.decide.parts import SILENT, Said, limits_of_part
+from evalward.decide.parts import SILENT, RuleFinding, limits_of_part
 from evalward.decide.samples import Samples
-from evalward.decide.sentences import counts, shown_apart
 from evalward.decide.statistics.intervals import wilson
+from evalward.records.codes.rules import GoalMissed, GoalUnavailable, Limit, LimitBroken, LimitUnavailable
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.evidence import Interval
 from evalward.records.metric import EPSILON, Metric
@@ -63,12 +63,12 @@ def rules_of_run(
 def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
     rule, change = applied.rule, applied.change
     interval = interval_of(change.whole, applied.run.planned)
-    dropped: Said = (drop.status, "drop", drop.message) if drop.message else SILENT
+    dropped: RuleFinding = (drop.status, "drop", drop.found) if drop.found else SILENT
     limit, goal = _limit(rule, change.whole, interval), _goal(rule, change.whole)
     if applied.run.whole is not None:
         limit, goal = limits_of_part(applied.run, rule, change.whole, (limit, goal))
-    said = [limit, dropped, goal]
-    status, stage, _ = min(said, key=lambda item: _ORDER.index(item[0]))
+    findings = [limit, dropped, goal]
+    status, stage, _ = min(findings, key=lambda item: _ORDER.index(item[0]))
     return RuleOutcome(
         rule=rule,
         default=default,
@@ -80,8 +80,8 @@ def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
         delta=change.delta,
         status=status,
         stage=stage,
-        message="; ".join(text for state, _, text in said if state == status and text),
-        explanation=drop.explanation,
+        statements=[found for state, _, found in findings if state == status and found],
+        explained=[drop.explained] if drop.explained else [],
         interval=interval,
         evidence=drop.evidence,
     )
@@ -102,7 +102,7 @@ def interval_of(whole: Metric | None, trials: int) -> Interval | None:
     return Interval(low=found.low, high=found.high) if found else None
 
 
-def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> Said:
+def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> RuleFinding:
     """Floor and ceiling, on the value over all cases. A value that isn't available satisfies neither.
 
     They are literal, unless the rule's `floor_test` lets the far end of the interval decide.
@@ -110,31 +110,36 @@ def _limit(rule: Rule, whole: Metric | None, interval: Interval | None) -> Said:
     if rule.floor is None and rule.ceiling is None:
         return SILENT
     if whole is None or whole.value is None:
-        why = whole.reason if whole else "the run doesn't have it"
-        return "fail", "limit", f"{rule.metric} is not available ({why}), so its {_limit_name(rule)} can't be checked"
+        name: Limit = "floor" if rule.floor is not None else "ceiling"
+        missing = LimitUnavailable(metric=rule.metric, limit=name, why=whole.reason if whole else None)
+        return "fail", "limit", missing
     lenient = interval if rule.floor_test == "upper" else None
     highest, lowest = (lenient.high, lenient.low) if lenient else (whole.value, whole.value)
     if rule.floor is not None and highest < rule.floor - EPSILON:
-        value, floor = shown_apart(whole.value, rule.floor, whole.unit)
-        return "fail", "limit", f"{rule.metric} is {value}{counts(whole)}, below its floor of {floor}"
+        return "fail", "limit", _broken(rule, whole, whole.value, "floor", rule.floor)
     if rule.ceiling is not None and lowest > rule.ceiling + EPSILON:
-        value, ceiling = shown_apart(whole.value, rule.ceiling, whole.unit)
-        return "fail", "limit", f"{rule.metric} is {value}{counts(whole)}, above its ceiling of {ceiling}"
+        return "fail", "limit", _broken(rule, whole, whole.value, "ceiling", rule.ceiling)
     return SILENT
 
 
-def _limit_name(rule: Rule) -> str:
-    return "floor" if rule.floor is not None else "ceiling"
+def _broken(rule: Rule, whole: Metric, value: float, limit: Limit, allowed: float) -> LimitBroken:
+    return LimitBroken(
+        metric=rule.metric,
+        limit=limit,
+        unit=whole.unit,
+        value=value,
+        allowed=allowed,
+        numerator=whole.numerator,
+        denominator=whole.denominator,
+    )
 
 
-def _goal(rule: Rule, whole: Metric | None) -> Said:
+def _goal(rule: Rule, whole: Metric | None) -> RuleFinding:
     if rule.goal is None:
         return SILENT
     if whole is None or whole.value is None:
-        why = whole.reason if whole else "the run doesn't have it"
-        return "not_available", "limit", f"{rule.metric} is not available ({why})"
+        return "not_available", "limit", GoalUnavailable(metric=rule.metric, why=whole.reason if whole else None)
     short = rule.goal - whole.value if whole.better != "lower" else whole.value - rule.goal
     if short <= EPSILON:
         return SILENT
-    value, goal = shown_apart(whole.value, rule.goal, whole.unit)
-    return "warn", "limit", f"{rule.metric} is {value}, short of its goal of {goal}"
+    return "warn", "limit", GoalMissed(metric=rule.metric, unit=whole.unit, value=whole.value, goal=rule.goal)

@@ -1,53 +1,39 @@
 """What the tests of a difference look at: each case's trials on both sides, metric by metric.
 
-A kind's own `measure` gives the numbers, case by case, so that whatever a kind measures can be tested. Only valid
-trials count: an error is nobody's evidence.
+A kind says what each trial adds to a metric, so that whatever it measures can be tested. Only valid trials count: an
+error is nobody's evidence.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
-from evalward.decide.compare import Measure, Sides, failing, find_runs, sides_of, unusable
-from evalward.decide.portions import Portion, portion_of
-from evalward.records.baseline import Baseline
-from evalward.records.metric import EPSILON, Better, Metric, Unit
-from evalward.records.report import Report, Run
-from evalward.records.result import BashDetails, Result, Status
+from evalward.decide.beside import Aside
+from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds, PerTrial
+from evalward.decide.portions import NONE, Portion, portion_of
+from evalward.decide.sides import unusable
+from evalward.decide.succession import Aligned, RunPair
+from evalward.records.metric import EPSILON, Better, Unit
+from evalward.records.report import Run
+from evalward.records.result import Result, Status
 
-
-@dataclass(frozen=True)
-class Trials:
-    """One case's valid trials on one side. They are measured one by one when a test first asks for it."""
-
-    results: Sequence[Result]
-    measure: Measure
-
-    @cached_property
-    def each(self) -> Sequence[Mapping[str, Metric]]:
-        """Every trial's own metrics, by id."""
-        return [self.measure([result]).metrics for result in self.results]
+MOST = 1 / EPSILON**2
+"""A value from here on is nothing that a test could tell from another."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observed:
-    """One metric over one case's valid trials on one side."""
+    """One metric over one case's valid trials on one side; `portions` are what each of them adds to it."""
 
-    of: Trials
+    trials: int
+    portions: Sequence[Portion | None]
     value: float
     numerator: float | None = None
     denominator: float | None = None
-
-    @property
-    def trials(self) -> int:
-        """How many there are."""
-        return len(self.of.results)
-
-    def portions(self, metric: str) -> list[Portion | None]:
-        """What each trial adds to the metric; `None` for one in which it isn't available."""
-        return [portion_of(metrics.get(metric)) for metrics in self.of.each]
 
     @property
     def per_trial(self) -> float:
@@ -55,8 +41,8 @@ class Observed:
         return self.denominator / self.trials if self.denominator is not None else 1.0
 
 
-@dataclass(frozen=True)
-class Pair:
+@dataclass(frozen=True, slots=True)
+class CasePair:
     """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed.
 
     `again` is what came of the base, measured again, and `aside` what came of the head beside it: both or neither.
@@ -87,7 +73,7 @@ class Sample:
     metric: str
     unit: Unit
     better: Better
-    pairs: Sequence[Pair]
+    pairs: Sequence[CasePair]
 
     @cached_property
     def plain(self) -> bool:
@@ -101,8 +87,8 @@ class Sample:
             return self.plain
         return all((pair.failed or pair.now.value == 1.0) and self._two_ways(pair) for pair in self.pairs)
 
-    def _two_ways(self, pair: Pair) -> bool:
-        every = {portion for side in pair.sides for portion in side.portions(self.metric)}
+    def _two_ways(self, pair: CasePair) -> bool:
+        every = {portion for side in pair.sides for portion in side.portions}
         weights = {portion.of if portion else None for portion in every}
         less = [portion for portion in every if portion and portion.value != portion.of]
         return len(weights) == 1 and bool(weights.pop()) and len(less) <= 1
@@ -111,7 +97,7 @@ class Sample:
         """How many trials of a case have all of it, of how many; of a sample that is counted."""
         if self.plain:
             return round(side.numerator or 0), round(side.denominator or 0)
-        portions = [portion for portion in side.portions(self.metric) if portion]
+        portions = [portion for portion in side.portions if portion]
         return sum(portion.value == portion.of for portion in portions), len(portions)
 
 
@@ -122,92 +108,151 @@ def _is_count(side: Observed) -> bool:
     return 0 <= numerator <= denominator <= side.trials
 
 
+class _ValidTrials(NamedTuple):
+    """A comparable case's valid trials, as `CasePair` has them; `failed`: a planned trial failed."""
+
+    id: str
+    before: Sequence[Result]
+    now: Sequence[Result]
+    fresh: Sequence[Result]
+    again: Sequence[Result]
+    head: Sequence[Result]
+    failed: bool
+
+
 @dataclass(frozen=True)
 class RunSamples:
-    """All metrics of one run, by id. `confirmed`: the ids of the cases that a confirm stage tried again; `settled`:
-    those that were measured on both sides; `open`: those that should have been tried again, or on both sides, and have
-    no valid trial of it; `steady`: those that give the same twice, of a run that is random only because others don't.
-    """
+    """The samples of one run, and the ids of its comparable cases by what became of them."""
 
-    metrics: Mapping[str, Sample] = field(default_factory=dict)
-    confirmed: frozenset[str] = frozenset()
-    settled: frozenset[str] = frozenset()
-    open: frozenset[str] = frozenset()
-    steady: frozenset[str] = frozenset()
+    pair: RunPair
+    kind: ComparedKind
+    _found: dict[str, Sample | None] = field(default_factory=dict, repr=False)
+
+    def of(self, metric: str) -> Sample | None:
+        """One metric of the cases in which both sides have it; `None` where none has. Made when first asked for."""
+        if metric not in self._found:
+            self._found[metric] = _sample(self._valid, metric, self.kind)
+        return self._found[metric]
+
+    @cached_property
+    def _valid(self) -> list[_ValidTrials]:
+        """The comparable cases with their valid trials, sorted out once for all metrics."""
+        sides, nothing = self.pair.sides, Aside((), ())
+        return [
+            _ValidTrials(
+                case,
+                _valid(sides.known[case]),
+                _valid(sides.now[case]),
+                _valid(sides.fresh.get(case, ())),
+                _valid(sides.aside.get(case, nothing).base),
+                _valid(sides.aside.get(case, nothing).head),
+                any(result.status is Status.FAILED for result in sides.now[case]),
+            )
+            for case in sides.comparable
+        ]
+
+    @cached_property
+    def confirmed(self) -> frozenset[str]:
+        """Those that a confirm stage tried again, if it is evidence."""
+        sides = self.pair.sides
+        tried = (case for case in sides.comparable if any(r.valid for r in sides.fresh.get(case, ())))
+        return frozenset(tried) if unusable(self.pair.run, sides) is None else frozenset()
+
+    @cached_property
+    def settled(self) -> frozenset[str]:
+        """Those that were measured on both sides."""
+        return frozenset(self.pair.sides.comparable).intersection(self.pair.sides.aside)
+
+    @cached_property
+    def open(self) -> frozenset[str]:
+        """Those without a valid trial of the last stage that tells something, although it was to try them."""
+        tried, sides = self.settled or self.confirmed, self.pair.sides
+        if not tried:
+            return frozenset()
+        both_sides = self.pair.run.beside
+        if both_sides is not None and tried.intersection(sides.aside):
+            retried = {result.id for result in (*both_sides.base, *both_sides.head)}
+        else:
+            retried = set(sides.failing)
+        return frozenset(retried.intersection(sides.comparable)) - tried
+
+    @cached_property
+    def steady(self) -> frozenset[str]:
+        """Cases in which chance has no part: a replay's whose executions are equal, now and in the baseline."""
+        if self.pair.run.random:
+            return frozenset()
+        sides = self.pair.sides
+        return frozenset(
+            case
+            for case in sides.comparable
+            if all(self.kind.evidence(result).deterministic for result in (*sides.now[case], *sides.known[case]))
+        )
 
 
 Samples = Mapping[tuple[str, str], RunSamples]
 """By suite and target. Runs that need no statistics have none: the difference of a deterministic target is one."""
 
 
-def gather(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> Samples:
+def gather(aligned: Aligned, kinds: Kinds) -> Samples:
     """The samples of all random runs that the baseline knows."""
-    found: dict[tuple[str, str], RunSamples] = {}
-    for run, base in find_runs(report, baseline):
-        if base is not None and is_random(run) and run.kind in measures:
-            sides = sides_of(run, base, report.partial)
-            found[run.suite, run.target] = _samples(run, sides, measures[run.kind])
-    return found
+    return {
+        (pair.run.suite, pair.run.target): RunSamples(pair, kinds[pair.run.kind])
+        for pair in aligned.chosen
+        if pair.base is not None and pair.run.kind in kinds and is_random(pair.run, kinds[pair.run.kind])
+    }
 
 
-def is_random(run: Run) -> bool:
+def is_random(run: Run, kind: ComparedKind = UNKNOWN) -> bool:
     """True where equal input can give other results: a target that says so, or a replay whose two executions differ."""
-    return run.random or not all(_same_twice(result) for result in run.cases)
+    return run.random or not all(kind.evidence(result).deterministic for result in run.cases)
 
 
-def _same_twice(result: Result) -> bool:
-    return not (isinstance(result.details, BashDetails) and result.details.deterministic is False)
+def _valid(results: Sequence[Result]) -> list[Result]:
+    return [result for result in results if result.valid]
 
 
-def _steady(run: Run, sides: Sides) -> frozenset[str]:
-    """Cases in which chance has no part: a replay's whose executions are equal, now and in the baseline."""
-    if run.random:
-        return frozenset()
-    ids = sides.comparable
-    return frozenset(case for case in ids if all(map(_same_twice, [*sides.now[case], *sides.before[case].results()])))
+def _sample(cases: Sequence[_ValidTrials], metric: str, kind: ComparedKind) -> Sample | None:
+    added = kind.per_trial(metric)
+
+    def seen(valid: Sequence[Result]) -> Observed | None:
+        return _observed(valid, metric, kind, added) if valid else None
+
+    found, first = [], None
+    for case in cases:
+        before, now = seen(case.before), seen(case.now)
+        if before is None or now is None:
+            continue
+        again, head = seen(case.again), seen(case.head)
+        both = (again, head) if again is not None and head is not None else (None, None)
+        first = first or case
+        found.append(CasePair(case.id, before, now, seen(case.fresh), case.failed, *both))
+    if first is None:
+        return None
+    shown = kind.measure(first.now).metrics[metric]
+    return Sample(metric, shown.unit, shown.better, found)
 
 
-def _samples(run: Run, sides: Sides, measure: Measure) -> RunSamples:
-    pairs: dict[str, list[Pair]] = {}
-    kinds: dict[str, Metric] = {}
-    ids = sides.comparable
-    for case_id in ids:
-        aside = sides.aside.get(case_id)
-        seen = (sides.before[case_id].results(), sides.now[case_id], sides.fresh.get(case_id, ()))
-        sides_now = (aside.base, aside.head) if aside else ((), ())
-        found = [_observe([r for r in results if r.valid], measure, kinds) for results in (*seen, *sides_now)]
-        before, now, fresh, again, head = found
-        failed = any(r.status is Status.FAILED for r in sides.now[case_id])
-        for metric in before.keys() & now.keys():
-            both = (again.get(metric), head.get(metric)) if metric in again and metric in head else (None, None)
-            pair = Pair(case_id, before[metric], now[metric], fresh.get(metric), failed, *both)
-            pairs.setdefault(metric, []).append(pair)
-    samples = {name: Sample(name, kinds[name].unit, kinds[name].better, found) for name, found in pairs.items()}
-    known = frozenset(ids)
-    tried = frozenset(case for case in known if any(r.valid for r in sides.fresh.get(case, ())))
-    confirmed = tried if unusable(run, sides) is None else frozenset()
-    settled = known.intersection(sides.aside)
-    return RunSamples(samples, confirmed, settled, _open(run, sides, settled or confirmed), _steady(run, sides))
+def _observed(valid: Sequence[Result], metric: str, kind: ComparedKind, added: PerTrial | None) -> Observed | None:
+    """One metric over the valid trials of a case, `None` where it is not available."""
+    if not valid:
+        return None
+    portions, whole = _summed(valid, added) if added is not None else _measured(valid, metric, kind)
+    if whole is None:
+        return None
+    value = whole.value if whole.of is None else whole.value / whole.of if whole.of else math.inf
+    if not abs(value) < MOST:
+        return None
+    numerator, denominator = (None, None) if whole.of is None else whole
+    return Observed(len(valid), portions, value, numerator, denominator)
 
 
-def _open(run: Run, sides: Sides, tried: frozenset[str]) -> frozenset[str]:
-    """What the last stage that tells something was to tell of, and doesn't."""
-    if not tried:
-        return frozenset()
-    beside = run.beside
-    if beside is not None and tried.intersection(sides.aside):
-        asked = {result.id for result in (*beside.base, *beside.head)}
-    else:
-        asked = {case for case in sides.comparable if failing(sides.now[case])}
-    return frozenset(asked.intersection(sides.comparable)) - tried
+def _summed(valid: Sequence[Result], added: PerTrial) -> tuple[list[Portion | None], Portion | None]:
+    portions = [added.portion(result) for result in valid]
+    known = [portion for portion in portions if portion is not None and portion != NONE]
+    return portions, added.together(known) if known and None not in portions else None
 
 
-def _observe(results: Sequence[Result], measure: Measure, kinds: dict[str, Metric]) -> dict[str, Observed]:
-    if not results:
-        return {}
-    trials, seen = Trials(results, measure), dict[str, Observed]()
-    for name, metric in measure(results).metrics.items():
-        if metric.value is not None and abs(metric.value) < 1 / EPSILON**2:
-            kinds.setdefault(name, metric)
-            seen[name] = Observed(trials, metric.value, metric.numerator, metric.denominator)
-    return seen
+def _measured(valid: Sequence[Result], metric: str, kind: ComparedKind) -> tuple[list[Portion | None], Portion | None]:
+    """The same of a metric that isn't made of single trials: by measuring them together, and one by one."""
+    portions = [portion_of(kind.measure([result]).metrics.get(metric)) for result in valid]
+    return portions, portion_of(kind.measure(valid).metrics.get(metric))

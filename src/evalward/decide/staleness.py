@@ -1,35 +1,36 @@
-"""When a baseline says little about today: pure sentences, for the report's warnings and for `baseline show`."""
+"""When a baseline says little about today: for the report's warnings and for `baseline show`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from evalward.decide.evidence import LOOK
-from evalward.decide.pooling import run_key
-from evalward.decide.sentences import number_word
 from evalward.decide.statistics.power import fewest_broken_cases
-from evalward.decide.succession import align
+from evalward.decide.succession import RunPair
 from evalward.records.baseline import Baseline, BaselineRun
-from evalward.records.comparison import Comparison
+from evalward.records.codes.notices import (
+    FewTrials,
+    ManyRedefined,
+    ManyUnknown,
+    OldBaseline,
+    OtherVersion,
+    OtherVersions,
+)
 from evalward.records.policy import Confirm
-from evalward.records.report import Report, Run
+from evalward.records.report import Run
 
 FEW_TRIALS = 5
 """With fewer baseline trials of a random target a small drop can never be told from chance."""
 
 ALPHA = 0.05  # a rule's, by default
 
-VERSION_PARTS = {
-    "bashkit": "bashkit",
-    "safety": "the safety validator",
-    "shellcheck": "shellcheck",
-    "model": "the model",
-    "model_version": "the model's version",
-    "host": "the host",
-}
-"""Parts of a subject that change under a repository rather than in it, in people's words."""
+VERSION_PARTS = ("bashkit", "safety", "shellcheck", "model", "model_version", "host")
+"""Parts of a subject that change under a repository rather than in it."""
+
+Stale = FewTrials | OldBaseline | OtherVersions | ManyRedefined | ManyUnknown
+"""What can be stale about a baseline."""
 
 
 @dataclass(frozen=True)
@@ -45,53 +46,40 @@ class StaleLimits:
 LIMITS = StaleLimits()
 
 
-def stale(baseline: Baseline, report: Report | None, now: str, limits: StaleLimits = LIMITS) -> list[str]:
-    """What is stale about a baseline, in sentences. `now` is ISO 8601; a time that can't be read makes nothing old.
+def stale(baseline: Baseline, pairs: Sequence[RunPair] | None, now: str, limits: StaleLimits = LIMITS) -> list[Stale]:
+    """What is stale about a baseline. `now` is ISO 8601; a time that can't be read makes nothing old.
 
-    With a report: as far as its runs and those that they replace are concerned, and what it shows to have changed
-    since. Age counts for random targets only: what always does the same does not age.
+    With `pairs`: as far as these runs are concerned, which may take the place of others, and what they show to have
+    changed since. Age counts for random targets only: what always does the same does not age.
     """
-    aligned = align(report, baseline) if report else None
-    now_by_key = {run_key(pair.run): pair.run for pair in aligned.pairs if pair.old is None} if aligned else {}
-    runs = [pair.base for pair in aligned.pairs if pair.base is not None] if aligned else baseline.runs
-    told = _age(baseline, runs, now, limits)
+    now_of = [(pair.base, pair) for pair in pairs if pair.base is not None] if pairs is not None else []
+    runs = [base for base, _ in now_of] if pairs is not None else baseline.runs
+    found: list[Stale] = [*_age(baseline, runs, now, limits)]
+    since = {id(base): pair.run for base, pair in now_of if pair.old is None}
     for run in runs:
         few = few_trials(run, limits.trials)
-        told += [few] if few else []
-        if run_key(run) in now_by_key:
-            told += _drift(run, now_by_key[run_key(run)], limits)
-    return told
+        found += [few] if few else []
+        if id(run) in since:
+            found += _drift(run, since[id(run)], limits)
+    return found
 
 
-def with_staleness(comparison: Comparison, report: Report, baseline: Baseline | None) -> Comparison:
-    """The comparison, with what is stale about its baseline among the warnings. Today is when the report was made."""
-    told = stale(baseline, report, report.created_at) if baseline else []
-    return comparison.model_copy(update={"warnings": [*comparison.warnings, *told]}) if told else comparison
-
-
-def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> str | None:
+def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> FewTrials | None:
     """That a random target has too few trials per case to tell a small drop from chance."""
     fewest, most = run.trial_counts
     if not run.random or fewest >= least:
         return None
-    counted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    return (
-        f"{run.name}: the baseline has {counted} {'trial' if most == 1 else 'trials'} per case: {_cannot(run)}. "
-        f"Run with `--trials {least}` and update it"
+    return FewTrials(
+        suite=run.suite, target=run.target, fewest=fewest, most=most, least=least, fewest_cases=_fewest_cases(run)
     )
 
 
-def _cannot(run: BaselineRun) -> str:
-    """What so few trials can't do where the base is not measured again, even where a confirm stage tries each failed
-    case as often as it does by default. More questions than one would ask for more still.
+def _fewest_cases(run: BaselineRun) -> int | None:
+    """How many cases have to break before so few trials prove it, where the base is not measured again, even where a
+    confirm stage tries each failed case as often as it does by default. More questions than one would ask for more.
     """
-    trials = [case.tally.trials for case in run.cases if case.tally]
-    cases = fewest_broken_cases(trials, Confirm().trials, ALPHA * LOOK)
-    if cases is None:
-        return "by itself it can't convict any drop"
-    if cases == 1:
-        return "by itself it can't tell a small drop from chance"
-    return f"by itself it can't convict a drop of fewer than {number_word(cases)} cases"
+    trials = [count for case in run.cases if (count := case.valid_trials)]
+    return fewest_broken_cases(trials, Confirm().trials, ALPHA * LOOK)
 
 
 def age_days(created_at: str, now: str) -> int | None:
@@ -108,42 +96,33 @@ def _time(text: str) -> datetime | None:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _age(baseline: Baseline, runs: Iterable[BaselineRun], now: str, limits: StaleLimits) -> list[str]:
+def _age(baseline: Baseline, runs: Iterable[BaselineRun], now: str, limits: StaleLimits) -> list[OldBaseline]:
     days = age_days(baseline.provenance.created_at, now)
     ages = any(run.random for run in runs)
-    if days is None or days <= limits.age_days or not ages:
-        return []
-    return [f"the baseline is {days} days old, and models change under their names: measure it anew"]
+    return [OldBaseline(days=days)] if days is not None and days > limits.age_days and ages else []
 
 
-def _drift(run: BaselineRun, now: Run, limits: StaleLimits) -> list[str]:
-    return [*_versions(run, now), *_definitions(run, now, limits)] if now.cases else []
+def _drift(run: BaselineRun, now: Run, limits: StaleLimits) -> Iterator[Stale]:
+    if not now.cases:
+        return
+    changes = tuple(_versions(run.subject.parts, now.subject.parts))
+    if changes:
+        yield OtherVersions(suite=run.suite, target=run.target, changes=changes)
+    yield from _definitions(run, now, limits)
 
 
-def _versions(run: BaselineRun, now: Run) -> list[str]:
-    before, after = run.subject.parts, now.subject.parts
-    changed = [
-        f"{words} ({before[part]}, now {after[part]})"
-        for part, words in VERSION_PARTS.items()
-        if part in before and part in after and before[part] != after[part]
-    ]
-    return [f"{run.name}: the baseline was measured with another {_bare(', '.join(changed))}"] if changed else []
+def _versions(before: Mapping[str, str], now: Mapping[str, str]) -> Iterator[OtherVersion]:
+    for part in VERSION_PARTS:
+        if part in before and part in now and before[part] != now[part]:
+            yield OtherVersion(part=part, before=before[part], now=now[part])
 
 
-def _bare(words: str) -> str:
-    return words.removeprefix("the ")
-
-
-def _definitions(run: BaselineRun, now: Run, limits: StaleLimits) -> list[str]:
+def _definitions(run: BaselineRun, now: Run, limits: StaleLimits) -> Iterator[Stale]:
     known = {case.id: case.definition for case in run.cases}
     there = {result.id: result.definition for result in now.cases}
     redefined = sum(known[case_id] != definition for case_id, definition in there.items() if case_id in known)
     unknown = len(there.keys() - known.keys())
-    told = []
     if known and redefined > limits.redefined * len(known):
-        told.append(f"{run.name}: {redefined} of the baseline's {len(known)} cases ask something else now: update it")
+        yield ManyRedefined(suite=run.suite, target=run.target, count=redefined, known=len(known))
     if there and unknown > limits.unknown * len(there):
-        told.append(
-            f"{run.name}: the baseline lacks {unknown} of {len(there)} cases, which nothing protects: update it"
-        )
-    return told
+        yield ManyUnknown(suite=run.suite, target=run.target, count=unknown, cases=len(there))

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from evalward.decide.pooling import Key, run_key
+from evalward.decide.sides import RunSides, cases_of, sides_of
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
-from evalward.records.report import Report, Run
+from evalward.records.codes import Statement
+from evalward.records.codes.base import FIRST
+from evalward.records.codes.notices import AmbiguousNames, NotReplaced, Refusal, SeveralReplace
+from evalward.records.report import Partial, Report, Run
 from evalward.records.succession import same_definitions
-
-MODELS = ("anthropic", "openai", "openai-responses")
-"""What the id of a model begins with, before the slash."""
+from evalward.records.target_id import target_id
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """A run of the report, and the run of the baseline that it is compared with, with today's names of its cases.
 
     `old` is that run as the baseline has it, where its name is another; `named`: the configuration says that it was
@@ -34,6 +37,18 @@ class Pair:
     old: BaselineRun | None = None
     named: bool = False
     renamed: Mapping[str, str] = field(default_factory=dict)
+    partial: Partial | None = None
+
+    @cached_property
+    def sides(self) -> RunSides:
+        """Its cases on both sides, as far as a partial report's selection covers them."""
+        return sides_of(self.run, self.base, self.partial)
+
+    @property
+    def known_as(self) -> tuple[str, str] | None:
+        """The suite and target that the baseline knows it by; `None` where it doesn't."""
+        known = self.old or self.base
+        return (known.suite, known.target) if known is not None else None
 
 
 @dataclass(frozen=True)
@@ -43,13 +58,40 @@ class Aligned:
     `notes` say what was not paired although the configuration, or an equal definition, asks for it.
     """
 
-    pairs: Sequence[Pair]
+    report: Report
+    baseline: Baseline | None
+    pairs: Sequence[RunPair]
     gone: Sequence[BaselineRun]
-    notes: Sequence[str] = ()
+    notes: Sequence[Statement] = ()
+
+    @cached_property
+    def chosen(self) -> list[RunPair]:
+        """The pairs that a partial report's selection covers: all others are not looked at."""
+        return [pair for pair in self.pairs if _chosen(self.report.partial, pair.run)]
+
+    @cached_property
+    def missing(self) -> list[BaselineRun]:
+        """The runs without a counterpart that the selection covers."""
+        return [run for run in self.gone if _covers(self.report.partial, run)]
 
     def runs(self) -> list[BaselineRun]:
         """The baseline's runs under today's names."""
         return [pair.base for pair in self.pairs if pair.base is not None] + list(self.gone)
+
+
+def _chosen(partial: Partial | None, run: Run) -> bool:
+    """True for a run that the selection covers; where cases were chosen, of what has none nothing was to be run."""
+    if partial is None:
+        return True
+    there = run.planned > 0 or bool(run.cases) or run.not_measured is not None
+    return partial.covers(run.suite, run.target) and (there or not partial.by_case)
+
+
+def _covers(partial: Partial | None, run: BaselineRun) -> bool:
+    """True for a run of the baseline of which the selection covers a case."""
+    return partial is None or (
+        partial.covers(run.suite, run.target) and (bool(cases_of(run, partial)) or not partial.by_case)
+    )
 
 
 def align(report: Report, baseline: Baseline | None) -> Aligned:
@@ -61,16 +103,16 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
     named, refused, notes = _named(came, known, gone)
     taken = {run_key(old) for old in named.values()}
     left = [run for run in came if run_key(run) not in named and run_key(run) not in refused]
-    guessed = _guessed(report, left, [run for key, run in gone.items() if key not in taken])
+    guessed = _by_form(report, left, [run for key, run in gone.items() if key not in taken])
     pairs = []
     for run in report.runs:
         key = run_key(run)
         old = named.get(key) or guessed.get(key)
-        pair, told = _pair(report, run, old or known.get(key))
-        notes += told
-        pairs.append(Pair(run, pair.base, old, key in named, pair.renamed))
+        pair, pair_notes = _pair(report, run, old or known.get(key))
+        notes += pair_notes
+        pairs.append(replace(pair, old=old, named=key in named))
     taken = {run_key(pair.old) for pair in pairs if pair.old is not None}
-    return Aligned(pairs, [run for key, run in gone.items() if key not in taken], notes)
+    return Aligned(report, baseline, pairs, [run for key, run in gone.items() if key not in taken], notes)
 
 
 # --- runs -----------------------------------------------------------------------------------------------------------
@@ -78,46 +120,47 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
 
 def _named(
     came: Sequence[Run], known: Mapping[Key, BaselineRun], gone: Mapping[Key, BaselineRun]
-) -> tuple[dict[Key, BaselineRun], set[Key], list[str]]:
+) -> tuple[dict[Key, BaselineRun], set[Key], list[Statement]]:
     """The predecessors that the configuration names, as far as they may be, by the key of the new run; the keys of
     those that may not have theirs, and why.
     """
     claims: dict[Key, list[Run]] = defaultdict(list)
     refused: set[Key] = set()
-    notes: list[str] = []
+    notes: list[Statement] = []
     for run in came:
-        wanted = _wanted(run)
-        if wanted is None or not _is_told(wanted, known):
+        claimed = _claimed_key(run)
+        if claimed is None or not _is_in_baseline(claimed, known):
             continue  # its predecessor is forgotten: the baseline knows it no more
-        refusal = _refusal(run, wanted, gone)
+        refusal = _refusal(run, claimed, gone)
         if refusal:
             refused.add(run_key(run))
-            notes.append(f"{run.name} does not take the place of {wanted[0]} × {wanted[1]}: {refusal}")
+            place = {"old_suite": claimed[0], "old_target": claimed[1]}
+            notes.append(NotReplaced(suite=run.suite, target=run.target, why=refusal, **place))
         else:
-            claims[wanted].append(run)
-    for wanted, runs in claims.items():
+            claims[claimed].append(run)
+    for claimed, runs in claims.items():
         if len(runs) > 1:
             refused.update(map(run_key, runs))
-            several = " and ".join(run.name for run in runs[:3])
-            notes.append(f"{wanted[0]} × {wanted[1]} has several that replace it, so none of them does: {several}")
-    return {run_key(runs[0]): gone[wanted] for wanted, runs in claims.items() if len(runs) == 1}, refused, notes
+            several = tuple(run.name for run in runs[:FIRST])
+            notes.append(SeveralReplace(suite=claimed[0], target=claimed[1], runs=several))
+    return {run_key(runs[0]): gone[claimed] for claimed, runs in claims.items() if len(runs) == 1}, refused, notes
 
 
-def _wanted(run: Run) -> Key | None:
-    said = run.replaces
-    return None if said is None else (said.suite or run.suite, said.target or run.target, run.kind)
+def _claimed_key(run: Run) -> Key | None:
+    replaces = run.replaces
+    return None if replaces is None else (replaces.suite or run.suite, replaces.target or run.target, run.kind)
 
 
-def _is_told(wanted: Key, known: Mapping[Key, BaselineRun]) -> bool:
-    return any(key[:2] == wanted[:2] for key in known)
+def _is_in_baseline(claimed: Key, known: Mapping[Key, BaselineRun]) -> bool:
+    return any(key[:2] == claimed[:2] for key in known)
 
 
-def _refusal(run: Run, wanted: Key, gone: Mapping[Key, BaselineRun]) -> str:
-    """Why a run may not take a place that the baseline has; empty where it may."""
-    if wanted not in gone:
-        return "that one is still run, or of another kind"
-    ours, theirs = form_of(run.target), form_of(wanted[1])
-    return "" if run.target == wanted[1] or (ours == theirs and ours != "fixed") else "their targets are not of a kind"
+def _refusal(run: Run, claimed: Key, gone: Mapping[Key, BaselineRun]) -> Refusal | None:
+    """Why a run may not take a place that the baseline has, `None` where it may."""
+    if claimed not in gone:
+        return "still_run"
+    ours, theirs = form_of(run.target), form_of(claimed[1])
+    return None if run.target == claimed[1] or (ours == theirs and ours != "fixed") else "other_form"
 
 
 def form_of(target: str) -> str:
@@ -126,11 +169,10 @@ def form_of(target: str) -> str:
     Models are alike, whoever provides them, and so are the coding agents that we know. Recordings, programs, patches,
     logs and agents of one's own are alike among themselves.
     """
-    before, slash, _ = target.partition("/")
-    if slash and ":" not in before:
-        return "model" if before in MODELS else "agent"
-    form, colon, _ = target.partition(":")
-    return f"{form}:" if colon else "fixed"
+    parsed = target_id(target)
+    if parsed.mark == "/":
+        return "model" if parsed.form == "model" else "agent"
+    return f"{parsed.head}:" if parsed.mark else "fixed"
 
 
 def sort_of(target: str) -> Literal["model", "agent", "target"]:
@@ -139,7 +181,7 @@ def sort_of(target: str) -> Literal["model", "agent", "target"]:
     return "model" if form == "model" else "agent" if form in {"agent", "agent:"} else "target"
 
 
-def _guessed(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -> dict[Key, BaselineRun]:
+def _by_form(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -> dict[Key, BaselineRun]:
     """Where exactly one target of a suite went and one of its form came: one is the other's successor."""
     went: dict[Key, list[BaselineRun]] = defaultdict(list)
     for base in gone:
@@ -156,8 +198,8 @@ def _guessed(report: Report, came: Sequence[Run], gone: Sequence[BaselineRun]) -
 
 
 def _former_suite(run: Run, gone: Sequence[BaselineRun]) -> str:
-    said = run.replaces.suite if run.replaces else None
-    return said if said is not None and any(base.suite == said for base in gone) else run.suite
+    former = run.replaces.suite if run.replaces else None
+    return former if former is not None and any(base.suite == former for base in gone) else run.suite
 
 
 def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:
@@ -168,24 +210,25 @@ def _is_gone(report: Report, run: Run, old: BaselineRun) -> bool:
 # --- cases ----------------------------------------------------------------------------------------------------------
 
 
-def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[Pair, list[str]]:
+def _pair(report: Report, run: Run, base: BaselineRun | None) -> tuple[RunPair, list[Statement]]:
     """A run and its counterpart under today's names, and what could not be told apart."""
     if base is None:
-        return Pair(run, None), []
+        return RunPair(run, None, partial=report.partial), []
     renamed, notes = ({}, []) if report.partial and report.partial.by_case else _renamed(run, base)
     update: dict[str, object] = {"suite": run.suite, "target": run.target}
     if renamed:
         now = {old: new for new, old in renamed.items()}
-        update["cases"] = [_called(case, now.get(case.id, case.id)) for case in base.cases]
+        update["cases"] = [_with_id(case, now.get(case.id, case.id)) for case in base.cases]
     same = not renamed and run_key(run) == run_key(base)
-    return Pair(run, base if same else base.model_copy(update=update), renamed=renamed), notes
+    known = base if same else base.model_copy(update=update)
+    return RunPair(run, known, renamed=renamed, partial=report.partial), notes
 
 
-def _called(case: BaselineCase, name: str) -> BaselineCase:
+def _with_id(case: BaselineCase, name: str) -> BaselineCase:
     return case if case.id == name else case.model_copy(update={"id": name})
 
 
-def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[str]]:
+def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[Statement]]:
     """The former id of each new case, where just one case of its definition came and just one went."""
     now = {result.id: result.definition for result in reversed(run.cases)}
     before = {case.id: case.definition for case in base.cases}
@@ -194,7 +237,6 @@ def _renamed(run: Run, base: BaselineRun) -> tuple[dict[str, str], list[str]]:
     return found, list(_ambiguous(run, [(came, went) for came, went in groups if came[0] not in found]))
 
 
-def _ambiguous(run: Run, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Iterator[str]:
+def _ambiguous(run: Run, groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> Iterator[Statement]:
     for came, went in groups:
-        gone, new = ", ".join(went[:3]), ", ".join(came[:3])
-        yield f"{run.name}: {gone} went and {new} came with the same definition: which is which can't be told"
+        yield AmbiguousNames(suite=run.suite, target=run.target, went=tuple(went[:FIRST]), came=tuple(came[:FIRST]))

@@ -1,170 +1,37 @@
-"""Are single benchmarks slower than in the baseline? By their samples, where both sides keep some."""
+"""Are single timed pieces slower than in the baseline? By their samples, where both sides keep some."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import chain
-from statistics import median
-from typing import Literal
 
-from evalward.decide.compare import Sides, find_runs, sides_of
-from evalward.decide.statistics.timing import TimingVerdict, slower
-from evalward.records.baseline import Baseline, BaselineRun
-from evalward.records.comparison import Comparison, RunComparison
-from evalward.records.report import Report, Run
-from evalward.records.result import Result
-from evalward.records.speedup import SpeedupDetails
-from evalward.records.timing import SlowerBenchmark, TaskSpeed, Timings
+from evalward.decide.kinds import ComparedKind
+from evalward.decide.succession import RunPair
+from evalward.records.codes.notices import MoreSlower, SlowerTiming
+from evalward.records.comparison import RunComparison
+from evalward.records.timing import Timings
 
 SHOWN = 5
-FACTOR = 1.1  # a benchmark that takes less than a tenth longer is not called slower, whatever the samples prove
 
 
-def with_timings(comparison: Comparison, report: Report, baseline: Baseline | None) -> Comparison:
-    """The comparison, with what the samples of its speedup runs say, and a warning for what is slower."""
-    found = {
-        (run.suite, run.target): _of_sides(sides_of(run, base, report.partial))
-        for run, base in find_runs(report, baseline)
-        if base is not None and run.kind == "speedup"
-    }
-    shown = {
-        (run.suite, run.target): speeds_of(run, base)
-        for run, base in find_runs(report, baseline)
-        if run.kind == "speedup"
-    }
-    runs = [
-        _with(run, found.get((run.suite, run.target)), shown.get((run.suite, run.target))) for run in comparison.runs
-    ]
-    told = [warning for run in runs for warning in _warnings(run)]
-    return comparison.model_copy(update={"runs": runs, "warnings": [*comparison.warnings, *told]})
+def timings_of_pair(pair: RunPair, kind: ComparedKind) -> Timings | None:
+    """What the samples of a run say, over the cases of equal definition: of others it is unknown what was timed.
 
-
-def _with(run: RunComparison, timings: Timings | None, speeds: list[TaskSpeed] | None) -> RunComparison:
-    return run.model_copy(update={"timings": timings, "speeds": speeds}) if speeds is not None else run
-
-
-def speeds_of(run: Run, base: BaselineRun | None) -> list[TaskSpeed]:
-    """Each task with a valid trial, in the order of the run. A task of another definition has nothing before it."""
-    was = {(case.id, case.definition): case.results() for case in base.cases} if base else {}
-    tasks: dict[str, list[Result]] = defaultdict(list)
-    for result in run.cases:
-        if result.valid:
-            tasks[result.id].append(result)
-    return [_task_speed(trials, was.get((trials[0].id, trials[0].definition), [])) for trials in tasks.values()]
-
-
-def _task_speed(now: Sequence[Result], before: Sequence[Result]) -> TaskSpeed:
-    details = _details(now)
-    return TaskSpeed(
-        case=now[0].id,
-        agent=_middle(each.task_speedup for each in details),
-        oracle=_middle(each.oracle_speedup for each in details),
-        before=_middle(each.task_speedup for each in _details(before)),
-        fell_back=any(each.fallback_to_baseline for each in details),
-    )
-
-
-def _details(results: Iterable[Result]) -> list[SpeedupDetails]:
-    return [r.details for r in results if r.valid and isinstance(r.details, SpeedupDetails)]
-
-
-def _middle(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
-
-
-def _of_sides(sides: Sides) -> Timings | None:
-    """Over the cases of equal definition: of others nobody knows what was timed."""
-    cases = sides.comparable
-    before = chain.from_iterable(sides.before[case].results() for case in cases)
-    return timings_of(before, chain.from_iterable(sides.now[case] for case in cases))
-
-
-def timings_of(before: Iterable[Result], now: Iterable[Result]) -> Timings | None:
-    """What the samples of the cases' trials say; `None` where no benchmark has any on both sides."""
-    was, is_now = list(before), list(now)
-    verdicts = _compared(was, is_now, "nop")
-    if not verdicts:
+    `None` without a baseline, and where nothing was timed.
+    """
+    if pair.base is None:
         return None
-    beside_oracle = _compared(was, is_now, "oracle")
-    verdicts = {name: _milder(verdict, beside_oracle.get(name)) for name, verdict in verdicts.items()}
-    untestable = sum(verdict.cannot_fire is not None for verdict in verdicts.values())
-    found = [_slower(*name, verdict) for name, verdict in verdicts.items() if verdict.slower]
-    return Timings(
-        tested=len(verdicts) - untestable,
-        suspected=sum(_looks_slower(verdict) for verdict in verdicts.values()),
-        untestable=untestable,
-        slower=sorted(found, key=lambda each: (-each.factor, each.case, each.benchmark)),
-    )
+    sides = pair.sides
+    before = chain.from_iterable(sides.known[case] for case in sides.comparable)
+    return kind.timings(before, chain.from_iterable(sides.now[case] for case in sides.comparable))
 
 
-def _compared(
-    before: Sequence[Result], now: Sequence[Result], side: Literal["nop", "oracle"]
-) -> dict[tuple[str, str], TimingVerdict]:
-    was, is_now = _relative(before, side), _relative(now, side)
-    return {name: slower(was[name], is_now[name], FACTOR) for name in is_now if name in was}
-
-
-def _milder(beside_nop: TimingVerdict, beside_oracle: TimingVerdict | None) -> TimingVerdict:
-    """What speaks less against the change.
-
-    Another machine, interpreter or library makes some code slower than other code. Where the human patch lost as much
-    as the change did, it isn't the change that got slower.
-    """
-    if beside_oracle is None or beside_oracle.cannot_fire is not None or beside_nop.cannot_fire is not None:
-        return beside_nop
-    return min(beside_nop, beside_oracle, key=_against)
-
-
-def _against(verdict: TimingVerdict) -> tuple[bool, float]:
-    ratio = verdict.test.ratio if verdict.test else None
-    return verdict.slower, ratio if ratio is not None else 0.0
-
-
-def _looks_slower(verdict: TimingVerdict) -> bool:
-    test = verdict.test
-    if verdict.slower or verdict.cannot_fire is not None or test is None or test.ratio is None:
-        return False
-    return test.ratio > FACTOR
-
-
-def _slower(case: str, benchmark: str, verdict: TimingVerdict) -> SlowerBenchmark:
-    assert verdict.test is not None  # noqa: S101 - it has spoken
-    assert verdict.test.ratio is not None  # noqa: S101
-    return SlowerBenchmark(case=case, benchmark=benchmark, factor=verdict.test.ratio, p=verdict.test.p_slower)
-
-
-def _relative(results: Iterable[Result], side: Literal["nop", "oracle"]) -> Mapping[tuple[str, str], list[float]]:
-    """The agent's samples by case and benchmark, as shares of the other side's in the same round.
-
-    By round, not by the session's median: that one number would move all samples together, and look like proof. A
-    change that fell back counts as none, whatever time it took.
-    """
-    found: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for result in results:
-        details = result.details
-        if not isinstance(details, SpeedupDetails) or details.fallback_to_baseline:
-            continue
-        for each in details.benchmarks:
-            if each.samples is not None:
-                beside = each.samples.nop if side == "nop" else each.samples.oracle
-                rounds = zip(each.samples.agent, beside, strict=False)
-                found[result.id, each.name] += [sample / other for sample, other in rounds if other > 0]
-    return {name: samples for name, samples in found.items() if samples}
-
-
-def _warnings(run: RunComparison) -> list[str]:
-    if run.timings is None:
-        return []
-    worst = run.timings.slower
-    told = [
-        f"{run.name}: {_plain(each.benchmark)} of {each.case} is slower: {each.factor:.2f}× "
-        f"(Mann-Whitney p = {each.p:.2g})"
-        for each in worst[:SHOWN]
-    ]
-    return told + ([f"{run.name}: {len(worst) - SHOWN} further benchmarks are slower"] if len(worst) > SHOWN else [])
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split())[:80]
+def slower_benchmarks(run: RunComparison) -> Iterator[SlowerTiming | MoreSlower]:
+    """A notice for each benchmark that is slower, the worst first."""
+    suite, target, slow = run.suite, run.target, run.timings.slower if run.timings else []
+    for each in slow[:SHOWN]:
+        yield SlowerTiming(
+            suite=suite, target=target, case=each.case, benchmark=each.benchmark, factor=each.factor, p=each.p
+        )
+    if len(slow) > SHOWN:
+        yield MoreSlower(suite=suite, target=target, count=len(slow) - SHOWN)

@@ -15,13 +15,16 @@ from dataclasses import dataclass
 
 from evalward.decide.anchor import allowance
 from evalward.decide.baseline import dump_baseline
-from evalward.decide.compare import find_runs
 from evalward.decide.history_file import short_digest
-from evalward.decide.sentences import chance, number_word, shown_apart, shown_delta
 from evalward.decide.statistics.multiple import holm
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.decide.succession import align
 from evalward.records.base import digest, digest_text
 from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.codes import Statement
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.notices import EarlierTries, UnknownTries
+from evalward.records.codes.reasons import EarlierFailure, OutcomeName, TriesTogether
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import Report, Run
@@ -32,19 +35,11 @@ from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Ve
 REFUTED = 0.5
 """p of all trials together from which on they no longer point the way of a try that failed."""
 
-_ORDINALS = ("", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-_GAVE = {
-    Outcome.PASS: "passed",
-    Outcome.FAIL: "failed",
-    Outcome.INCONCLUSIVE: "was inconclusive",
-    Outcome.ERROR: "could not be judged",
-}
-
 
 def rules_key(policy: Policy, baseline: Baseline | None) -> str:
     """What tells the rules of one verdict from those of another: policy and baseline, whatever blocks by them."""
-    said = digest_text(dump_baseline(baseline)) if baseline else ""
-    return short_digest(digest([policy.model_dump(mode="json", exclude={"fail_on", "profile"}), said]))
+    baseline_digest = digest_text(dump_baseline(baseline)) if baseline else ""
+    return short_digest(digest([policy.model_dump(mode="json", exclude={"fail_on", "profile"}), baseline_digest]))
 
 
 def try_of(judgement: Judgement, report: Report, rules: str, number: tuple[int, int]) -> Try:
@@ -87,7 +82,7 @@ def _case(case_id: str) -> str:
 
 
 @dataclass(frozen=True)
-class Again:
+class KnownTries:
     """What is known of this commit from before. `attempt` is the workflow run's; `rules` are those of this verdict."""
 
     tries: Sequence[Try]
@@ -100,52 +95,38 @@ class Again:
         return [one for one in self.tries if one.rules in {None, self.rules}]
 
 
-def judged_again(judgement: Judgement, report: Report, baseline: Baseline | None, again: Again) -> Judgement:
+def stricter_by_tries(judgement: Judgement, report: Report, baseline: Baseline | None, again: KnownTries) -> Judgement:
     """The judgement with what earlier tries of the commit gave: never a greener one."""
     verdict = judgement.verdict
     if not again.tries:
-        return _with(judgement, verdict, warnings=[_unknown(again.attempt)] if again.attempt > 1 else [])
-    told = _told(again.tries)
+        return _with(judgement, verdict, notices=[UnknownTries(attempt=again.attempt)] if again.attempt > 1 else [])
+    tries = _outcomes(again.tries)
+    earlier = EarlierTries(tries=tries)
     if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
-        return _with(judgement, verdict, warnings=[told])
+        return _with(judgement, verdict, notices=[earlier])
     failed = any(one.outcome is Outcome.FAIL for one in again.judged)
     worse = _pooled(judgement, report, baseline, again.tries, failed=failed)
     if worse:
-        return _with(judgement, verdict, worse, [told])
-    return _with(judgement, verdict, [_doubt(told)]) if failed else _with(judgement, verdict, warnings=[told])
+        return _with(judgement, verdict, worse, [earlier])
+    return _with(judgement, verdict, [_doubt(tries)]) if failed else _with(judgement, verdict, notices=[earlier])
 
 
 def _with(
-    judgement: Judgement, verdict: Verdict, reasons: Sequence[Reason] = (), warnings: Sequence[str] = ()
+    judgement: Judgement, verdict: Verdict, reasons: Sequence[Reason] = (), notices: Sequence[Statement] = ()
 ) -> Judgement:
-    warned = verdict.model_copy(update={"warnings": [*verdict.warnings, *warnings]})
-    return judgement.model_copy(update={"verdict": warned.with_reasons(reasons)})
+    return judgement.model_copy(update={"verdict": verdict.noting(*notices).with_reasons(reasons)})
 
 
-def _told(tries: Sequence[Try]) -> str:
-    """`this is the third try of this commit: the first failed, the second failed`."""
-    number = len(tries) + 1
-    gave = ", ".join(f"the {_ordinal(at)} {_GAVE[one.outcome]}" for at, one in enumerate(tries, 1))
-    return f"this is the {_ordinal(number)} try of this commit: {gave}"
+def _outcomes(tries: Sequence[Try]) -> tuple[OutcomeName, ...]:
+    return tuple(one.outcome.value for one in tries)
 
 
-def _ordinal(number: int) -> str:
-    return _ORDINALS[number] if number < len(_ORDINALS) else f"{number}th"
-
-
-def _unknown(attempt: int) -> str:
-    return f"this is the {_ordinal(attempt)} attempt of this workflow run; what the earlier ones gave is not known here"
-
-
-def _doubt(told: str) -> Reason:
+def _doubt(tries: tuple[OutcomeName, ...]) -> Reason:
     return Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=f"{told}, so that a try without a failure is no plain pass",
-        remedy=(
-            "Look at what failed then. A new commit starts anew; if nothing of this change can have done it, a "
-            "maintainer can merge past it, or accept it."
-        ),
+        statements=[EarlierFailure(tries=tries)],
+        advice=[Advice(code="advice.new_commit")],
     )
 
 
@@ -178,7 +159,8 @@ def _pooled(
 ) -> list[Reason]:
     """A failure for each run that all tries together prove to be worse, or, after one that `failed`, don't refute."""
     rules = judgement.verdict.rules
-    found = [_pool(run, base, tries, rules) for run, base in find_runs(report, baseline) if base and run.random]
+    pairs = [pair for pair in align(report, baseline).chosen if pair.run.random]
+    found = [_pool(pair.run, pair.base, tries, rules) for pair in pairs if pair.base is not None]
     pools = [pool for pool in found if pool is not None]
     corrected = holm([stratified_worse(pool.pairs) for pool in pools])
     return [
@@ -220,21 +202,23 @@ def _sum(counts: Iterable[Mapping[str, Ends]]) -> dict[str, Ends]:
 
 
 def _proof(pool: _Pool, p: float) -> Reason:
-    failed = sum(pair.trials_now - pair.passed_now for pair in pool.pairs)
-    tried = sum(pair.trials_now for pair in pool.pairs)
-    cases = "one case" if len(pool.pairs) == 1 else f"{number_word(len(pool.pairs))} cases"
-    loss, most = shown_apart(pool.loss, pool.allowed, "ratio", shown_delta)
-    beyond = f", more than the {most} allowed: {chance(p)}"
-    sure = beyond if pool.proves(p) else ": that doesn't refute the one that failed"
-    message = (
-        f"{pool.run.name}: over {number_word(pool.tries)} tries of this commit {failed} of {tried} fresh trials of "
-        f"{cases} failed, a loss of {loss}{sure}"
+    together = TriesTogether(
+        suite=pool.run.suite,
+        target=pool.run.target,
+        tries=pool.tries,
+        cases=len(pool.pairs),
+        failed=sum(pair.trials_now - pair.passed_now for pair in pool.pairs),
+        trials=sum(pair.trials_now for pair in pool.pairs),
+        loss=pool.loss,
+        allowed=pool.allowed,
+        p=p,
+        proven=pool.proves(p),
     )
     return Reason(
         stage="drop",
         outcome=Outcome.FAIL,
-        message=message,
+        statements=[together],
+        advice=[Advice(code="advice.no_rerun")],
         suite=pool.run.suite,
         target=pool.run.target,
-        remedy="Running it again doesn't mend it. Look at the cases that fail, mend them, and push that.",
     )

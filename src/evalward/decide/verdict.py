@@ -5,24 +5,30 @@ All that speak are told. Missing is never good; errors are no failures; what cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from evalward.decide.broken import noticed, unmeasured
-from evalward.decide.passing import all_well
-from evalward.decide.remedies import remedy
+from evalward.decide.broken import error_notices, unmeasured
+from evalward.decide.passing import what_a_pass_means
+from evalward.decide.remedies import remedies
 from evalward.decide.rules import apply_rules, holds_for, judged
 from evalward.decide.samples import Samples
-from evalward.decide.sentences import shown_apart, some_of
-from evalward.decide.uncompared import beside_compared
+from evalward.decide.uncompared import not_compared
+from evalward.records.codes import Statement
+from evalward.records.codes import advice as to_do
+from evalward.records.codes import notices as noted
+from evalward.records.codes import reasons as why
+from evalward.records.codes.base import FIRST
+from evalward.records.codes.rules import OfMetric, ProvenDrop, Shown, UnprovenDrop
 from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
+from evalward.records.report import Interruption
 from evalward.records.result import NOT_RUN
-from evalward.records.verdict import Outcome, Reason, RuleOutcome, Verdict, in_order
+from evalward.records.verdict import Outcome, Reason, RuleOutcome, Stage, Verdict, in_order
 
 
-def judge(
+def reach_verdict(
     comparison: Comparison,
     policy: Policy,
     defaults: Mapping[str, Sequence[Rule]],
@@ -44,10 +50,10 @@ def judge(
     outcome = reasons[0].outcome if reasons else Outcome.PASS
     return Verdict(
         outcome=outcome,
-        headline=reasons[0].message if reasons else all_well(comparison, rules) + beside_compared(comparison),
+        passing=[] if reasons else [*what_a_pass_means(comparison, rules), *not_compared(comparison)],
         reasons=reasons,
         rules=rules,
-        warnings=[*comparison.warnings, *_warnings(comparison, policy, rules)],
+        notices=[*comparison.notices, *_notices(comparison, policy, rules)],
         fail_on=policy.fail_on,
         profile=policy.profile,
     )
@@ -58,20 +64,24 @@ def judge(
 
 def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
     if not any(run.planned for run in comparison.runs if not run.missing) and not _all_unmeasured(comparison):
-        return [_invalid("no case was run", "Check `suites`, `cases` and the selection.")]
-    reasons = [_invalid(comparison.interrupted, _after(comparison.interrupted))] if comparison.interrupted else []
+        return [_invalid(why.NothingRun(), _advice("advice.check_selection"))]
+    reasons = [_interrupted(comparison, comparison.interrupted)] if comparison.interrupted else []
     for run in comparison.runs:
         if judged(run):
             reasons += _run_validity(run, policy.limits) + _judging(run, policy.max_judge_error_rate)
     return reasons
 
 
-def _after(interrupted: str) -> str:
-    if interrupted.startswith("budget"):
-        return "Raise `budget_usd` or `budget_tokens`, or run less; `--resume` keeps what is done."
-    if interrupted.startswith("interrupted by"):
-        return "Run it again; `--resume` keeps what is done."
-    return "Mend that and run it again; `--resume` keeps what is done."
+_AFTER: Mapping[Interruption, to_do.Plain] = {
+    "budget": "advice.raise_budget",
+    "signal": "advice.resume",
+    "fault": "advice.fix_and_resume",
+}
+
+
+def _interrupted(comparison: Comparison, text: str) -> Reason:
+    by = comparison.interrupted_by or "fault"
+    return _invalid(why.Interrupted(by=by, text=text), _advice(_AFTER[by]))
 
 
 def _all_unmeasured(comparison: Comparison) -> bool:
@@ -79,12 +89,33 @@ def _all_unmeasured(comparison: Comparison) -> bool:
     return bool(present) and all(run.not_measured for run in present)
 
 
-def _invalid(message: str, remedy: str, run: RunComparison | None = None, cases: Sequence[str] = ()) -> Reason:
+def _advice(code: to_do.Plain) -> to_do.Advice:
+    return to_do.Advice(code=code)
+
+
+def _invalid(
+    found: Statement, advice: Statement, run: RunComparison | None = None, cases: Sequence[str] = ()
+) -> Reason:
+    return _reason(_INVALID, found, advice, run, cases)
+
+
+_INVALID: tuple[Stage, Outcome] = ("validity", Outcome.ERROR)
+_UNSURE: tuple[Stage, Outcome] = ("validity", Outcome.INCONCLUSIVE)
+_MISSING: tuple[Stage, Outcome] = ("missing", Outcome.FAIL)
+
+
+def _reason(
+    kind: tuple[Stage, Outcome],
+    found: Statement,
+    advice: Statement,
+    run: RunComparison | None = None,
+    cases: Sequence[str] = (),
+) -> Reason:
     return Reason(
-        stage="validity",
-        outcome=Outcome.ERROR,
-        message=message,
-        remedy=remedy,
+        stage=kind[0],
+        outcome=kind[1],
+        statements=[found],
+        advice=[advice],
         suite=run.suite if run else None,
         target=run.target if run else None,
         cases=list(cases),
@@ -93,25 +124,27 @@ def _invalid(message: str, remedy: str, run: RunComparison | None = None, cases:
 
 def _run_validity(run: RunComparison, limits: Limits) -> list[Reason]:
     lost = [case for case in run.of("not_valid") if not _skipped(case)]
+    ids = [case.id for case in lost]
     errors = run.errors - run.judge_errors
     share = errors / run.planned if run.planned else 0.0
     if share > limits.max_error_rate + EPSILON:
-        size, most = shown_apart(share, limits.max_error_rate, "ratio")
-        message = (
-            f"{run.name}: {errors} of {run.planned} trials ended in an error ({size}), more than the {most} allowed"
+        found = why.TooManyErrors(
+            suite=run.suite, target=run.target, errors=errors, planned=run.planned, limit=limits.max_error_rate
         )
-        why = lost[0].note if lost and lost[0].note else "see the report"
-        return [_invalid(message, f"Not the target's fault: {why}. Run it again.", run, [c.id for c in lost])]
+        return [_invalid(found, to_do.AfterErrors(why=(lost[0].note or None) if lost else None), run, ids)]
     known = [case for case in lost if case.before is not None]
     expected = run.comparable + len(known)
     measured = run.comparable + sum(case.unjudged for case in known)  # these have a limit of their own
     if expected and measured / expected < limits.min_valid - EPSILON:
-        size, least = shown_apart(measured / expected, limits.min_valid, "ratio")
-        message = (
-            f"{run.name}: only {run.comparable} of {expected} comparable cases have a valid trial ({size}), fewer than "
-            f"the {least} that it takes"
+        few = why.TooFewValid(
+            suite=run.suite,
+            target=run.target,
+            comparable=run.comparable,
+            measured=measured,
+            expected=expected,
+            limit=limits.min_valid,
         )
-        return [_invalid(message, "Run it again.", run, [case.id for case in lost])]
+        return [_invalid(few, _advice("advice.run_again"), run, ids)]
     return []
 
 
@@ -121,11 +154,11 @@ def _judging(run: RunComparison, most: float) -> list[Reason]:
     if share <= most + EPSILON:
         return []
     lost = [case for case in run.cases if case.unjudged]
-    why = next((case.note for case in lost if case.note), "see the report")
-    size, allowed = shown_apart(share, most, "ratio")
-    counts = f"{run.judge_errors} of {run.planned} trials could not be judged ({size})"
-    message = f"{run.name}: {counts}, more than the {allowed} allowed"
-    return [_invalid(message, f"Not the target's fault: {why}. See `judge` in the config.", run, [c.id for c in lost])]
+    broken = next((case.note for case in lost if case.note), None)
+    found = why.TooManyUnjudged(
+        suite=run.suite, target=run.target, errors=run.judge_errors, planned=run.planned, limit=most
+    )
+    return [_invalid(found, to_do.AfterUnjudged(why=broken), run, [case.id for case in lost])]
 
 
 def _skipped(case: CaseChange) -> bool:
@@ -142,18 +175,11 @@ def _missing(comparison: Comparison, policy: Policy) -> list[Reason]:
         if policy.waiver(run.suite, run.target, run.name):
             continue
         if run.missing:
-            reasons.append(_missing_run(run))
+            missing = why.MissingRun(suite=run.suite, target=run.target)
+            reasons.append(_reason(_MISSING, missing, _advice("advice.run_or_waive"), run))
         elif judged(run):
             reasons += [*_missing_cases(run, policy), *_missing_categories(run, policy)]
     return reasons
-
-
-def _missing_run(run: RunComparison) -> Reason:
-    message = f"{run.name} is in the baseline and was not run"
-    remedy = "Run it; say what takes its place, with `replaces:`; or waive it in the config, with a reason."
-    return Reason(
-        stage="missing", outcome=Outcome.FAIL, message=message, remedy=remedy, suite=run.suite, target=run.target
-    )
 
 
 def _gone(run: RunComparison) -> list[CaseChange]:
@@ -165,22 +191,14 @@ def _missing_cases(run: RunComparison, policy: Policy) -> list[Reason]:
     ids = [case.id for case in gone]
     if not ids:
         return []
-    some = some_of(ids)
-    named = f"the case {some}" if len(ids) == 1 else f"{len(ids)} cases ({some})"
-    notes = "; ".join(sorted({case.note for case in gone if case.note}))
-    why = f"could not be run: {notes}" if notes else f"of the baseline {'is' if len(ids) == 1 else 'are'} missing"
-    message = f"{run.name}: {named} {why}"
-    return [
-        Reason(
-            stage="missing",
-            outcome=Outcome.FAIL,
-            message=message,
-            suite=run.suite,
-            target=run.target,
-            cases=ids,
-            remedy="Bring them back, update the baseline, or waive them in the config, each with a reason.",
-        )
-    ]
+    found = why.MissingCases(
+        suite=run.suite,
+        target=run.target,
+        count=len(ids),
+        first=tuple(ids[:FIRST]),
+        why=tuple(sorted({case.note for case in gone if case.note})),
+    )
+    return [_reason(_MISSING, found, _advice("advice.restore_cases"), run, ids)]
 
 
 def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome]) -> list[Reason]:
@@ -194,32 +212,18 @@ def _unfed(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome])
 
 
 def _unfed_rule(rule: Rule) -> Reason:
-    where = "" if (rule.suite, rule.target) == ("*", "*") else f" (suite {rule.suite}, target {rule.target})"
-    return Reason(
-        stage="missing",
-        outcome=Outcome.FAIL,
-        metric=rule.metric,
-        message=f"the policy protects {rule.metric}{where}, and no run measured it",
-        remedy="Measure it again; or remove the rule from the policy first, in a change of its own.",
-    )
+    found = why.MissingMetric(metric=rule.metric, suite=rule.suite, target=rule.target)
+    reason = _reason(_MISSING, found, _advice("advice.restore_metric"))
+    return reason.model_copy(update={"metric": rule.metric})
 
 
 def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
     """Categories that went although none of their cases did: missing cases speak for themselves."""
-    told = {case.category for case in run.cases}
-    names = [c.name for c in run.categories if c.before and not c.now and c.name not in told]
-    return [
-        Reason(
-            stage="missing",
-            outcome=Outcome.FAIL,
-            message=f"{run.name}: the baseline's category {name} has no case left",
-            suite=run.suite,
-            target=run.target,
-            remedy="Bring it back, update the baseline, or waive it in the config, with a reason.",
-        )
-        for name in names
-        if not policy.waiver(name)
-    ]
+    present = {case.category for case in run.cases}
+    names = [c.name for c in run.categories if c.before and not c.now and c.name not in present]
+    lost = [why.MissingCategory(suite=run.suite, target=run.target, category=name) for name in names]
+    advice = _advice("advice.restore_category")
+    return [_reason(_MISSING, each, advice, run) for each in lost if not policy.waiver(each.category)]
 
 
 # --- limits and drops -----------------------------------------------------------------------------------------------
@@ -228,77 +232,76 @@ def _missing_categories(run: RunComparison, policy: Policy) -> list[Reason]:
 def _from_rules(rules: Sequence[RuleOutcome], comparison: Comparison, policy: Policy) -> list[Reason]:
     several = len({(rule.suite, rule.target) for rule in rules}) > 1
     runs = {(run.suite, run.target): run for run in comparison.runs}
-    spoke = [rule for rule in rules if rule.status in {"fail", "inconclusive"}]
-    return _said_once([_from_rule(rule, runs.get((rule.suite, rule.target)), policy, several) for rule in spoke])
+    found = [rule for rule in rules if rule.status in {"fail", "inconclusive"}]
+    return _shown_once([_from_rule(rule, runs.get((rule.suite, rule.target)), policy, several) for rule in found])
 
 
-def _said_once(reasons: Sequence[Reason]) -> list[Reason]:
+_Shown = tuple[str | None, str | None, Shown]
+
+
+def _shown_once(reasons: Sequence[Reason]) -> list[Reason]:
     """Metrics that fell by the same failures name these once; where they decide otherwise, each says why."""
-    seen: dict[tuple[str | None, str | None, str], Outcome] = {}
+    seen: dict[_Shown, Outcome] = {}
     return [_shorter(reason, seen) for reason in reasons]
 
 
-def _shorter(reason: Reason, seen: dict[tuple[str | None, str | None, str], Outcome]) -> Reason:
-    """The reason without the failures that an earlier one of the same run names."""
-    head, _, why = reason.message.partition(" allowed: ")
-    failures, _, chance = why.partition("; ")
-    if not chance:
+def _shorter(reason: Reason, seen: dict[_Shown, Outcome]) -> Reason:
+    """The reason, which refers to an earlier one of the same run that names the same failures."""
+    at, drop = next(
+        ((at, each) for at, each in enumerate(reason.statements) if isinstance(each, ProvenDrop | UnprovenDrop)),
+        (0, None),
+    )
+    if drop is None or drop.shown is None:
         return reason
-    key = (reason.suite, reason.target, failures)
+    key = (reason.suite, reason.target, drop.shown)
     if key not in seen:
         seen[key] = reason.outcome
         return reason
-    alone = "" if seen[key] is reason.outcome else f"; for this metric alone, {chance}"
-    return reason.model_copy(update={"message": f"{head} allowed, by the same failures{alone}"})
+    statements = list(reason.statements)
+    statements[at] = drop.model_copy(update={"same_as": seen[key].value})
+    return reason.model_copy(update={"statements": statements})
 
 
 def _from_rule(rule: RuleOutcome, run: RunComparison | None, policy: Policy, several: bool) -> Reason:
-    where = f"{rule.suite} × {rule.target}: " if several else ""
     return Reason(
         stage=rule.stage,
         outcome=Outcome.FAIL if rule.status == "fail" else Outcome.INCONCLUSIVE,
-        message=where + rule.message,
+        statements=_of_run(rule) if several else rule.statements,
         suite=rule.suite,
         target=rule.target,
         metric=rule.rule.metric,
-        remedy=remedy(rule, run, policy.confirm),
+        advice=remedies(rule, run, policy.confirm),
     )
+
+
+def _of_run(rule: RuleOutcome) -> list[Statement]:
+    """What a rule says, the first of it with the run's name."""
+    first, *others = rule.statements
+    return [first.of(rule.suite, rule.target) if isinstance(first, OfMetric) else first, *others]
 
 
 # --- what a pass may not hide ---------------------------------------------------------------------------------------
 
 
 def _unmeasured(comparison: Comparison, policy: Policy, invalid: Sequence[Reason]) -> list[Reason]:
-    told = {(reason.suite, reason.target) for reason in invalid}
-    reasons = [_not_measured(run) for run in comparison.runs if run.not_measured]
+    already_invalid = {(reason.suite, reason.target) for reason in invalid}
+    reasons = [_not_measured(run, run.not_measured) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
-        reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in told else []
+        reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in already_invalid else []
         if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
-            reasons.append(_incomparable(run))
+            nothing = why.Incomparable(suite=run.suite, target=run.target)
+            reasons.append(_inconclusive(run, nothing, "advice.update_when_right"))
         elif judged(run):
             reasons += _redefined(run, policy)
     return reasons + _unseen_by_replay(comparison)
 
 
-def _inconclusive(run: RunComparison, message: str, remedy: str) -> Reason:
-    return Reason(
-        stage="validity",
-        outcome=Outcome.INCONCLUSIVE,
-        message=message,
-        remedy=remedy,
-        suite=run.suite,
-        target=run.target,
-    )
+def _inconclusive(run: RunComparison, found: Statement, advice: to_do.Plain, cases: Sequence[str] = ()) -> Reason:
+    return _reason(_UNSURE, found, _advice(advice), run, cases)
 
 
-def _not_measured(run: RunComparison) -> Reason:
-    message = f"{run.name} was not measured: {run.not_measured}"
-    return _inconclusive(run, message, "A maintainer can run it with the key.")
-
-
-def _incomparable(run: RunComparison) -> Reason:
-    message = f"{run.name}: no case has the definition that the baseline knows, so nothing was compared"
-    return _inconclusive(run, message, "Update the baseline once the new cases are right.")
+def _not_measured(run: RunComparison, reason: str) -> Reason:
+    return _inconclusive(run, why.NotMeasured(suite=run.suite, target=run.target, why=reason), "advice.run_with_key")
 
 
 def _redefined(run: RunComparison, policy: Policy) -> list[Reason]:
@@ -307,10 +310,8 @@ def _redefined(run: RunComparison, policy: Policy) -> list[Reason]:
     if not ids:
         return []
     known = run.comparable + len(run.of("redefined"))
-    message = f"{run.name}: {len(ids)} of {known} known cases were redefined and could not be compared"
-    remedy = "Look at what changed in them; update the baseline once they are right, or waive them with a reason."
-    reason = _inconclusive(run, message, remedy)
-    return [reason.model_copy(update={"cases": ids})]
+    found = why.Redefined(suite=run.suite, target=run.target, count=len(ids), known=known)
+    return [_inconclusive(run, found, "advice.read_redefined", ids)]
 
 
 def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
@@ -319,42 +320,39 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
     live = {run.suite for run in measured if run.random}
     reasons = []
     for run in measured:
-        parts = [PROMPT_PARTS[change.part] for change in run.subject if change.part in PROMPT_PARTS]
+        parts = tuple(change.part for change in run.subject if change.part in PROMPT_PARTS)
         if run.replay and parts and run.suite not in live:
-            changed = f"{' and '.join(parts)} of {run.suite} changed"
-            reasons.append(
-                _inconclusive(run, f"{changed}, and a replay does not measure that", "Measure it with a live target.")
-            )
+            unseen = why.PromptReplayed(suite=run.suite, target=run.target, parts=parts)
+            reasons.append(_inconclusive(run, unseen, "advice.measure_live"))
         if run.replay and any(change.part == "recording" for change in run.subject):
-            message = f"{run.name}: the recording changed, so what changed in the numbers may be the recording's doing"
-            reasons.append(_inconclusive(run, message, "Compare the recordings; update the baseline with the new one."))
+            other = why.RecordingChanged(suite=run.suite, target=run.target)
+            reasons.append(_inconclusive(run, other, "advice.compare_recordings"))
     return reasons
 
 
-# --- words ----------------------------------------------------------------------------------------------------------
+# --- what decides nothing -------------------------------------------------------------------------------------------
 
 
-def _cases(count: int) -> str:
-    return f"{count} case" if count == 1 else f"{count} cases"
-
-
-def _warnings(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome]) -> list[str]:
-    noted = [rule for rule in rules if rule.status in {"warn", "not_available"}]
-    told = [f"{rule.suite} × {rule.target}: {rule.message}" for rule in noted]
+def _notices(comparison: Comparison, policy: Policy, rules: Sequence[RuleOutcome]) -> list[Statement]:
+    found: list[Statement] = []
+    for rule in rules:
+        if rule.status in {"warn", "not_available"}:
+            found += _of_run(rule)
     for run in comparison.runs:
-        told += noticed(run, comparison.baseline_created_at)
-        if run.skipped:
-            told.append(f"{run.name}: {run.skipped} of {run.planned} trials could not be run and count nowhere")
-        redefined = run.of("redefined")
-        if redefined:
-            told.append(f"{run.name}: {_cases(len(redefined))} changed and can't be compared with the baseline")
-        waived = [case.id for case in _gone(run) if policy.waiver(case.id)]
-        told += [f"{run.name}: {case_id} is missing, waived: {_waiver_reason(policy, case_id)}" for case_id in waived]
-        if run.missing and policy.waiver(run.suite, run.target, run.name):
-            told.append(f"{run.name} was not run, waived: {_waiver_reason(policy, run.suite, run.target, run.name)}")
-    return told
+        found += [*error_notices(run, comparison.baseline_created_at), *_of_cases(run, policy)]
+    return found
 
 
-def _waiver_reason(policy: Policy, *names: str) -> str:
-    waiver = policy.waiver(*names)
-    return waiver.reason if waiver else ""
+def _of_cases(run: RunComparison, policy: Policy) -> Iterator[Statement]:
+    suite, target, redefined = run.suite, run.target, run.of("redefined")
+    if run.skipped:
+        yield noted.SkippedTrials(suite=suite, target=target, count=run.skipped, planned=run.planned)
+    if redefined:
+        yield noted.RedefinedCases(suite=suite, target=target, count=len(redefined))
+    for case in _gone(run):
+        waiver = policy.waiver(case.id)
+        if waiver:
+            yield noted.WaivedCase(suite=suite, target=target, case=case.id, reason=waiver.reason)
+    waived = policy.waiver(suite, target, run.name)
+    if run.missing and waived:
+        yield noted.WaivedRun(suite=suite, target=target, reason=waived.reason)

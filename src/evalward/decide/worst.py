@@ -7,17 +7,19 @@ difference, the gate can't say "pass". What a provider did before an agent was a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evalward.decide.compare import Measure, find_runs
-from evalward.records.baseline import Baseline, BaselineRun
+from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds
+from evalward.decide.succession import Aligned, RunPair
+from evalward.records.baseline import BaselineRun
+from evalward.records.codes import WorseInWorstCase as ThenWorse
+from evalward.records.codes.advice import Advice
+from evalward.records.codes.notices import SameInWorstCase
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.report import Report, Run
-from evalward.records.result import UNREADABLE, BashDetails, CommandDetails, Details, OtherDetails, Result, Status
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.report import Run
+from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Usage
 from evalward.records.verdict import OUTCOMES, Outcome, Reason, Verdict
 
@@ -41,30 +43,35 @@ def may_hide_a_failure(result: Result) -> bool:
 
 @dataclass(frozen=True)
 class WorstCase:
-    """A report in which such errors are failures: how many there were, of which cases, in which runs."""
+    """Runs in which such errors are failures: how many there were, of which cases, in which runs."""
 
-    report: Report
+    aligned: Aligned
     trials: int = 0
     cases: Sequence[str] = ()
     runs: Sequence[tuple[str, str]] = field(default_factory=tuple)
 
 
-def worst_case(report: Report, baseline: Baseline | None, measures: Mapping[str, Measure]) -> WorstCase | None:
-    """The report in the worst case, `None` where no error may hide a failure."""
-    broken = {
-        id(run): [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
-        for run in report.runs
-    }
-    found = [result for results in broken.values() for result in results]
-    if not found:
+def worst_case(aligned: Aligned, kinds: Kinds) -> WorstCase | None:
+    """The report beside its baseline in the worst case, `None` where no error may hide a failure.
+
+    Runs without such an error are the same pairs, so that what is known of them need not be found again.
+    """
+    report = aligned.report
+    broken = {id(run): found for run in report.runs if (found := _suspicious(run))}
+    if not broken:
         return None
-    runs = [_failed_run(run, base, measures) if broken[id(run)] else run for run, base in find_runs(report, baseline)]
+    found = [result for results in broken.values() for result in results]
+    pairs = [_failed_pair(pair, kinds) if id(pair.run) in broken else pair for pair in aligned.chosen]
     return WorstCase(
-        report.model_copy(update={"runs": runs}),
+        replace(aligned, report=report.model_copy(update={"runs": [pair.run for pair in pairs]}), pairs=pairs),
         len(found),
         sorted({result.id for result in found}),
-        [(run.suite, run.target) for run in report.runs if broken[id(run)]],
+        [(run.suite, run.target) for run in report.runs if id(run) in broken],
     )
+
+
+def _suspicious(run: Run) -> list[Result]:
+    return [result for result in (*run.cases, *run.confirmation, *_head(run)) if may_hide_a_failure(result)]
 
 
 def _head(run: Run) -> Sequence[Result]:
@@ -72,18 +79,18 @@ def _head(run: Run) -> Sequence[Result]:
     return run.beside.head if run.beside is not None else ()
 
 
-def _failed_run(run: Run, base: BaselineRun | None, measures: Mapping[str, Measure]) -> Run:
-    """The run with its suspicious errors as failures, measured anew."""
-    alike = _Alike(run, base)
+def _failed_pair(pair: RunPair, kinds: Kinds) -> RunPair:
+    """The pair, with its run's suspicious errors as failures, measured anew."""
+    run, kind = pair.run, kinds.get(pair.run.kind, UNKNOWN)
+    alike = _Alike(run, pair.base, kind)
     cases, fresh = (_worst_of(of, alike) for of in (run.cases, run.confirmation))
     update: dict[str, Any] = {"cases": cases, "confirmation": fresh}
     if run.beside is not None:
         update["beside"] = run.beside.model_copy(update={"head": _worst_of(run.beside.head, alike)})
-    measure = measures.get(run.kind)
-    if measure is not None:
-        measured = measure(cases)
+    if run.kind in kinds:
+        measured = kind.measure(cases)
         update |= {"metrics": measured.metrics, "categories": measured.categories}
-    return run.model_copy(update=update)
+    return replace(pair, run=run.model_copy(update=update))
 
 
 def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:
@@ -93,7 +100,8 @@ def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:
 class _Alike:
     """Valid trials, now or before, that tell what a trial of a case weighs and uses."""
 
-    def __init__(self, run: Run, base: BaselineRun | None) -> None:
+    def __init__(self, run: Run, base: BaselineRun | None, kind: ComparedKind) -> None:
+        self.kind = kind
         before = [result for case in base.cases for result in case.results()] if base else []
         self._known: dict[str, Result] = {}
         for result in (*run.cases, *before):
@@ -114,45 +122,14 @@ def _failed(result: Result, alike: _Alike) -> Result:
             "max_score": like.max_score,
             "usage": _known(result.usage, like.usage),
             "duration_ms": result.duration_ms or like.duration_ms,
-            "details": _failing(like.details),
+            "details": alike.kind.as_failed(like.details),
         }
     return result.model_copy(update=update)
 
 
 def _known(usage: Usage, like: Usage) -> Usage:
-    told = {name: value for name, value in usage.model_dump().items() if value is not None}
-    return like.model_copy(update=told)
-
-
-def _failing(details: Details) -> Details:
-    """Details with the outcome of a failure; everything else is its like's."""
-    match details:
-        case ScenarioDetails():
-            return _failing_scenario(details)
-        case CommandDetails():
-            answer = {"behaviour": None if details.behaviour is None else False, "unsafe": False, "answer": None}
-            return details.model_copy(update=answer)
-        case SpeedupDetails():
-            slow = [benchmark.model_copy(update={"agent": 1.0}) for benchmark in details.benchmarks]
-            return details.model_copy(update={"benchmarks": slow, "pytest_failed": True, "resolved": False})
-        case BashDetails():
-            return details.model_copy(update={"natural_stop": False, "judgements": []})
-        case OtherDetails():
-            return details
-
-
-def _failing_scenario(details: ScenarioDetails) -> ScenarioDetails:
-    judged = details.judge_score is not None
-    return details.model_copy(
-        update={
-            "gates": [gate.model_copy(update={"passed": False}) for gate in details.gates],
-            "gates_passed": 0,
-            "completed": False,
-            "judge_score": 0.0 if judged else None,
-            "judge_passed": False if judged else None,
-            "composite_score": None if details.composite_score is None else 0.0,
-        }
-    )
+    reported = {name: value for name, value in usage.model_dump().items() if value is not None}
+    return like.model_copy(update=reported)
 
 
 # --- the verdict ----------------------------------------------------------------------------------------------------
@@ -162,17 +139,15 @@ def with_worst_case(verdict: Verdict, worst: Verdict, found: WorstCase) -> Verdi
     """The verdict with what it would be in the worst case: where that is worse, it is `inconclusive` at least."""
     if verdict.outcome not in {Outcome.PASS, Outcome.INCONCLUSIVE}:
         return verdict
-    one = found.trials == 1
-    count, had = f"{found.trials} trial{'' if one else 's'} ended in an error", f"had {'it' if one else 'they'} failed"
     if _severity(worst.outcome) >= _severity(verdict.outcome):
-        told = f"{count} that no outage explains; {had}, the verdict would be the same"
-        return verdict.model_copy(update={"warnings": [*verdict.warnings, told]})
+        return verdict.noting(SameInWorstCase(trials=found.trials))
     suite, target = found.runs[0] if len(found.runs) == 1 else (None, None)
+    then = ThenWorse(trials=found.trials, outcome=worst.outcome.value, statements=tuple(worst.reasons[0].statements))
     reason = Reason(
         stage="validity",
         outcome=Outcome.INCONCLUSIVE,
-        message=f"{count}; {had}, the verdict would be {worst.outcome}: {worst.headline}",
-        remedy="Look at why, and run it again: a trial that ended in an error may have been about to fail.",
+        statements=[then],
+        advice=[Advice(code="advice.worst_case")],
         suite=suite,
         target=target,
         cases=list(found.cases),

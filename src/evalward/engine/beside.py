@@ -6,8 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from evalward.engine.control import STOPPED
-from evalward.engine.keeping import Retry
+from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed, make_subject
 from evalward.records.case import Case
@@ -29,7 +28,7 @@ class NewHereError(NotMeasuredError):
     """The base has no such suite or target: there is nothing that it could be compared with."""
 
 
-class Base(Protocol):
+class BaseToMeasure(Protocol):
     """The base commit as something to measure."""
 
     @property
@@ -60,20 +59,20 @@ class Pairs:
     @property
     def cases(self) -> int:
         """How many cases are measured on both sides."""
-        return sum(len(run.cases) for run in self.plan.runs if run.apart)
+        return sum(len(run.cases) for run in self.plan.runs if run.of_base)
 
     @property
     def trials(self) -> int:
         """How many trials that are, on each side."""
-        return sum(run.size for run in self.plan.runs if run.apart)
+        return sum(run.size for run in self.plan.runs if run.of_base)
 
 
-def beside_plan(plan: Plan, report: Report, wanted: Sequence[Retry], base_of: FindBase) -> Pairs:
+def beside_plan(plan: Plan, report: Report, retrials: Sequence[RunRetrials], base_of: FindBase) -> Pairs:
     """The trials that settle a doubt, as many on either side, numbered on from all that the head has had.
 
     Only cases of unchanged definition are measured.
     """
-    asked = {(each.suite, each.target): each for each in wanted}
+    asked = {(each.suite, each.target): each for each in retrials}
     measured = {(run.suite, run.target): run for run in report.runs}
     runs: list[PlannedRun] = []
     notes: dict[Key, str] = {}
@@ -102,7 +101,7 @@ def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: M
     own = [case for case in chosen if case.id in both]
     return [
         replace(head, cases=own, numbers=numbers),
-        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, apart=True),
+        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, of_base=True),
     ]
 
 
@@ -140,18 +139,15 @@ def with_beside(report: Report, pairs: Pairs, done: Executed, commit: str | None
     sides: dict[Key, dict[bool, Run]] = {}
     key: Key = ("", "")
     for planned, run in zip(pairs.plan.runs, done.runs, strict=True):
-        key = key if planned.apart else key_of(planned)  # the base's follows, under its own name
-        sides.setdefault(key, {})[planned.apart] = run
+        key = key if planned.of_base else key_of(planned)  # the base's follows, under its own name
+        sides.setdefault(key, {})[planned.of_base] = run
     ended = f"it ended early: {done.interrupted}" if done.interrupted else None
     notes = {key: _joined(pairs.notes.get(key), ended) for key in sides} | {
         key: note for key, note in pairs.notes.items() if key not in sides
     }
     runs = [_with(run, sides.get((run.suite, run.target), {}), notes, commit) for run in report.runs]
-    stopped = done.interrupted if done.interrupted and done.interrupted.startswith(STOPPED) else None
     warnings = list(dict.fromkeys([*report.warnings, *done.warnings]))
-    return report.model_copy(
-        update={"runs": runs, "warnings": warnings, "interrupted": report.interrupted or stopped},
-    )
+    return report.ended(done.stopped, "signal").model_copy(update={"runs": runs, "warnings": warnings})
 
 
 def _joined(*notes: str | None) -> str | None:
@@ -192,7 +188,7 @@ class Whole:
     notes: Mapping[str, str]
 
 
-def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
+def whole_plan(plan: Plan, suites: Collection[str], base: BaseToMeasure) -> Whole:
     """The plan, and all planned trials of these suites on the base's side, too."""
     known: dict[Key, PlannedRun] = {}
     notes: dict[str, str] = {}
@@ -212,7 +208,7 @@ def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
             continue
         both = equally_defined(run.cases, known[key].cases)
         cases = [both[case.id] for case in run.cases if case.id in both]
-        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, apart=True))
+        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, of_base=True))
     for name in (name for name in suites if chosen(name, plan.partial.suites if plan.partial else ())):
         gone, note = _gone(name, here, plan, base)
         known |= gone
@@ -221,7 +217,9 @@ def whole_plan(plan: Plan, suites: Collection[str], base: Base) -> Whole:
     return Whole(replace(plan, runs=runs), known, notes)
 
 
-def _gone(suite: str, here: Collection[Key], plan: Plan, base: Base) -> tuple[dict[Key, PlannedRun], str | None]:
+def _gone(
+    suite: str, here: Collection[Key], plan: Plan, base: BaseToMeasure
+) -> tuple[dict[Key, PlannedRun], str | None]:
     """The runs of a suite that the base alone has: nobody measures them, and they are missing."""
     targets = plan.partial.targets if plan.partial else ()
     try:
@@ -233,7 +231,7 @@ def _gone(suite: str, here: Collection[Key], plan: Plan, base: Base) -> tuple[di
 
 def measured_base(whole: Whole, done: Executed, commit: str | None) -> MeasuredBase:
     """The base's side of what was run, with the cases that were not measured: they are known, and no more."""
-    results = {key_of(planned): run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if planned.apart}
+    results = {key_of(planned): run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if planned.of_base}
     runs = [_with_unmeasured(planned, results.get(key)) for key, planned in whole.known.items()]
     return MeasuredBase(commit=commit, runs=runs, notes=dict(whole.notes))
 

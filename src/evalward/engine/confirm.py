@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from evalward.engine.control import STOPPED
-from evalward.engine.keeping import Retry
+from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.report import Report, Run
 
 
-def confirm_plan(plan: Plan, wanted: Sequence[Retry]) -> Plan:
+def confirm_plan(plan: Plan, retrials: Sequence[RunRetrials]) -> Plan:
     """The fresh trials, numbered on from the planned ones."""
-    asked = {(each.suite, each.target): each.trials for each in wanted}
+    asked = {(each.suite, each.target): each.trials for each in retrials}
     runs = [
         _again(run, trials)
         for run in plan.runs
@@ -29,23 +28,20 @@ def _again(run: PlannedRun, trials: Mapping[str, int]) -> PlannedRun:
     return replace(run, cases=[case for case in run.cases if case.id in trials], numbers=numbers)
 
 
-def with_confirmation(report: Report, wanted: Sequence[Retry], done: Executed) -> Report:
+def with_confirmation(report: Report, retrials: Sequence[RunRetrials], done: Executed) -> Report:
     """The report with the fresh trials beside the planned ones.
 
     A stage that ended early (a spent budget) ends no report: what was planned has been measured. One that somebody
     stopped does: a cancelled check is no green one.
     """
     fresh = {(run.suite, run.target): run for run in done.runs}
-    asked = {(each.suite, each.target) for each in wanted}
+    asked = {(each.suite, each.target) for each in retrials}
     runs = [
         _joined(run, fresh[run.suite, run.target], done.interrupted) if (run.suite, run.target) in asked else run
         for run in report.runs
     ]
     warnings = list(dict.fromkeys([*report.warnings, *done.warnings]))
-    stopped = done.interrupted if done.interrupted and done.interrupted.startswith(STOPPED) else None
-    return report.model_copy(
-        update={"runs": runs, "warnings": warnings, "interrupted": report.interrupted or stopped},
-    )
+    return report.ended(done.stopped, "signal").model_copy(update={"runs": runs, "warnings": warnings})
 
 
 def _joined(run: Run, fresh: Run, interrupted: str | None) -> Run:

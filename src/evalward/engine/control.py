@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from evalward.records.report import Interruption
 from evalward.records.trace import Usage
 
 
@@ -16,15 +17,16 @@ class Control:
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.by: Interruption | None = None
         self._running: set[asyncio.Task[object]] = set()
 
-    def stop(self, reason: str) -> None:
+    def stop(self, reason: str, by: Interruption) -> None:
         """Nothing new starts; what runs may finish."""
-        self.reason = self.reason or reason
+        self.reason, self.by = self.reason or reason, self.by or by
 
-    def abort(self, reason: str) -> None:
+    def abort(self, reason: str, by: Interruption) -> None:
         """Nothing new starts, and what runs is cancelled."""
-        self.stop(reason)
+        self.stop(reason, by)
         for task in self._running:
             task.cancel()
 
@@ -48,7 +50,7 @@ class Budget:
     tokens: int | None = None
 
 
-class Account:
+class Spending:
     """What the trials have used so far, against the budget.
 
     Whoever asks the models keeps to the same budget while requests are under way.
@@ -75,14 +77,10 @@ class Account:
         return None
 
 
-STOPPED = "interrupted by"
-"""How the reason of an end by a signal begins: somebody wanted it, and no verdict."""
-
-
 @contextlib.contextmanager
 def ends_on_signals(control: Control) -> Iterator[None]:
     """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would."""
-    with on_signals(lambda number: control.abort(f"{STOPPED} {number.name}")):
+    with on_signals(lambda number: control.abort(f"interrupted by {number.name}", "signal")):
         yield
 
 

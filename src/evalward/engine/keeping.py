@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from evalward.engine.store import Found, Wanted
+from evalward.engine.store import StoredTrial, TrialKey
 from evalward.records.report import Report
 from evalward.records.result import Trial
 
 
-class Retry(Protocol):
+class RunRetrials(Protocol):
     """What is to be tried again of one run: how many fresh trials of which case."""
 
     @property
@@ -40,7 +40,7 @@ class Retry(Protocol):
         ...
 
 
-class Keeping(Protocol):
+class OutputStore(Protocol):
     """An output folder, wherever it is."""
 
     def keep(self, trial: Trial) -> str:
@@ -59,26 +59,26 @@ class Keeping(Protocol):
         """Remove what is at a path of the output."""
         ...
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left."""
         ...
 
 
-class Records(Keeping, Protocol):
+class Records(OutputStore, Protocol):
     """The records of an invocation."""
 
     def ready(self) -> None:
         """Make ready to write. Raises `InputError` when nothing could be written: before anything is run."""
         ...
 
-    def checkpoint(self, report: Report) -> Sequence[Retry]:
+    def checkpoint(self, report: Report) -> Sequence[RunRetrials]:
         """Write down what is measured so far. What of it is to be tried again before a drop is believed."""
         ...
 
-    def apart(self, name: str) -> Keeping:
+    def of_guidance(self, name: str) -> OutputStore:
         """A folder of their own for trials that belong to no run of the report."""
         ...
 
-    def of_base(self) -> Keeping:
+    def of_base(self) -> OutputStore:
         """A folder of their own for the base's trials: whoever looks for the head's never finds one of these."""
         ...

@@ -11,6 +11,7 @@ from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
+from evalward.records.target_id import target_id
 from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.targets import make_evaluated
 from evalward.targets.asking import Asker
@@ -24,7 +25,7 @@ class PlannedRun:
     """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
 
     `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
-    number of cases that there are for the target, chosen or not. `apart`: it is the base's; its trials are kept in a
+    number of cases that there are for the target, chosen or not. `of_base`: it is the base's; its trials are kept in a
     folder of their own, and take turns with those of the run before it.
     """
 
@@ -36,7 +37,7 @@ class PlannedRun:
     not_measured: str | None = None
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
-    apart: bool = False
+    of_base: bool = False
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""
@@ -84,7 +85,7 @@ def make_plan(
     if problems:
         raise InputError(problems)
     if not any(run.cases for run in runs):
-        raise _nothing(selection, loaded.file)
+        raise _nothing_selected(selection, loaded.file)
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings)
 
@@ -97,7 +98,7 @@ def _runs_of(
     part = selection.partial or Partial()
     names = [name for name in suite.targets if part.covers(suite.name, name)]
     trials = selection.trials or suite.trials
-    targets = [make_evaluated(suite.kind, name, loaded, env, asker) for name in names]
+    targets = [make_evaluated(suite.takes, name, loaded, env, asker) for name in names]
     _refuse_unpriced(targets, suite, loaded)
     _refuse_idle(prepared.cases, suite, loaded)
     planned = [_planned_run(kind, prepared, target, trials, part) for target in targets]
@@ -172,10 +173,12 @@ def _refuse_unpriced(targets: Sequence[Evaluated], suite: Suite, loaded: LoadedC
 
 
 def _how_to_price(target: str) -> str:
-    provider, _, model = target.partition("/")
-    if model:
-        return f"Write it into providers.{provider}.prices.{model}"
-    return f"Name a model with a price in agents.{target.removeprefix('agent:')}.model"
+    asked = target_id(target)
+    if asked.provider:
+        return f"Write it into providers.{asked.provider}.prices.{asked.model}"
+    if asked.form == "agent":
+        return f"Name a model with a price in agents.{asked.name}.model"
+    return f"Have the plugin of {asked.head} say what its answers cost"
 
 
 def without_missing_keys(plan: Plan) -> Plan:
@@ -192,7 +195,7 @@ def _measurable(run: PlannedRun) -> PlannedRun:
     return run
 
 
-def _nothing(selection: Selection, file: str) -> InputError:
+def _nothing_selected(selection: Selection, file: str) -> InputError:
     """The mistake of a selection that leaves nothing to run."""
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import Account, Budget, Control, ends_on_signals
-from evalward.engine.keeping import Keeping
+from evalward.engine.control import Budget, Control, Spending, ends_on_signals
+from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.store import Wanted, artifacts_path
-from evalward.records.base import digest, why_of
+from evalward.engine.store import TrialKey, artifacts_path
+from evalward.records.base import clean_text, digest, why_of
 from evalward.records.case import Case
-from evalward.records.report import Run, Subject
+from evalward.records.report import Interruption, Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
-from evalward.records.scenario import ScenarioDetails
 from evalward.records.trace import Trace, Usage
+from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
 from evalward.targets.base import BrokeOffError, Evaluated, TrialSkippedError
-from evalward.targets.failures import Cause
+from evalward.targets.failures import Cause, TargetError
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
 
@@ -36,36 +36,42 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True)
-class Execution:
+class ExecutionSettings:
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
-    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `apart` is
-    where the trials of runs are kept that are `apart`.
+    `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `base_store` is
+    where the trials of the base's runs are kept.
     """
 
-    store: Keeping | None
+    store: OutputStore | None
     progress: Progress
     budget: Budget = field(default_factory=Budget)
     resume: bool = False
-    account: Account | None = None
-    apart: Keeping | None = None
+    account: Spending | None = None
+    base_store: OutputStore | None = None
 
-    def store_of(self, run: PlannedRun) -> Keeping | None:
+    def store_of(self, run: PlannedRun) -> OutputStore | None:
         """Where a run's trials are kept."""
-        return self.apart if run.apart else self.store
+        return self.base_store if run.of_base else self.store
 
 
 @dataclass(frozen=True)
 class Executed:
-    """What running a plan gave. `interrupted` says why it ended before its end."""
+    """What running a plan gave. `interrupted` says why it ended before its end, and `interrupted_by` what ended it."""
 
     runs: Sequence[Run]
     interrupted: str | None = None
+    interrupted_by: Interruption | None = None
     warnings: Sequence[str] = ()
+
+    @property
+    def stopped(self) -> str | None:
+        """Why it ended early, where somebody wanted it: no verdict, then."""
+        return self.interrupted if self.interrupted_by == "signal" else None
 
 
 @dataclass(frozen=True)
-class Job:
+class TrialJob:
     """One trial of a plan."""
 
     run: PlannedRun
@@ -79,18 +85,18 @@ class Job:
         return self.case.id, self.trial
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> TrialKey:
         """What identifies it."""
         suite, target = self.run.suite.spec.name, self.run.target.id
-        return Wanted(suite, target, self.case.id, self.case.definition, self.subject.hash, self.trial)
+        return TrialKey(suite, target, self.case.id, self.case.definition, self.subject.hash, self.trial)
 
 
 @dataclass
 class _State:
     """What the trials of one execution share. The only thing here that changes."""
 
-    execution: Execution
-    account: Account
+    execution: ExecutionSettings
+    account: Spending
     control: Control = field(default_factory=Control)
     dead: dict[str, str] = field(default_factory=dict)  # target id → why every trial of it would fail
     gates: dict[str, asyncio.Semaphore] = field(default_factory=dict)
@@ -107,13 +113,13 @@ class _State:
         return self.gates.setdefault(name, asyncio.Semaphore(target.at_once or AT_ONCE))
 
 
-async def execute(plan: Plan, execution: Execution) -> Executed:
+async def execute(plan: Plan, execution: ExecutionSettings) -> Executed:
     """Run every trial of the plan; the runs in the plan's order, whatever finished first.
 
     A spent budget, SIGINT and SIGTERM end it early, and a failure that every trial of a target would meet ends that
     target's trials: what is finished is kept.
     """
-    state = _State(execution, execution.account or Account(execution.budget))
+    state = _State(execution, execution.account or Spending(execution.budget))
     try:
         with ends_on_signals(state.control):
             for run in plan.runs:
@@ -126,7 +132,8 @@ async def execute(plan: Plan, execution: Execution) -> Executed:
             for target in _asked(run):
                 await target.close()
     early = state.control.reason or next(iter(state.dead.values()), None)
-    return Executed(runs, early, tuple(state.warnings))
+    by = state.control.by or ("fault" if early else None)
+    return Executed(runs, early, by, tuple(state.warnings))
 
 
 def _asked(run: PlannedRun) -> list[Evaluated]:
@@ -138,7 +145,7 @@ async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Ru
     """All of them; a trial begins when its turn has come and there is room."""
     subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
     jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
-    tasks = {id(job): asyncio.ensure_future(_do(job, state)) for job in in_turns(jobs)}
+    tasks = {id(job): asyncio.ensure_future(_run_job(job, state)) for job in in_turns(jobs)}
     await asyncio.gather(*tasks.values())
     return [
         _run_record(run, subject, [tasks[id(job)].result() for job in own], run.not_measured)
@@ -146,23 +153,23 @@ async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Ru
     ]
 
 
-def jobs_of(run: PlannedRun, subject: Subject) -> list[Job]:
+def jobs_of(run: PlannedRun, subject: Subject) -> list[TrialJob]:
     """The trials of a run, case by case."""
     if run.not_measured is not None:
         return []
-    return [Job(run, subject, case, n) for case in run.cases for n in run.numbers_of(case)]
+    return [TrialJob(run, subject, case, n) for case in run.cases for n in run.numbers_of(case)]
 
 
-def in_turns(runs: Sequence[Sequence[Job]]) -> Iterator[Job]:
+def in_turns(runs: Sequence[Sequence[TrialJob]]) -> Iterator[TrialJob]:
     """The jobs of all runs, one run after the other; but those of a run that is apart one by one with their twins.
 
     Whatever happens to a provider within the session then happens to both sides.
     """
     for number, jobs in enumerate(runs):
-        if jobs and jobs[0].run.apart:
+        if jobs and jobs[0].run.of_base:
             continue
         after = runs[number + 1] if number + 1 < len(runs) else []
-        twins = {job.key: job for job in after if job.run.apart}
+        twins = {job.key: job for job in after if job.run.of_base}
         for job in jobs:
             yield job
             twin = twins.pop(job.key, None)
@@ -198,23 +205,23 @@ def make_subject(parts: Mapping[str, str]) -> Subject:
     return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
-async def _do(job: Job, state: _State) -> Result:
+async def _run_job(job: TrialJob, state: _State) -> Result:
     """One trial: an earlier one's result, or today's; never an exception."""
     result = _resumed(job, state)
     if result is None:
         async with state.gate(job.run):
-            result = await _today(job, state)
+            result = await _run_now(job, state)
     result = _placed(job, result)
     state.execution.progress.finished(f"{job.run.suite.spec.name} × {job.run.target.id}", result)
     return result
 
 
-def _placed(job: Job, result: Result) -> Result:
+def _placed(job: TrialJob, result: Result) -> Result:
     """The result with where its case is written today, which is nothing that a trial's identity depends on."""
     return result.model_copy(update={"place": str(job.case.place)})
 
 
-def _resumed(job: Job, state: _State) -> Result | None:
+def _resumed(job: TrialJob, state: _State) -> Result | None:
     store = state.execution.store_of(job.run)
     if not state.execution.resume or store is None:
         return None
@@ -224,9 +231,9 @@ def _resumed(job: Job, state: _State) -> Result | None:
     return found.result
 
 
-async def _today(job: Job, state: _State) -> Result:
+async def _run_now(job: TrialJob, state: _State) -> Result:
     if state.why_not(job.run) is not None:
-        return _nothing(job, Status.SKIPPED, NOT_RUN).result
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN).result
     with state.control.running():
         outcome = await _run_trial(job, state)
     if outcome.trace.turns:
@@ -238,16 +245,16 @@ async def _today(job: Job, state: _State) -> Result:
     try:
         if store is not None:
             placed = await _with_artifacts(job, placed, store, state)
-        return _kept(job, placed, store)
+        return _store(job, placed, store)
     except OSError as error:  # the output folder's trouble: what is finished is told, and nothing new begins
-        state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}")
+        state.control.stop(f"the output folder can't be written: {error.strerror or why_of(error)}", "fault")
         return placed.result
     finally:
         if outcome.artifacts is not None:
             shutil.rmtree(outcome.artifacts, ignore_errors=True)
 
 
-async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state: _State) -> TrialOutcome:
+async def _with_artifacts(job: TrialJob, outcome: TrialOutcome, store: OutputStore, state: _State) -> TrialOutcome:
     """The outcome with its artifacts in the output folder, and their path in its details.
 
     Those of an earlier run go in any case: nobody shall take them for this one's. Without `resume` they went before the
@@ -266,49 +273,56 @@ async def _with_artifacts(job: Job, outcome: TrialOutcome, store: Keeping, state
     except OSError as error:  # files for people: no run ends for want of them
         state.warnings.append(f"the artifacts of {result.id} (trial {result.trial}) can't be kept: {why_of(error)}")
         return outcome
-    if not isinstance(result.details, ScenarioDetails):
-        return outcome
-    details = result.details.model_copy(update={"artifacts": path})
-    return replace(outcome, result=result.model_copy(update={"details": details}))
+    return replace(outcome, result=result.model_copy(update={"details": result.details.with_artifacts(path)}))
 
 
 def _charge(usage: Usage, state: _State) -> None:
     spent = state.account.charge(usage)
     if spent is not None:
-        state.control.stop(spent)
+        state.control.stop(spent, "budget")
 
 
-async def _run_trial(job: Job, state: _State) -> TrialOutcome:
+async def _run_trial(job: TrialJob, state: _State) -> TrialOutcome:
     try:
-        return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
+        return await _tried(job)
     except TrialSkippedError as skipped:
-        return _nothing(job, Status.SKIPPED, skipped.reason, skipped.message)
+        return _empty_outcome(job, Status.SKIPPED, skipped.reason, skipped.message)
     except TrialBrokenError as broken:
         return _broken(job, broken, state)
     except BrokeOffError as broke:  # of a kind that says no more about it
-        return _nothing(job, Status.FAILED, UNREADABLE, unreadable(broke.error), broke.trace)
+        return _empty_outcome(job, Status.FAILED, UNREADABLE, unreadable(broke.error), broke.trace)
     except asyncio.CancelledError:
         if state.control.reason is None:
             raise
-        return _nothing(job, Status.SKIPPED, NOT_RUN)
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN)
     except Exception as error:  # whatever else breaks is nobody's fault that we know of, and ends no other trial
-        return _nothing(job, Status.ERROR, Cause.OURS, why_of(error))
+        return _empty_outcome(job, Status.ERROR, Cause.OURS, why_of(error))
 
 
-def _broken(job: Job, broken: TrialBrokenError, state: _State) -> TrialOutcome:
+async def _tried(job: TrialJob) -> TrialOutcome:
+    """What the kind makes of the trial. A provider or sandbox that fails at the start breaks it."""
+    try:
+        return await job.run.kind.run_trial(job.run.suite, job.case, job.run.target, job.trial)
+    except TargetError as error:
+        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
+    except SandboxError as error:
+        raise TrialBrokenError(Trace(), Cause.SANDBOX, clean_text(str(error))) from error
+
+
+def _broken(job: TrialJob, broken: TrialBrokenError, state: _State) -> TrialOutcome:
     target = job.run.target.id
     if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
-        state.control.stop(broken.message)
-        return _nothing(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
+        state.control.stop(broken.message, "budget")
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
     if broken.stops_run and target in state.dead and not broken.trace.turns:
-        return _nothing(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
+        return _empty_outcome(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
     if broken.stops_run:
         state.dead.setdefault(target, f"{target}: {broken.message}")
-    return _nothing(job, Status.ERROR, broken.reason, broken.message, broken.trace, begun=broken.begun)
+    return _empty_outcome(job, Status.ERROR, broken.reason, broken.message, broken.trace, begun=broken.begun)
 
 
-def _nothing(
-    job: Job,
+def _empty_outcome(
+    job: TrialJob,
     status: Status,
     reason: str,
     message: str | None = None,
@@ -333,7 +347,7 @@ def _nothing(
     return TrialOutcome(result, trace)
 
 
-def _kept(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
+def _store(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:
     """The result, written down where there is a store. One that can't be is the target's failure, not the run's end."""
     try:
         outcome.result.model_dump_json()  # as the report will write it
@@ -344,16 +358,16 @@ def _kept(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
         return _written(job, _unwritable(job, outcome, error), store)
 
 
-def _unwritable(job: Job, outcome: TrialOutcome, error: Exception) -> TrialOutcome:
+def _unwritable(job: TrialJob, outcome: TrialOutcome, error: Exception) -> TrialOutcome:
     """What remains of an outcome that no file can hold: that it failed, and what it has used."""
     result = outcome.result
     trace = Trace(turns=outcome.trace.turns, duration_ms=outcome.trace.duration_ms)
     if not result.valid:
-        return _nothing(job, result.status, result.reason or Cause.OURS, why_of(error), trace, begun=result.begun)
-    return _nothing(job, Status.FAILED, UNREADABLE, unreadable(error), trace)
+        return _empty_outcome(job, result.status, result.reason or Cause.OURS, why_of(error), trace, begun=result.begun)
+    return _empty_outcome(job, Status.FAILED, UNREADABLE, unreadable(error), trace)
 
 
-def _written(job: Job, outcome: TrialOutcome, store: Keeping | None) -> Result:
+def _written(job: TrialJob, outcome: TrialOutcome, store: OutputStore | None) -> Result:
     if store is None or outcome.result.status is Status.SKIPPED:
         return outcome.result
     trial = Trial(

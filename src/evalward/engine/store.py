@@ -85,36 +85,36 @@ class Store:
         """Remove what is at a path of the output."""
         self.folder.remove(path)
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left, for `--resume`.
 
         Only a valid trial of the same definition and subject counts: errors and skipped ones are done again. A file
         that is truncated, foreign or of another subject is told in `note`, and done again.
         """
-        path = trial_path(wanted.suite, wanted.target, wanted.case, wanted.trial)
+        path = trial_path(key.suite, key.target, key.case, key.trial)
         try:
             text = self.folder.read(path)
         except OSError:
-            return Found()
+            return StoredTrial()
         try:
             trial = parse_record(text, path, Trial, "a trial", "It is done again.")
         except InputError as error:
-            return Found(note=str(error.problems[0]))
+            return StoredTrial(note=str(error.problems[0]))
         result = trial.result
         if (trial.suite, trial.target, result.id, result.trial) != (
-            wanted.suite,
-            wanted.target,
-            wanted.case,
-            wanted.trial,
+            key.suite,
+            key.target,
+            key.case,
+            key.trial,
         ):
-            return Found(note=f"{path}: it is the trial of something else. It is done again.")
-        if (result.definition, trial.subject) != (wanted.definition, wanted.subject):
-            return Found(note=f"{path}: case or subject have changed since. It is done again.")
-        return Found(result=result.model_copy(update={"trace": path})) if result.valid else Found()
+            return StoredTrial(note=f"{path}: it is the trial of something else. It is done again.")
+        if (result.definition, trial.subject) != (key.definition, key.subject):
+            return StoredTrial(note=f"{path}: case or subject have changed since. It is done again.")
+        return StoredTrial(result=result.model_copy(update={"trace": path})) if result.valid else StoredTrial()
 
 
 @dataclass(frozen=True)
-class Wanted:
+class TrialKey:
     """What identifies a trial: where it belongs, the case's definition, the subject's hash, its number."""
 
     suite: str
@@ -126,7 +126,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredTrial:
     """An earlier trial's result, or nothing; `note` says what was there instead."""
 
     result: Result | None = None

@@ -34,11 +34,11 @@ class _Blob:
 def find_tree(folder: Path, commit: str, path: str, search_path: str = os.defpath) -> str:
     """The id of a folder of a commit, by its path from the repository's top. Raises `ValueError` where git has none."""
     words = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}:{path}"]
-    code, output = _asked(folder, search_path, words)
+    code, output = _git_output(folder, search_path, words)
     if code in {NO_GIT, NO_REPOSITORY}:
         raise ValueError("git knows no repository here, or no such commit or folder in it; " + _FETCH)
     tree = output.decode("ascii", "replace").strip()
-    kind = _asked(folder, search_path, ["cat-file", "-t", tree])[1].strip() if not code else b""
+    kind = _git_output(folder, search_path, ["cat-file", "-t", tree])[1].strip() if not code else b""
     if kind != b"tree":
         raise ValueError(f"git doesn't know this commit or folder; {_FETCH}")
     _listed(folder, search_path, tree)
@@ -126,8 +126,8 @@ def _contents(folder: Path, search_path: str, blobs: Sequence[_Blob]) -> Iterato
     """The bytes of blobs of known size, as the object store has them."""
     if not blobs:
         return
-    wanted = "".join(f"{blob.oid}\n" for blob in blobs).encode()
-    code, output = _asked(folder, search_path, ["cat-file", "--batch", "--buffer"], wanted)
+    requests = "".join(f"{blob.oid}\n" for blob in blobs).encode()
+    code, output = _git_output(folder, search_path, ["cat-file", "--batch", "--buffer"], requests)
     at = 0
     for blob in blobs:
         head = f"{blob.oid} blob {blob.size}\n".encode()
@@ -138,7 +138,7 @@ def _contents(folder: Path, search_path: str, blobs: Sequence[_Blob]) -> Iterato
         at += blob.size + 1
 
 
-def _asked(folder: Path, search_path: str, words: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes]:
+def _git_output(folder: Path, search_path: str, words: Sequence[str], stdin: bytes = b"") -> tuple[int, bytes]:
     try:
         return run_git(folder, search_path, words, stdin=stdin)
     except GitError as error:

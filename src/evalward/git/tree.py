@@ -10,6 +10,7 @@ import os
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -53,7 +54,7 @@ class TreeFile:
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
+class _GitObject:
     """An object of the local store. `state` is `found`, or why there is none."""
 
     state: Literal["found", "missing", "no-file", "outside"]
@@ -92,6 +93,10 @@ class GitTree:
 
     def prefix(self) -> str | None:
         """`folder` as seen from the repository's top, `""` or `a/b/`; `None` where there is no repository."""
+        return self._prefix
+
+    @cached_property
+    def _prefix(self) -> str | None:
         code, output = self._git("rev-parse", "--show-prefix")
         return None if code else output.decode("utf-8", "surrogateescape").removesuffix("\n")
 
@@ -150,8 +155,8 @@ class GitTree:
     def _link_targets(self, oids: Sequence[str]) -> dict[str, str]:
         """Where links lead, by the ids of their blobs; those that are too long, or not there, are left out."""
         unique = list(dict.fromkeys(oids))
-        asked = "".join(f"{oid}\n" for oid in unique).encode()
-        code, output = self._git("cat-file", "--batch-check", stdin=asked) if unique else (0, b"")
+        requests = "".join(f"{oid}\n" for oid in unique).encode()
+        code, output = self._git("cat-file", "--batch-check", stdin=requests) if unique else (0, b"")
         sizes = [line.split(" ") for line in output.decode("ascii", "replace").splitlines()] if not code else []
         short = [words[0] for words in sizes if len(words) == 3 and words[2].isdigit() and int(words[2]) <= _LONGEST]
         found: dict[str, str] = {}
@@ -193,7 +198,7 @@ class GitTree:
             return None
         return self._read_remote(sha, clean)
 
-    def _content(self, path: str, found: _Object) -> bytes:
+    def _content(self, path: str, found: _GitObject) -> bytes:
         if found.kind != "blob":
             raise wrong(path, "is not a file in the base commit", "Name a file.")
         if found.size > self._limit:
@@ -218,20 +223,20 @@ class GitTree:
             advice = "Check out with `fetch-depth: 2` or more, or give the token `contents: read`."
             raise GitError(error.status, f"{message} {error.message}", advice) from None
 
-    def _find(self, name: str) -> _Object:
+    def _find(self, name: str) -> _GitObject:
         """Looks a name up; symbolic links inside the commit are followed as a checkout would follow them."""
         code, output = self._git("cat-file", "--batch-check", "--follow-symlinks", stdin=os.fsencode(name) + b"\n")
         line = output.split(b"\n", 1)[0]
         if code or not line or line == os.fsencode(f"{name} missing"):
-            return _Object("missing")
+            return _GitObject("missing")
         words = line.decode("utf-8", "replace").split(" ")
         if words[0] in {"symlink", "loop"}:
-            return _Object("outside")
+            return _GitObject("outside")
         if words[0] in {"dangling", "notdir"}:
-            return _Object("no-file")
+            return _GitObject("no-file")
         if len(words) == 3 and words[2].isdigit():
-            return _Object("found", kind=words[1], size=int(words[2]), oid=words[0])
-        return _Object("missing")
+            return _GitObject("found", kind=words[1], size=int(words[2]), oid=words[0])
+        return _GitObject("missing")
 
     def _is_partial(self) -> bool:
         """True for a clone with a filter, which can lack objects of commits that it has."""

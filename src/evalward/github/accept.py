@@ -15,7 +15,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
@@ -23,11 +22,11 @@ from pydantic import Field, ValidationError
 from evalward.github.client import IssueComment, OpenPull
 from evalward.github.comment import parse_marker
 from evalward.github.event import Sha
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.github.spoken import COMMAND, MAX_REASON, find_command
 from evalward.records.base import Record
 from evalward.records.problem import InputError, Place, Problem
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, digest_of
 from evalward.render.escape import one_line
 
 LABEL = "evalward: accept"
@@ -49,12 +48,12 @@ _BROKEN_ZIP = (
 _EVIDENCE = re.compile(r"<!-- evalward:report sha256=(?P<digest>[0-9a-f]{64}) -->")
 
 
-class RefusedError(Exception):
+class AcceptRefusedError(Exception):
     """It is not accepted; the sentences say why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AcceptRequest:
     """Who asks for what: `reason` is one line of theirs, `comment_id` the comment to react to.
 
     `head`: the label was set on this commit. `at`: when the comment was written; it is about the report that could be
@@ -71,7 +70,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class CommentEvidence:
     """What our comment says was measured: the head, the workflow run, the report's digest."""
 
     head: str
@@ -112,27 +111,27 @@ class _Label(Record):
     name: str
 
 
-class _Head(Record):
+class _PullHead(Record):
     sha: Sha
 
 
-class _Pull(Record):
+class _AcceptPull(Record):
     number: int = Field(ge=1)
     title: str = ""
-    head: _Head
+    head: _PullHead
 
 
 class _LabelEvent(Record):
     action: str
     label: _Label | None = None
-    pull_request: _Pull
+    pull_request: _AcceptPull
     sender: _User
 
 
 # --- who asks -------------------------------------------------------------------------------------------------------
 
 
-def read_comment(payload: Mapping[str, Any]) -> Request | None:
+def read_comment(payload: Mapping[str, Any]) -> AcceptRequest | None:
     """The request in an `issue_comment` event; `None` for other comments, edits, programs' words and issues."""
     event = _read(_CommentEvent, payload, "issue_comment")
     user = event.comment.user
@@ -142,17 +141,19 @@ def read_comment(payload: Mapping[str, Any]) -> Request | None:
     if reason is None:
         return None
     comment = event.comment
-    return Request(event.issue.number, user.login, reason, "comment", comment_id=comment.id, at=comment.created_at)
+    return AcceptRequest(
+        event.issue.number, user.login, reason, "comment", comment_id=comment.id, at=comment.created_at
+    )
 
 
-def read_label(payload: Mapping[str, Any]) -> Request | None:
+def read_label(payload: Mapping[str, Any]) -> AcceptRequest | None:
     """The request in a `pull_request` event of the type `labeled` by a person; the title is the reason."""
     event = _read(_LabelEvent, payload, "pull_request")
     if event.action != "labeled" or event.label is None or event.label.name != LABEL or not event.sender.person:
         return None
     pull = event.pull_request
     reason = one_line(f"label on: {pull.title}", MAX_REASON)
-    return Request(pull.number, event.sender.login, reason, "label", head=pull.head.sha)
+    return AcceptRequest(pull.number, event.sender.login, reason, "label", head=pull.head.sha)
 
 
 _Model = TypeVar("_Model", bound=Record)
@@ -177,39 +178,36 @@ def _read(model: type[_Model], payload: Mapping[str, Any], name: str) -> _Model:
 # --- whether they may -----------------------------------------------------------------------------------------------
 
 
-def permitted(repository: Repository, request: Request) -> OpenPull:
-    """The pull request that they may accept. Raises `RefusedError`; permission is looked at before anything else."""
+def permitted(repository: RepositoryWriter, request: AcceptRequest) -> OpenPull:
+    """The pull request that they may accept. Raises `AcceptRefusedError`; permission is looked at first."""
     if not repository.may_write(request.user):
-        raise RefusedError("Only who may push to this repository can accept a change of its baseline.")
+        raise AcceptRefusedError("Only who may push to this repository can accept a change of its baseline.")
     if not request.reason:
-        raise RefusedError(f"A reason is needed, on the same line: `{COMMAND} the new prompt trades speed for safety`.")
+        raise AcceptRefusedError(
+            f"A reason is needed, on the same line: `{COMMAND} the new prompt trades speed for safety`."
+        )
     pull = repository.pull(request.number)
     if pull.head.repo is None or pull.head.repo.full_name.lower() != repository.name.lower():
-        raise RefusedError(
+        raise AcceptRefusedError(
             "The pull request comes from a fork, and a fork's branch is never written. Take the branch into this "
             "repository, or merge it and update the baseline there."
         )
     if pull.state != "open":
-        raise RefusedError("The pull request is closed.")
+        raise AcceptRefusedError("The pull request is closed.")
     if request.head is not None and request.head != pull.head.sha:
         raise moved(request.head, pull.head.sha)
     return pull
 
 
-def moved(measured: str, now: str) -> RefusedError:
+def moved(measured: str, now: str) -> AcceptRefusedError:
     """The refusal of a head that isn't the one that was measured."""
-    return RefusedError(
+    return AcceptRefusedError(
         f"The head has moved on from `{measured[:12]}` to `{now[:12]}`. Wait for the run on it, look at its report, "
         "and accept that."
     )
 
 
 # --- what was measured ----------------------------------------------------------------------------------------------
-
-
-def digest_of(data: bytes) -> str:
-    """The digest that binds an acceptance to one report."""
-    return sha256(data).hexdigest()
 
 
 def evidence_line(digest: str) -> str:
@@ -219,8 +217,8 @@ def evidence_line(digest: str) -> str:
 
 def find_evidence(
     comments: Sequence[IssueComment], login: str, comment_id: str, head: str, asked_at: str | None
-) -> Evidence:
-    """What our own comment says about the head. Raises `RefusedError` when it is about another one, or says nothing.
+) -> CommentEvidence:
+    """What our own comment says about the head. Raises `AcceptRefusedError` when it is about another, or says nothing.
 
     Nor does it count when it changed since `asked_at` (GitHub's times, to the second): what was accepted then was
     another report. So a comment is about one report, however late or often the workflow runs for it.
@@ -232,26 +230,28 @@ def find_evidence(
         if marker.head != head:
             raise moved(marker.head, head)
         if asked_at is None or comment.updated_at is None or comment.updated_at >= asked_at:
-            raise RefusedError("The report has changed since this was written. Look at it, and accept it anew.")
+            raise AcceptRefusedError("The report has changed since this was written. Look at it, and accept it anew.")
         second = (comment.body or "").splitlines()[1:2]
         found = _EVIDENCE.fullmatch(second[0]) if second else None
         if found is None:
-            raise RefusedError("The report on this commit could not be judged, so there is nothing to accept.")
-        return Evidence(marker.head, marker.run, found["digest"])
-    raise RefusedError(f"There is no report of Evalward (`comment-id: {comment_id}`) on this pull request yet.")
+            raise AcceptRefusedError("The report on this commit could not be judged, so there is nothing to accept.")
+        return CommentEvidence(marker.head, marker.run, found["digest"])
+    raise AcceptRefusedError(f"There is no report of Evalward (`comment-id: {comment_id}`) on this pull request yet.")
 
 
-def fetch_report(repository: Repository, evidence: Evidence, artifact: str) -> bytes:
-    """The very report that the comment shows, from the run that measured the head. Raises `RefusedError`."""
+def fetch_report(repository: RepositoryWriter, evidence: CommentEvidence, artifact: str) -> bytes:
+    """The very report that the comment shows, from the run that measured the head. Raises `AcceptRefusedError`."""
     run = repository.workflow_run(evidence.run)
     here = run.head_repository is not None and run.head_repository.full_name.lower() == repository.name.lower()
     if run.event != "pull_request" or run.head_sha != evidence.head or not here:
-        raise RefusedError(f"The run {evidence.run} that the comment names did not measure this pull request's head.")
+        raise AcceptRefusedError(
+            f"The run {evidence.run} that the comment names did not measure this pull request's head."
+        )
     for item in repository.artifacts(run.id, artifact):
         data = unpacked(repository.download(item))
         if data is not None and digest_of(data) == evidence.digest:
             return data
-    raise RefusedError(
+    raise AcceptRefusedError(
         f"The run {evidence.run} has no artifact `{artifact}` with the report that the comment shows. It may have "
         "expired: run the check again. The workflow has to upload the action's output folder."
     )

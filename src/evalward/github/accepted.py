@@ -11,16 +11,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalward.github.accept import digest_of
 from evalward.github.client import IssueComment
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.github.spoken import find_command
+from evalward.records.report import digest_of
 
 _LINE = re.compile(r"<!-- evalward:accepted sha256=(?P<digest>[0-9a-f]{64}) comment=(?P<comment>[0-9]{1,18}) -->")
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class AcceptanceWord:
     """Who accepted a baseline, and why."""
 
     by: str
@@ -32,14 +32,14 @@ def accepted_line(baseline: str, comment_id: int) -> str:
     return f"<!-- evalward:accepted sha256={digest_of(baseline.encode())} comment={comment_id} -->"
 
 
-def find_word(repository: Repository, number: int, baseline: bytes) -> Word | None:
+def find_word(repository: RepositoryWriter, number: int, baseline: bytes) -> AcceptanceWord | None:
     """Whose word accepted these very bytes on this pull request, `None` without one. Raises `GitHubError`."""
     comments = repository.client.comments(repository.name, number)
-    asked = set(_answered(comments, repository.client.login(), digest_of(baseline)))
+    answered = set(_answered(comments, repository.client.login(), digest_of(baseline)))
     for comment in comments:
-        reason = find_command(comment.body or "") if comment.id in asked else None
+        reason = find_command(comment.body or "") if comment.id in answered else None
         if reason and comment.user is not None and repository.may_write(comment.user.login):
-            return Word(comment.user.login, reason)
+            return AcceptanceWord(comment.user.login, reason)
     return None
 
 

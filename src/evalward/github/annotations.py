@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from evalward.github.runner_files import Annotation, Level
 from evalward.records.comparison import CaseChange
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render.sentences import headline
 
 _CHECKS = 3
 
@@ -35,16 +36,22 @@ def judgement_annotations(judgement: Judgement, roots: Roots | None) -> list[Ann
     verdict = judgement.verdict
     level: Level = "error" if verdict.exit_code else "warning"
     passed = verdict.outcome is Outcome.PASS
-    headline = [] if passed else [Annotation(level, verdict.headline, title=f"Evalward: {verdict.outcome}")]
+    first = [] if passed else [Annotation(level, headline(verdict), title=f"Evalward: {verdict.outcome}")]
     if roots is None:
-        return headline
+        return first
     runs = judgement.comparison.runs
     broken = [(run.name, case) for run in runs for case in run.of("broken") if not case.excused]
     new = [(run.name, case) for run in runs for case in run.new_failures] if judgement.comparison.baseline else []
-    return [*headline, *_at(broken, level, roots, "broke"), *_at(new, level, roots, "is new and fails")]
+    return [
+        *first,
+        *_case_annotations(broken, level, roots, "broke"),
+        *_case_annotations(new, level, roots, "is new and fails"),
+    ]
 
 
-def _at(cases: Iterable[tuple[str, CaseChange]], level: Level, roots: Roots, what: str) -> Iterator[Annotation]:
+def _case_annotations(
+    cases: Iterable[tuple[str, CaseChange]], level: Level, roots: Roots, what: str
+) -> Iterator[Annotation]:
     """One annotation per case, with a line for each run."""
     found: dict[tuple[str | None, str], list[tuple[str, CaseChange]]] = {}
     for name, case in cases:

@@ -13,7 +13,7 @@ BaseSource = Literal["merge-parent", "event", "none"]
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseChoice:
     """The commit to compare with. `note` says in a sentence why it is this one; `sha` is `None` where there is none."""
 
     sha: str | None
@@ -21,7 +21,7 @@ class Base:
     note: str
 
 
-def resolve_base(plan: EventPlan, tree: GitTree) -> Base:
+def resolve_base(plan: EventPlan, tree: GitTree) -> BaseChoice:
     """The commit whose rules and baseline count for this event.
 
     For a pull request: the first parent of the checked-out merge commit, which is what the head was merged with; in
@@ -30,22 +30,24 @@ def resolve_base(plan: EventPlan, tree: GitTree) -> Base:
     Raises `GitHubError` where a pull request has a new base and the merge commit is still that of another one.
     """
     if plan.base_sha is None:
-        return Base(
-            None, "none", f"A {plan.kind} event of this kind has no base commit: the working tree's files count."
+        return BaseChoice(
+            None, "none", f"A {plan.event} event of this kind has no base commit: the working tree's files count."
         )
-    if plan.kind != "pull_request":
-        return Base(plan.base_sha, "event", f"The base that the {plan.kind} event names.")
+    if plan.event != "pull_request":
+        return BaseChoice(plan.base_sha, "event", f"The base that the {plan.event} event names.")
     head = tree.head()
     if head is None:
-        return Base(plan.base_sha, "event", "The pull request's base; the workspace is not a git checkout.")
+        return BaseChoice(plan.base_sha, "event", "The pull request's base; the workspace is not a git checkout.")
     if head == plan.event_sha and plan.merge_commit:
         parents = tree.parents(head) or ()
         if len(parents) == 2 and parents[1] == plan.head_sha:
             _refuse_stale(plan, parents[0])
-            return Base(parents[0], "merge-parent", "The commit that GitHub merged the pull request with.")
+            return BaseChoice(parents[0], "merge-parent", "The commit that GitHub merged the pull request with.")
     if head == plan.head_sha:
-        return Base(plan.base_sha, "event", "The pull request's base; its head is checked out, not the merge commit.")
-    return Base(
+        return BaseChoice(
+            plan.base_sha, "event", "The pull request's base; its head is checked out, not the merge commit."
+        )
+    return BaseChoice(
         plan.base_sha,
         "event",
         f"The pull request's base; the checkout ({head[:12]}) is neither the event's merge commit nor the head.",

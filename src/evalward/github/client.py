@@ -34,7 +34,7 @@ class IssueComment(Record):
     updated_at: str | None = None
 
 
-class Repository(Record):
+class RepositoryReader(Record):
     """A repository, `owner/name`."""
 
     full_name: str
@@ -45,7 +45,7 @@ class PullSide(Record):
 
     sha: str
     ref: str
-    repo: Repository | None = None
+    repo: RepositoryReader | None = None
 
 
 class OpenPull(Record):
@@ -68,12 +68,12 @@ class PullFile(Record):
     previous_filename: str | None = None
 
 
-class _Head(Record):
+class _BranchHead(Record):
     sha: str
 
 
-class _Pull(Record):
-    head: _Head
+class _ClientPull(Record):
+    head: _BranchHead
 
 
 class _Viewer(Record):
@@ -182,7 +182,7 @@ class GitHub:
 
     def pull_head(self, repository: str, number: int) -> str:
         """The sha of the pull request's head as it is now."""
-        return self._http.request("GET", f"/repos/{repository}/pulls/{number}").read(_Pull).head.sha
+        return self._http.request("GET", f"/repos/{repository}/pulls/{number}").read(_ClientPull).head.sha
 
     def open_pulls(self, repository: str, head_owner: str, head_branch: str) -> list[OpenPull]:
         """The open pull requests from a branch of an owner's fork (or of the repository itself)."""

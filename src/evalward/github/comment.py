@@ -170,7 +170,7 @@ class _Text:
     body: str
     finish: Finish | None
 
-    def beside(self, existing: Sequence[IssueComment], login: str) -> str:
+    def finished(self, existing: Sequence[IssueComment], login: str) -> str:
         return self.finish(self.body, existing, login) if self.finish else self.body
 
 
@@ -181,7 +181,7 @@ def _post(client: GitHub, pull: PullRequest, marker: Marker, text: _Text, *, wan
         current_head = client.pull_head(pull.repository, pull.number)  # last, because it may move
         decision = decide(existing, login, marker, current_head, wanted=wanted)
         try:
-            return _carry_out(client, pull, decision, text.beside(existing, login))
+            return _carry_out(client, pull, decision, text.finished(existing, login))
         except GitHubError as error:
             if error.status not in _LOOK_AGAIN or attempt == _TRIES - 1:
                 raise

@@ -10,7 +10,7 @@ from typing import Literal
 
 from evalward.git import MAX_FILE_BYTES
 from evalward.github.errors import GitHubError
-from evalward.github.repository import NewCommit, Repository, StaleError
+from evalward.github.repository import NewCommit, RepositoryWriter, StaleError
 from evalward.records.problem import wrong
 from evalward.render.escape import one_line
 
@@ -47,7 +47,7 @@ class CommitOutcome:
 
 
 def commit_file(
-    repository: Repository,
+    repository: RepositoryWriter,
     branch: str,
     path: str,
     make_text: MakeText,
@@ -88,7 +88,7 @@ def commit_file(
 
 
 def read_text(
-    repository: Repository, sha: str, path: str, errors: Literal["strict", "replace"] = "strict"
+    repository: RepositoryWriter, sha: str, path: str, errors: Literal["strict", "replace"] = "strict"
 ) -> str | None:
     """A file of a commit as text, `None` when there is none. Raises `InputError` when it is no UTF-8 but has to be."""
     data = repository.client.read_file(repository.name, sha, path, MAX_FILE_BYTES)
@@ -107,11 +107,11 @@ def encoded(text: str) -> str:
 
 def baseline_message(path: str, headline: str, *lines: str) -> str:
     """The message of a commit of ours: a headline, sentences, and the trailer by which it is known again."""
-    body = "".join(f"{_inert(line)}\n\n" for line in lines if line)
+    body = "".join(f"{_without_actions(line)}\n\n" for line in lines if line)
     return f"{headline}\n\n{body}{TRAILER}: {path}\n"
 
 
-def _inert(text: str) -> str:
+def _without_actions(text: str) -> str:
     """Others' words in a message that GitHub acts upon: no `[skip ci]`, no `fixes #1`, no mention, no trailer."""
     return _CLOSES.sub(r"\1 ", one_line(text).translate(_ACTED_UPON))
 
@@ -121,7 +121,7 @@ def has_trailer(message: str) -> bool:
     return any(line.startswith(f"{TRAILER}: ") for line in message.splitlines())
 
 
-def only_baseline_pushed(repository: Repository, before: str | None, after: str, path: str) -> bool:
+def only_baseline_pushed(repository: RepositoryWriter, before: str | None, after: str, path: str) -> bool:
     """True when a push brought one commit, and that changes nothing but the baseline.
 
     That is a commit of ours, the merge of a pull request of ours, or a baseline updated by hand: there is nothing new
@@ -132,7 +132,7 @@ def only_baseline_pushed(repository: Repository, before: str | None, after: str,
     return first is not None and first == before and [file.filename for file in commit.files] == [path]
 
 
-def _head(repository: Repository, branch: str, expected: str | None) -> str:
+def _head(repository: RepositoryWriter, branch: str, expected: str | None) -> str:
     head = repository.branch_head(branch)
     if head is None:
         raise GitHubError(404, f"There is no branch {branch!r} in {repository.name}.", "Name an existing branch.")

@@ -48,7 +48,7 @@ class EventPlan:
     `head_ref` and `branch` may be chosen by a stranger: they are text, never part of a command.
     """
 
-    kind: EventKind
+    event: EventKind
     repository: str
     event_sha: str
     head_sha: str
@@ -69,7 +69,7 @@ class EventPlan:
     @property
     def proposed(self) -> bool:
         """The event is about a change that somebody wants to merge: its check decides whether that may be."""
-        return self.kind in {"pull_request", "merge_group"}
+        return self.event in {"pull_request", "merge_group"}
 
 
 class _Environment(Record):
@@ -80,25 +80,25 @@ class _Environment(Record):
     GITHUB_ACTOR: str = ""
 
 
-class _Repository(Record):
+class _EventRepository(Record):
     full_name: RepositoryName
 
 
-class _Side(Record):
+class _EventSide(Record):
     sha: Sha
     ref: str
-    repo: _Repository | None = None  # null when the fork was deleted meanwhile
+    repo: _EventRepository | None = None  # null when the fork was deleted meanwhile
 
 
-class _Pull(Record):
+class _EventPull(Record):
     number: int = Field(ge=1)
-    head: _Side
-    base: _Side
+    head: _EventSide
+    base: _EventSide
 
 
 class _PullRequestEvent(Record):
     action: str
-    pull_request: _Pull
+    pull_request: _EventPull
     changes: dict[str, Any] = {}
 
 
@@ -162,7 +162,7 @@ def plan_event(env: Mapping[str, str], payload: Mapping[str, Any]) -> EventPlan:
     """
     known = _read(_Environment, env, "environment", "Evalward's action runs in GitHub Actions; elsewhere use `check`.")
     plan = EventPlan(
-        kind="other",
+        event="other",
         repository=known.GITHUB_REPOSITORY,
         event_sha=known.GITHUB_SHA,
         head_sha=known.GITHUB_SHA,
@@ -178,17 +178,17 @@ def plan_event(env: Mapping[str, str], payload: Mapping[str, Any]) -> EventPlan:
 def _pull_request(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PullRequestEvent, payload, "pull_request")
     retargeted = event.action == "edited" and "base" in event.changes
-    plan = replace(_of_pull(plan, event.pull_request), kind="pull_request", comment=True, retargeted=retargeted)
+    plan = replace(_of_pull(plan, event.pull_request), event="pull_request", comment=True, retargeted=retargeted)
     if event.action == "closed":
-        return _idle(plan, "The pull request was closed: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The pull request was closed: there is nothing to evaluate.")
     return plan
 
 
 def _pull_request_target(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PullRequestEvent, payload, "pull_request_target")
-    plan = replace(_of_pull(plan, event.pull_request), kind="pull_request_target", merge_commit=False)
+    plan = replace(_of_pull(plan, event.pull_request), event="pull_request_target", merge_commit=False)
     if event.action == "closed":
-        return _idle(plan, "The pull request was closed: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The pull request was closed: there is nothing to evaluate.")
     return _refused(
         plan,
         "pull_request_target runs with the repository's secrets, so the content of a pull request, its prompts and "
@@ -197,7 +197,7 @@ def _pull_request_target(plan: EventPlan, payload: Mapping[str, Any]) -> EventPl
     )
 
 
-def _of_pull(plan: EventPlan, pull: _Pull) -> EventPlan:
+def _of_pull(plan: EventPlan, pull: _EventPull) -> EventPlan:
     head_repository = pull.head.repo.full_name if pull.head.repo else None
     base_repository = pull.base.repo.full_name if pull.base.repo else plan.repository
     return replace(
@@ -216,10 +216,10 @@ def _of_pull(plan: EventPlan, pull: _Pull) -> EventPlan:
 def _push(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     event = _event(_PushEvent, payload, "push")
     plan = replace(
-        plan, kind="push", head_ref=event.ref, base_sha=_known_sha(event.before), branch=_branch_of(event.ref)
+        plan, event="push", head_ref=event.ref, base_sha=_known_sha(event.before), branch=_branch_of(event.ref)
     )
     if event.deleted or _known_sha(event.after) is None:
-        return _idle(plan, "The push deleted its branch or tag: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The push deleted its branch or tag: there is nothing to evaluate.")
     return replace(plan, head_sha=event.after)
 
 
@@ -229,7 +229,7 @@ def _merge_group(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     base_ref = group.base_ref.removeprefix(_HEADS)
     plan = replace(
         plan,
-        kind="merge_group",
+        event="merge_group",
         head_sha=group.head_sha,
         head_ref=group.head_ref,
         base_sha=group.base_sha,
@@ -237,7 +237,9 @@ def _merge_group(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
         branch=base_ref,
     )
     if event.action != "checks_requested":
-        return _idle(plan, f"The merge group's activity {event.action!r} asks for no checks: nothing to evaluate.")
+        return _nothing_to_run(
+            plan, f"The merge group's activity {event.action!r} asks for no checks: nothing to evaluate."
+        )
     return plan
 
 
@@ -246,21 +248,21 @@ def _release(plan: EventPlan, payload: Mapping[str, Any]) -> EventPlan:
     target = event.release.target_commitish
     plan = replace(
         plan,
-        kind="release",
+        event="release",
         head_ref=f"refs/tags/{event.release.tag_name}",
         branch=None if not target or _is_sha(target) else target.removeprefix(_HEADS),
     )
     if event.action == "deleted":
-        return _idle(plan, "The release was deleted: there is nothing to evaluate.")
+        return _nothing_to_run(plan, "The release was deleted: there is nothing to evaluate.")
     return plan
 
 
 def _workflow_dispatch(plan: EventPlan, _payload: Mapping[str, Any]) -> EventPlan:
-    return replace(plan, kind="workflow_dispatch", branch=_branch_of(plan.head_ref))
+    return replace(plan, event="workflow_dispatch", branch=_branch_of(plan.head_ref))
 
 
 def _schedule(plan: EventPlan, _payload: Mapping[str, Any]) -> EventPlan:
-    return replace(plan, kind="schedule", branch=_branch_of(plan.head_ref))
+    return replace(plan, event="schedule", branch=_branch_of(plan.head_ref))
 
 
 _PLANNERS: dict[str, Callable[[EventPlan, Mapping[str, Any]], EventPlan]] = {
@@ -289,7 +291,7 @@ def _refused(plan: EventPlan, reason: str) -> EventPlan:
     return replace(plan, run_head=False, comment=False, reason_not=reason)
 
 
-def _idle(plan: EventPlan, reason: str) -> EventPlan:
+def _nothing_to_run(plan: EventPlan, reason: str) -> EventPlan:
     return replace(plan, run_head=False, comment=False, nothing_to_do=True, reason_not=reason)
 
 

@@ -13,8 +13,8 @@ from evalward.git import FileChange, GitTree, repository_path
 from evalward.github.client import MAX_PULL_FILES, PullFile
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
-from evalward.github.settings import Settings
-from evalward.github.sides import Sides
+from evalward.github.settings import ActionInputs
+from evalward.github.sides import BaseAndHead
 from evalward.records.problem import InputError
 
 UNKNOWN = (
@@ -40,7 +40,7 @@ class ProtectedChanges:
 
 
 def protected_changes(
-    settings: Settings, plan: EventPlan, sides: Sides, tree: GitTree, remote: PullFiles | None
+    settings: ActionInputs, plan: EventPlan, sides: BaseAndHead, tree: GitTree, remote: PullFiles | None
 ) -> ProtectedChanges:
     """From the local commits, else from GitHub's list of the pull request's files. Never raises `GitHubError`."""
     if sides.base.sha is None:
@@ -76,17 +76,17 @@ _KINDS: dict[str, Literal["added", "changed", "removed"]] = {
 }
 
 
-def protected_patterns(settings: Settings, sides: Sides, prefix: str) -> list[str]:
+def protected_patterns(settings: ActionInputs, sides: BaseAndHead, prefix: str) -> list[str]:
     """Patterns from the repository's top: what the base protects, and what the head does, config and baselines."""
     config = posixpath.join(settings.working_directory, settings.config)
     folder = posixpath.dirname(config)
-    beside = [
+    relative = [
         *sides.judging.protect,
         *sides.head.protect,
         *([] if settings.baseline else [sides.judging.baseline_path, sides.head.baseline_path]),
     ]
     named = [posixpath.join(settings.working_directory, settings.baseline)] if settings.baseline else []
-    paths = [config, *named, *(posixpath.join(folder, pattern) for pattern in beside)]
+    paths = [config, *named, *(posixpath.join(folder, pattern) for pattern in relative)]
     found: dict[str, None] = {}
     for path in paths:
         with contextlib.suppress(InputError):  # a pattern out of the repository matches nothing in it

@@ -11,7 +11,7 @@ from typing import Literal
 from evalward.github.client import OpenPull
 from evalward.github.commits import MAX_RETRIES, MakeText, encoded, has_trailer, read_text
 from evalward.github.errors import GitHubError
-from evalward.github.repository import Repository, StaleError
+from evalward.github.repository import RepositoryWriter, StaleError
 from evalward.records.problem import wrong
 
 BRANCH = "evalward/baseline"
@@ -42,7 +42,7 @@ class PullOutcome:
     new: str | None = None
 
 
-def propose(repository: Repository, proposal: Proposal, *, dry_run: bool = False) -> PullOutcome:
+def propose(repository: RepositoryWriter, proposal: Proposal, *, dry_run: bool = False) -> PullOutcome:
     """Open the pull request, or bring the open one up to date; close it when the base needs no update any more.
 
     The branch is always one commit on the base's tip. The commit is made on a branch of its own, and only then is the
@@ -75,7 +75,7 @@ def propose(repository: Repository, proposal: Proposal, *, dry_run: bool = False
     raise AssertionError("the last attempt returns or raises")
 
 
-def _open(repository: Repository, proposal: Proposal) -> OpenPull | None:
+def _open(repository: RepositoryWriter, proposal: Proposal) -> OpenPull | None:
     """The open pull request from our branch into the base; never one from a fork's branch of the same name."""
     owner = repository.name.split("/", 1)[0]
     found = repository.client.open_pulls(repository.name, owner, proposal.branch)
@@ -83,7 +83,7 @@ def _open(repository: Repository, proposal: Proposal) -> OpenPull | None:
     return next((pull for pull in ours if pull.base.ref == proposal.base), None)
 
 
-def _put_branch(repository: Repository, proposal: Proposal, head: str, text: str) -> None:
+def _put_branch(repository: RepositoryWriter, proposal: Proposal, head: str, text: str) -> None:
     """One commit on `head`, and the proposal's branch at it. Nothing is written when it is there already."""
     current = repository.branch_head(proposal.branch)
     if current is not None:
@@ -109,7 +109,9 @@ def _put_branch(repository: Repository, proposal: Proposal, head: str, text: str
             repository.delete_branch(work)
 
 
-def _tell(repository: Repository, proposal: Proposal, pull: OpenPull | None, old: str | None, new: str) -> PullOutcome:
+def _tell(
+    repository: RepositoryWriter, proposal: Proposal, pull: OpenPull | None, old: str | None, new: str
+) -> PullOutcome:
     body = proposal.body(old, new)
     if pull is None:
         page = repository.create_pull(proposal.branch, proposal.base, proposal.title, body)
@@ -118,7 +120,9 @@ def _tell(repository: Repository, proposal: Proposal, pull: OpenPull | None, old
     return PullOutcome("updated", page.number, page.html_url, old, new)
 
 
-def _nothing_left(repository: Repository, pull: OpenPull | None, old: str | None, *, dry_run: bool) -> PullOutcome:
+def _nothing_left(
+    repository: RepositoryWriter, pull: OpenPull | None, old: str | None, *, dry_run: bool
+) -> PullOutcome:
     if pull is None:
         return PullOutcome("unchanged", old=old)
     if dry_run:

@@ -31,22 +31,22 @@ class StaleError(GitHubError):
     """The branch is not at the commit that was expected."""
 
 
-class _Message(Record):
+class _ApiMessage(Record):
     type: str = ""
     message: str = ""
 
 
 class _GraphQL(Record):
     data: dict[str, Any] | None = None
-    errors: list[_Message] = []
+    errors: list[_ApiMessage] = []
 
 
-class _Object(Record):
+class _ApiObject(Record):
     sha: str
 
 
 class _Ref(Record):
-    object: _Object
+    object: _ApiObject
 
 
 class NewCommit(Record):
@@ -65,11 +65,11 @@ class Commit(Record):
 
     sha: str
     commit: _CommitText
-    parents: list[_Object] = []
+    parents: list[_ApiObject] = []
     files: list[PullFile] = []
 
 
-class Page(Record):
+class WrittenPage(Record):
     """A pull request or comment that was written: its number and its page."""
 
     number: int
@@ -107,7 +107,7 @@ class _Artifacts(Record):
     artifacts: list[Artifact] = []
 
 
-class Repository:
+class RepositoryWriter:
     """One repository, `owner/name`. Every failure is a `GitHubError`."""
 
     def __init__(self, client: GitHub, name: str) -> None:
@@ -137,9 +137,11 @@ class Repository:
         """A commit without parents that holds one file, on no branch yet."""
         entry = {"path": path, "mode": "100644", "type": "blob", "content": text}
         with _advised(_WRITE):
-            tree = self._http.request("POST", f"{self._url}/git/trees", {"tree": [entry]}, safe=True).read(_Object).sha
+            tree = (
+                self._http.request("POST", f"{self._url}/git/trees", {"tree": [entry]}, safe=True).read(_ApiObject).sha
+            )
             fields = {"message": message, "tree": tree, "parents": []}
-            return self._http.request("POST", f"{self._url}/git/commits", fields, safe=True).read(_Object).sha
+            return self._http.request("POST", f"{self._url}/git/commits", fields, safe=True).read(_ApiObject).sha
 
     def move_branch(self, branch: str, sha: str) -> None:
         """Put a branch at a commit, whatever it held."""
@@ -190,16 +192,16 @@ class Repository:
         """A pull request as it is now."""
         return self._http.request("GET", f"{self._url}/pulls/{number}").read(OpenPull)
 
-    def create_pull(self, head: str, base: str, title: str, body: str) -> Page:
+    def create_pull(self, head: str, base: str, title: str, body: str) -> WrittenPage:
         """Open a pull request between two branches of this repository."""
         with _advised(_PULLS):
             fields = {"head": head, "base": base, "title": title, "body": body}
-            return self._http.request("POST", f"{self._url}/pulls", fields).read(Page)
+            return self._http.request("POST", f"{self._url}/pulls", fields).read(WrittenPage)
 
-    def update_pull(self, number: int, fields: Mapping[str, str]) -> Page:
+    def update_pull(self, number: int, fields: Mapping[str, str]) -> WrittenPage:
         """Change a pull request's title, body or state."""
         with _advised(_PULLS):
-            return self._http.request("PATCH", f"{self._url}/pulls/{number}", fields).read(Page)
+            return self._http.request("PATCH", f"{self._url}/pulls/{number}", fields).read(WrittenPage)
 
     # --- people -----------------------------------------------------------------------------------------------------
 
@@ -254,7 +256,7 @@ class _advised:  # noqa: N801 - used like a function
 _PROTECTED = ("protected branch", "must be made through a pull request", "rule violations", "cannot update this")
 
 
-def _refusal(error: _Message, text: str, what: str) -> GitHubError:
+def _refusal(error: _ApiMessage, text: str, what: str) -> GitHubError:
     """GitHub's refusal of a mutation, with its remedy."""
     message = f"GitHub refused to {what}: {' '.join(text.split())[:200]}"
     low = text.lower()

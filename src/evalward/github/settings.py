@@ -28,7 +28,7 @@ BRANCH = re.compile(r"[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ActionInputs:
     """The action's inputs; the fields are their names with `_` for `-`.
 
     Paths are relative to `working_directory`, which is relative to the workspace; none leaves the workspace.
@@ -63,11 +63,11 @@ class Settings:
         return one_line(self.status.replace(BASE_IN_STATUS, base or ""), MAX_STATUS) if self.status else ""
 
 
-INPUT_NAMES = tuple(item.name.replace("_", "-") for item in fields(Settings))
+INPUT_NAMES = tuple(item.name.replace("_", "-") for item in fields(ActionInputs))
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class RunnerEnvironment:
     """What the runner tells: where its files are, and which run this is. Files that it doesn't offer are `None`."""
 
     workspace: Path
@@ -87,13 +87,13 @@ class Runner:
         return f"{self.server_url}/{self.repository}/actions/runs/{self.run_id}"
 
 
-def read_settings(env: Mapping[str, str]) -> Settings:
+def read_settings(env: Mapping[str, str]) -> ActionInputs:
     """The inputs from INPUT_… (upper case, hyphens kept). Raises `InputError` with all mistakes."""
-    reader = _Reader(env)
+    reader = _InputReader(env)
     directory = reader.directory("working-directory")
-    settings = Settings(
-        mode=reader.choice("mode", cast("tuple[Mode, ...]", get_args(Mode))) or Settings.mode,
-        config=reader.path("config", directory) or Settings.config,
+    settings = ActionInputs(
+        mode=reader.choice("mode", cast("tuple[Mode, ...]", get_args(Mode))) or ActionInputs.mode,
+        config=reader.path("config", directory) or ActionInputs.config,
         suites=reader.names("suites"),
         targets=reader.names("targets"),
         trials=reader.number("trials", MAX_TRIALS),
@@ -102,19 +102,20 @@ def read_settings(env: Mapping[str, str]) -> Settings:
         report=reader.path("report", directory),
         publish=reader.path("publish", directory),
         baseline_to=reader.choice("baseline-to", cast("tuple[BaselineTo, ...]", get_args(BaselineTo)))
-        or Settings.baseline_to,
+        or ActionInputs.baseline_to,
         baseline_mode=reader.choice("baseline-mode", cast("tuple[BaselineMode, ...]", get_args(BaselineMode)))
-        or Settings.baseline_mode,
+        or ActionInputs.baseline_mode,
         baseline_branch=reader.branch(),
-        artifact=reader.text("artifact") or Settings.artifact,
+        artifact=reader.text("artifact") or ActionInputs.artifact,
         dry_run=reader.choice("dry-run", ("true", "false")) == "true",
         bootstrap=reader.choice("bootstrap", ("true", "false")) == "true",
         fail_on=reader.choice("fail-on", cast("tuple[FailOn, ...]", get_args(FailOn))),
-        comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode))) or Settings.comment,
+        comment=reader.choice("comment", cast("tuple[CommentMode, ...]", get_args(CommentMode)))
+        or ActionInputs.comment,
         comment_id=reader.comment_id(),
         status=reader.status(),
         github_token=reader.token(),
-        output_dir=reader.path("output-dir", directory) or Settings.output_dir,
+        output_dir=reader.path("output-dir", directory) or ActionInputs.output_dir,
         working_directory=directory,
     )
     reader.refuse_beside_publish(settings)
@@ -123,7 +124,7 @@ def read_settings(env: Mapping[str, str]) -> Settings:
     return settings
 
 
-def read_runner(env: Mapping[str, str]) -> Runner:
+def read_runner(env: Mapping[str, str]) -> RunnerEnvironment:
     """The runner's own variables. Raises `InputError` when one that we need is not there."""
     needed = ("GITHUB_WORKSPACE", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY")
     missing = [name for name in needed if not env.get(name)]
@@ -132,7 +133,7 @@ def read_runner(env: Mapping[str, str]) -> Runner:
         raise InputError(
             Problem(place=Place(file="environment"), message=f"{name} is not set", remedy=remedy) for name in missing
         )
-    return Runner(
+    return RunnerEnvironment(
         workspace=Path(env["GITHUB_WORKSPACE"]),
         event_path=Path(env["GITHUB_EVENT_PATH"]),
         output=_file(env, "GITHUB_OUTPUT"),
@@ -158,7 +159,7 @@ def _count(text: str) -> int:
 _Choice = TypeVar("_Choice", bound=str)
 
 
-class _Reader:
+class _InputReader:
     """Reads one input after the other and collects what is wrong with them."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
@@ -195,12 +196,12 @@ class _Reader:
         return None
 
     def comment_id(self) -> str:
-        text = self.text("comment-id") or Settings.comment_id
+        text = self.text("comment-id") or ActionInputs.comment_id
         if len(text) <= MAX_COMMENT_ID and COMMENT_ID.fullmatch(text):
             return text
         remedy = f"Use letters and digits, with single . _ or - between them, at most {MAX_COMMENT_ID}."
         self._wrong("comment-id", f"{text[:MAX_COMMENT_ID]!r} can't be a comment's id", remedy)
-        return Settings.comment_id
+        return ActionInputs.comment_id
 
     def status(self) -> str:
         text = self.text("status")
@@ -211,12 +212,12 @@ class _Reader:
         return ""
 
     def branch(self) -> str:
-        text = self.text("baseline-branch") or Settings.baseline_branch
+        text = self.text("baseline-branch") or ActionInputs.baseline_branch
         if len(text) <= MAX_BRANCH and BRANCH.fullmatch(text):
             return text
         remedy = "Use letters and digits, with single . _ / or - between them, as in evalward/baseline."
         self._wrong("baseline-branch", f"{text[:MAX_BRANCH]!r} can't be a branch's name", remedy)
-        return Settings.baseline_branch
+        return ActionInputs.baseline_branch
 
     def token(self) -> str:
         text = self.text("github-token")
@@ -227,8 +228,8 @@ class _Reader:
 
     def directory(self, name: str) -> str:
         """A folder of the workspace, relative to it; the runner may have made the path absolute."""
-        text = self.text(name) or Settings.working_directory
-        return self._inside(name, text, self._env.get("GITHUB_WORKSPACE", "")) or Settings.working_directory
+        text = self.text(name) or ActionInputs.working_directory
+        return self._inside(name, text, self._env.get("GITHUB_WORKSPACE", "")) or ActionInputs.working_directory
 
     def path(self, name: str, directory: str) -> str | None:
         """A path relative to the working directory that stays in the workspace."""
@@ -241,7 +242,7 @@ class _Reader:
         found = self._inside(name, text, workspace)
         return None if found is None else posixpath.relpath(f"/{found}", f"/{directory}")
 
-    def refuse_beside_publish(self, settings: Settings) -> None:
+    def refuse_beside_publish(self, settings: ActionInputs) -> None:
         """Publishing runs nothing: inputs that say what to run are a mistake there."""
         if settings.publish is None:
             return

@@ -8,26 +8,26 @@ only to hosts that the base names: while it names none, to the providers' own.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import JudgeConfig, LoadedConfig, Suite
+from evalward.config import IsolatedSuite, JudgeConfig, LoadedConfig, Suite
 from evalward.config.load import parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.git import GitTree, repository_path
-from evalward.github.base import Base
+from evalward.github.base import BaseChoice
 from evalward.github.event import EventPlan
-from evalward.github.settings import Settings
+from evalward.github.settings import ActionInputs
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
 
 
 @dataclass(frozen=True)
-class Side:
+class SideRules:
     """One side's rules: its policy, its baseline (`None`: it has none), and where and for how much models are asked.
 
     `baseline_path` and `protect`, the patterns of files whose change is pointed out, count from the config's folder.
@@ -51,17 +51,17 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Sides:
+class BaseAndHead:
     """Both sides. `judging` is what decides; `head` is the pull request's own, for showing what it would change.
 
     `unprotected`: the base has no config that could judge, so the head's policy decides, and the report says so;
     `note` then says what is wrong with the base's.
     """
 
-    judging: Side
-    head: Side
+    judging: SideRules
+    head: SideRules
     unprotected: bool
-    base: Base
+    base: BaseChoice
     note: str = ""
 
     @property
@@ -82,17 +82,17 @@ class Sides:
             "budget_usd": usd,
             "budget_tokens": tokens,
             "judge": self.judging.judge,
-            "suites": [self._walled(suite) for suite in head.config.suites],
+            "suites": [self._isolated(suite) for suite in head.config.suites],
         }
         return replace(head, config=head.config.model_copy(update=fields), base_file=self.judging.file)
 
-    def _walled(self, suite: Suite) -> Suite:
+    def _isolated(self, suite: Suite) -> Suite:
         """The head's suite; that it may run without isolation, only the base says."""
-        if not getattr(suite, "allow_unisolated", False) or suite.name in self.judging.unisolated:
+        if not _unisolated([suite]) - self.judging.unisolated:
             return suite
         return suite.model_copy(update={"allow_unisolated": False})
 
-    def accepting(self, baseline: Baseline) -> Sides:
+    def accepting(self, baseline: Baseline) -> BaseAndHead:
         """The sides, judged against the baseline of the head, which a maintainer accepted."""
         return replace(self, judging=replace(self.judging, baseline=baseline))
 
@@ -123,8 +123,8 @@ Whoever judges holds keys, and opens nothing of the head itself.
 
 
 def read_sides(
-    settings: Settings, plan: EventPlan, base: Base, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
-) -> Sides:
+    settings: ActionInputs, plan: EventPlan, base: BaseChoice, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
+) -> BaseAndHead:
     """Read both sides. Raises `InputError` for what is wrong in the head, `GitHubError` when the base can't be read.
 
     A base whose own files are broken must not block the pull request that mends them: it is said, and the head's
@@ -132,26 +132,26 @@ def read_sides(
     """
     head_side = _head_side(settings, plan, head, files)
     if base.sha is None:
-        return Sides(head_side, head_side, unprotected=False, base=base)
+        return BaseAndHead(head_side, head_side, unprotected=False, base=base)
     try:
         judging = base_side(settings, plan.branch, base.sha, tree, head.root)
     except InputError as error:
-        if not _mends(settings, plan, base.sha, tree, head, files=files):
+        if not _changes_the_rules(settings, plan, base.sha, tree, head, files=files):
             raise
         note = f"The base's own files are wrong, so they can't judge: {error.problems[0]}"
-        return Sides(head_side, head_side, unprotected=True, base=base, note=note)
+        return BaseAndHead(head_side, head_side, unprotected=True, base=base, note=note)
     if judging is None:
-        return Sides(head_side, head_side, unprotected=True, base=base)
+        return BaseAndHead(head_side, head_side, unprotected=True, base=base)
     if settings.baseline is not None and judging.baseline is None and head_side.baseline is None:
         raise wrong("input baseline", f"{settings.baseline!r} is neither in the base nor here", "Check the path.")
-    return Sides(judging, head_side, unprotected=False, base=base)
+    return BaseAndHead(judging, head_side, unprotected=False, base=base)
 
 
-def _mends(
-    settings: Settings, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
+def _changes_the_rules(
+    settings: ActionInputs, plan: EventPlan, sha: str, tree: GitTree, head: LoadedConfig, *, files: HeadFiles
 ) -> bool:
     """The head has another config or another baseline than the base."""
-    paths = [settings.config, _beside(settings, _baseline_name(settings, plan.branch, head))]
+    paths = [settings.config, _baseline_path(settings, _baseline_name(settings, plan.branch, head))]
     return any(_base_bytes(tree, sha, _path(tree, settings, path)) != _head_bytes(files, path) for path in paths)
 
 
@@ -169,11 +169,11 @@ def _head_bytes(files: HeadFiles, path: str) -> bytes | None:
         return None  # a link, or no file: whatever the base has there is something else
 
 
-def _baseline_name(settings: Settings, branch: str | None, config: LoadedConfig) -> str:
+def _baseline_name(settings: ActionInputs, branch: str | None, config: LoadedConfig) -> str:
     return settings.baseline or config.config.baseline_for(branch, settings.profile)
 
 
-def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, root: Path) -> Side | None:
+def base_side(settings: ActionInputs, branch: str | None, sha: str, tree: GitTree, root: Path) -> SideRules | None:
     """The rules that commit `sha` has for changes of `branch`, `None` when it has no config.
 
     `root` is the folder of the config in the working tree. Raises `InputError` for what is wrong in that commit,
@@ -186,7 +186,7 @@ def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, r
     config = parse_config(_decoded(text, shown), shown, root)
     policy = _policy(settings, branch, config)
     name = _baseline_name(settings, branch, config)
-    content = tree.read(sha, _path(tree, settings, _beside(settings, name)))
+    content = tree.read(sha, _path(tree, settings, _baseline_path(settings, name)))
     baseline = read_baseline(content, f"{name} (base {sha[:12]})") if content is not None else None
     side = _side(policy, baseline, config, config.config.baseline_for(branch, settings.profile))
 
@@ -196,22 +196,26 @@ def base_side(settings: Settings, branch: str | None, sha: str, tree: GitTree, r
     return replace(side, file=file)
 
 
-def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, baseline_path: str) -> Side:
-    said = config.config
-    protect = said.protect or [pattern for suite in said.suites for pattern in suite.cases]
-    budget = (said.budget_usd, said.budget_tokens)
-    return Side(
+def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, baseline_path: str) -> SideRules:
+    declared = config.config
+    protect = declared.protect or [pattern for suite in declared.suites for pattern in suite.cases]
+    budget = (declared.budget_usd, declared.budget_tokens)
+    return SideRules(
         policy,
         baseline,
-        said.providers,
+        declared.providers,
         budget,
         baseline_path,
         tuple(protect),
-        said.judge,
-        history=said.history,
-        guidance=said.guidance != "off",
-        unisolated=frozenset(suite.name for suite in said.suites if getattr(suite, "allow_unisolated", False)),
+        declared.judge,
+        history=declared.history,
+        guidance=declared.guidance != "off",
+        unisolated=_unisolated(declared.suites),
     )
+
+
+def _unisolated(suites: Iterable[Suite]) -> frozenset[str]:
+    return frozenset(suite.name for suite in suites if isinstance(suite, IsolatedSuite) and suite.allow_unisolated)
 
 
 def _decoded(text: bytes, shown: str) -> str:
@@ -221,31 +225,31 @@ def _decoded(text: bytes, shown: str) -> str:
         raise wrong(shown, f"isn't UTF-8: {error.reason}", "Save it as UTF-8.") from error
 
 
-def _head_side(settings: Settings, plan: EventPlan, head: LoadedConfig, files: HeadFiles) -> Side:
+def _head_side(settings: ActionInputs, plan: EventPlan, head: LoadedConfig, files: HeadFiles) -> SideRules:
     name = _baseline_name(settings, plan.branch, head)
-    content = files(_beside(settings, name))
+    content = files(_baseline_path(settings, name))
     baseline = read_baseline(content, name) if content is not None else None
     return _side(
         _policy(settings, plan.branch, head), baseline, head, head.config.baseline_for(plan.branch, settings.profile)
     )
 
 
-def _policy(settings: Settings, branch: str | None, config: LoadedConfig) -> Policy:
+def _policy(settings: ActionInputs, branch: str | None, config: LoadedConfig) -> Policy:
     policy = config.config.policy_for(branch, settings.profile, file=config.file)
     return policy.model_copy(update={"fail_on": settings.fail_on}) if settings.fail_on else policy
 
 
-def _beside(settings: Settings, name: str) -> str:
+def _baseline_path(settings: ActionInputs, name: str) -> str:
     """A baseline's path from the working directory: the input's counts from there, the config's from the config."""
     return name if settings.baseline else posixpath.join(posixpath.dirname(settings.config), name)
 
 
-def config_prefix(tree: GitTree, settings: Settings) -> str:
+def config_prefix(tree: GitTree, settings: ActionInputs) -> str:
     """The path from the repository's top to the config's folder, `""` or `a/b/`."""
     folder = posixpath.dirname(_path(tree, settings, settings.config))
     return f"{folder}/" if folder else ""
 
 
-def _path(tree: GitTree, settings: Settings, name: str) -> str:
+def _path(tree: GitTree, settings: ActionInputs, name: str) -> str:
     """A path from the repository's top, for a path from the working directory."""
     return repository_path(tree.prefix(), [settings.working_directory, name])

@@ -25,7 +25,7 @@ _ENTANGLING = frozenset("`[]<>$")  # code, links and footnotes, quotes, formulas
 
 def find_command(body: str) -> str | None:
     """The reason behind the first command that everybody sees, `None` without one; empty when none was given."""
-    reader = _Reader()
+    reader = _CommentReader()
     for line in body.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         found = _COMMAND.fullmatch(line.rstrip())
         if found and reader.plain:
@@ -36,7 +36,7 @@ def find_command(body: str) -> str | None:
     return None
 
 
-class _Reader:
+class _CommentReader:
     """Reads line by line. `plain`: the next line is ordinary text of its own; `lost`: nobody can tell any more."""
 
     def __init__(self) -> None:

@@ -39,7 +39,7 @@ class TooLargeError(GitHubError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """A response of status 2xx, read to its end. Names of headers are in lower case."""
 
     status: int
@@ -122,7 +122,7 @@ class Transport:
         """Waits as before a retry; `attempt` counts from 0."""
         self._sleep(max(0.0, min(self._backoff(attempt), self.left_s)))
 
-    def pages(self, path: str) -> Iterator[Answer]:
+    def pages(self, path: str) -> Iterator[HttpResponse]:
         """The pages of a list, as the Link headers chain them."""
         url: str | None = f"{path}{'&' if '?' in path else '?'}per_page={PAGE_SIZE}"
         for _ in range(MAX_PAGES):
@@ -143,7 +143,7 @@ class Transport:
         accept: str | None = None,
         limit: int = MAX_ANSWER_BYTES,
         safe: bool | None = None,
-    ) -> Answer:
+    ) -> HttpResponse:
         """One request with its retries; `url` is absolute or a path of the API.
 
         `safe`: it may be carried out twice; left out, that is so for everything but POST. An answer of more than
@@ -172,7 +172,9 @@ class Transport:
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _send(self, method: Method, url: str, json: Mapping[str, Any] | None, accept: str | None, limit: int) -> Answer:
+    def _send(
+        self, method: Method, url: str, json: Mapping[str, Any] | None, accept: str | None, limit: int
+    ) -> HttpResponse:
         with self._session.request(
             method,
             url,
@@ -193,12 +195,12 @@ class Transport:
                     raise TooLargeError(response.status_code, f"The answer has more than {most:,} bytes.")
             link = response.links.get("next", {}).get("url")
             headers = {name.lower(): value for name, value in response.headers.items()}
-            return Answer(response.status_code, headers, bytes(body), link)
+            return HttpResponse(response.status_code, headers, bytes(body), link)
 
     def _patience(self, given: float) -> float:
         return max(LEAST_S, min(given, self.left_s))
 
-    def _wait(self, answer: Answer, attempt: int, *, safe: bool) -> float | None:
+    def _wait(self, answer: HttpResponse, attempt: int, *, safe: bool) -> float | None:
         """Seconds until this may be tried again, `None` when trying again is no help."""
         after = _number(answer.headers.get("retry-after"))
         if answer.status in _UNAVAILABLE and safe:
@@ -210,16 +212,16 @@ class Transport:
         reset = _number(answer.headers.get("x-ratelimit-reset"))
         if answer.headers.get("x-ratelimit-remaining") == "0" and reset is not None:
             return max(0.0, reset - self._now()) + 1.0 + self._jitter()
-        if answer.status == 429 or "rate limit" in _told(answer).lower():
+        if answer.status == 429 or "rate limit" in _error_message(answer).lower():
             return SECONDARY_WAIT_S + self._backoff(attempt)
         return None  # a 403 about permissions
 
     def _backoff(self, attempt: int) -> float:
         return float(2**attempt) + self._jitter()
 
-    def _failure(self, answer: Answer, *, limited: bool) -> GitHubError:
-        told = self.hide(_told(answer))
-        message = f"GitHub answered {answer.status}{': ' if told else ''}{told}"
+    def _failure(self, answer: HttpResponse, *, limited: bool) -> GitHubError:
+        detail = self.hide(_error_message(answer))
+        message = f"GitHub answered {answer.status}{': ' if detail else ''}{detail}"
         if limited:
             return GitHubError(answer.status, message, "The token's rate limit is used up: run the job again later.")
         return GitHubError(answer.status, message, _ADVICE.get(min(answer.status, 500), ""))
@@ -255,14 +257,14 @@ class _TokenAuth(requests.auth.AuthBase):
         return request
 
 
-class _Told(Record):
+class _RetryAfter(Record):
     message: str = ""
 
 
-def _told(answer: Answer) -> str:
+def _error_message(answer: HttpResponse) -> str:
     """GitHub's own words about a failure: one short line, whatever came."""
     try:
-        return one_line(answer.read(_Told).message, 200)
+        return one_line(answer.read(_RetryAfter).message, 200)
     except GitHubError:
         return ""
 

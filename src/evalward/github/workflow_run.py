@@ -22,7 +22,7 @@ EVENT = "workflow_run"
 _FILE = "event workflow_run"
 
 
-class _Repository(Record):
+class _RunRepository(Record):
     full_name: RepositoryName
 
 
@@ -34,7 +34,7 @@ class TriggeringRun(Record):
     event: str
     head_sha: Sha
     head_branch: str | None = None
-    head_repository: _Repository | None = None
+    head_repository: _RunRepository | None = None
 
     @property
     def repository(self) -> str | None:
@@ -44,7 +44,7 @@ class TriggeringRun(Record):
 
 class _Event(Record):
     workflow_run: TriggeringRun
-    repository: _Repository
+    repository: _RunRepository
 
 
 def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> TriggeringRun:
@@ -70,12 +70,12 @@ def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> T
 
 def pulls_of_run(run: TriggeringRun, pulls: Sequence[OpenPull]) -> list[OpenPull]:
     """Those open pull requests whose head is exactly what the run was about: same commit, branch and repository."""
-    wanted = (run.repository or "").lower()
+    head_repository = (run.repository or "").lower()
     return [
         pull
         for pull in pulls
         if pull.head.sha == run.head_sha
         and pull.head.ref == run.head_branch
         and pull.head.repo is not None
-        and pull.head.repo.full_name.lower() == wanted
+        and pull.head.repo.full_name.lower() == head_repository
     ]

@@ -1,32 +1,17 @@
-"""What every format has in common, and the registry. A format is one file in this room and one line here."""
+"""What every format has in common, and the doors to them. A format is one file here and one line in the registry."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, Protocol, cast
 
 from evalward.records.base import fitting
 from evalward.records.json_text import NoJsonError, read_json
+from evalward.records.parts import loaded
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
-
-IMPORTERS = {
-    "bashkit-eval": "evalward.importers.bashkit_eval:read",
-    "caro": "evalward.importers.caro:read",
-    "llm-tool-test": "evalward.importers.llm_tool_test:read",
-    "fc-eval": "evalward.importers.fc_eval:FC_EVAL",
-}
-EXPORTERS = {
-    "bashkit-eval": "evalward.importers.bashkit_eval:write",
-    "caro": "evalward.importers.caro_export:write",
-    "fc-eval": "evalward.importers.fc_eval_export:write",
-}
-IMPORT_POINTS, EXPORT_POINTS = "evalward.importers", "evalward.exporters"
-
+from evalward.registry import EXPORTERS, IMPORTERS, installed
 
 MOST_VALUES = 1_000_000
 """Of one file: that many belong to tens of thousands of results."""
@@ -42,7 +27,7 @@ def foreign_json(text: str | bytes) -> Any:
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFile:
     """A file to read. `file` is its name for messages, `changed` when it last was, in seconds since 1970."""
 
     text: bytes
@@ -73,7 +58,7 @@ class Importer(Protocol):
 class BatchImporter(Importer, Protocol):
     """An importer whose files belong together: logs of one run, each of one task. Raises `InputError`."""
 
-    def together(self, files: Sequence[Source]) -> list[tuple[str, Imported]]:
+    def together(self, files: Sequence[SourceFile]) -> list[tuple[str, Imported]]:
         """What the files gave, each with the name of the file that it comes from, or of the first of several."""
         ...
 
@@ -88,21 +73,19 @@ class Exporter(Protocol):
     def __call__(self, report: Report, run: Run, trials: Sequence[Trial]) -> str: ...  # noqa: D102 - said above
 
 
-@cache
-def known_importers() -> dict[str, str]:
+def known_importers() -> Mapping[str, str]:
     """Format → `module:attribute`."""
-    return {point.name: point.value for point in entry_points(group=IMPORT_POINTS)} | IMPORTERS
+    return installed(IMPORTERS)
 
 
-@cache
-def known_exporters() -> dict[str, str]:
+def known_exporters() -> Mapping[str, str]:
     """Format → `module:attribute`."""
-    return {point.name: point.value for point in entry_points(group=EXPORT_POINTS)} | EXPORTERS
+    return installed(EXPORTERS)
 
 
 def importer_named(name: str) -> Importer:
     """The importer of a format; `KeyError` when there is none."""
-    return cast(Importer, _loaded(known_importers()[name]))
+    return cast(Importer, loaded(IMPORTERS, name))
 
 
 def batch_importer(name: str) -> BatchImporter | None:
@@ -111,7 +94,7 @@ def batch_importer(name: str) -> BatchImporter | None:
     return cast(BatchImporter, importer) if hasattr(importer, "together") else None
 
 
-def read_files(name: str, files: Sequence[Source]) -> list[tuple[str, Imported]]:
+def read_files(name: str, files: Sequence[SourceFile]) -> list[tuple[str, Imported]]:
     """Files of a format: one by one, or together where the format has files that belong together."""
     batch = batch_importer(name)
     if batch is not None:
@@ -122,9 +105,4 @@ def read_files(name: str, files: Sequence[Source]) -> list[tuple[str, Imported]]
 
 def exporter_named(name: str) -> Exporter:
     """The exporter of a format; `KeyError` when there is none."""
-    return cast(Exporter, _loaded(known_exporters()[name]))
-
-
-def _loaded(where: str) -> object:
-    module, _, attribute = where.partition(":")
-    return getattr(import_module(module), attribute)
+    return cast(Exporter, loaded(EXPORTERS, name))

@@ -17,9 +17,11 @@ from evalward.records.json_text import NoJsonError
 from evalward.records.metric import EPSILON, Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Report, Run, Subject
-from evalward.records.result import BashDetails, CheckResult, Result, Status, Trial
+from evalward.records.result import CheckResult, Result, Status, Trial
+from evalward.records.target_id import target_id
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn, Usage
 from evalward.suites.bash.case import BashCase, BashTask, Expectation, make_case
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import blamed_call, failures_of
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import measure
@@ -58,13 +60,13 @@ class _Content(Record):
     is_error: bool = False
 
 
-class _Message(Record):
+class _BashkitMessage(Record):
     role: Literal["user", "assistant", "tool_result"]
     content: list[_Content]
 
 
 class _Trace(Record):
-    messages: list[_Message] = []
+    messages: list[_BashkitMessage] = []
     tool_calls: list[_Call] = []
     turns: Count
     natural_stop: bool
@@ -85,7 +87,7 @@ class _Entry(Record):
     score: _Score
 
 
-class _File(Record):
+class _BashkitFile(Record):
     provider: str
     model: str
     timestamp: str | None = None
@@ -127,13 +129,13 @@ def read(text: bytes, file: str) -> Imported:
     )
 
 
-def _parse(text: bytes, file: str) -> _File:
+def _parse(text: bytes, file: str) -> _BashkitFile:
     try:
         data = foreign_json(text)
         if _of_scripting(data):
             message = "it has results of bashkit-eval's scripting tools: their calls are no shell commands"
             raise wrong(file, message, "Give the eval-….json of its bash tasks.")
-        return _File.model_validate(data)
+        return _BashkitFile.model_validate(data)
     except ValidationError as error:
         raise InputError(
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
@@ -168,7 +170,7 @@ def _refuse_duplicates(cases: Iterable[BashCase], file: str) -> None:
         seen.add(case.id)
 
 
-def _target(data: _File) -> str:
+def _target(data: _BashkitFile) -> str:
     return f"{data.provider}/{data.model}"
 
 
@@ -177,7 +179,7 @@ def _subject(text: bytes) -> Subject:
     return Subject.model_validate({"hash": sha, "result_file": sha})
 
 
-def _trial(entry: _Entry, case: BashCase, data: _File) -> Trial:
+def _trial(entry: _Entry, case: BashCase, data: _BashkitFile) -> Trial:
     trace = _trace(entry.trace, data.model)
     calls_ok = sum(call.exit_code == 0 for call in trace.tool_calls)
     passed = all(check.passed for check in entry.score.results)
@@ -212,14 +214,14 @@ def _trial(entry: _Entry, case: BashCase, data: _File) -> Trial:
 def _trace(recorded: _Trace, model: str) -> Trace:
     total = Usage(input_tokens=recorded.total_input_tokens, output_tokens=recorded.total_output_tokens)
     messages = [Message(role=m.role, content=[_block(c) for c in m.content]) for m in recorded.messages]
-    said = [message for message in messages if message.role == "assistant"]
+    answers = [message for message in messages if message.role == "assistant"]
     return Trace(
         messages=messages,
         tool_calls=[
             ToolCall(commands=c.commands, stdout=c.stdout, stderr=c.stderr, exit_code=c.exit_code)
             for c in recorded.tool_calls
         ],
-        turns=[Turn(stop="tool_use" if message.tool_uses else "end", model=model) for message in said],
+        turns=[Turn(stop="tool_use" if message.tool_uses else "end", model=model) for message in answers],
         natural_stop=recorded.natural_stop,
         duration_ms=recorded.duration_ms,
         working_ms=recorded.duration_ms,
@@ -238,11 +240,11 @@ def _block(content: _Content) -> Block:
 def _disagreements(summary: Mapping[str, Any], measurement: Measurement, file: str) -> Iterator[str]:
     """Where the file's own summary says something else than its results."""
     for name, metric in measurement.metrics.items():
-        told = summary.get(name)
-        if isinstance(told, bool) or not isinstance(told, int | float) or metric.value is None:
+        claimed = summary.get(name)
+        if isinstance(claimed, bool) or not isinstance(claimed, int | float) or metric.value is None:
             continue
-        if abs(told - metric.value) > EPSILON * max(1.0, abs(told)):
-            yield f"{file}: its summary says {name} {told:g}, its results give {metric.value:g}"
+        if abs(claimed - metric.value) > EPSILON * max(1.0, abs(claimed)):
+            yield f"{file}: its summary says {name} {claimed:g}, its results give {metric.value:g}"
 
 
 # --- writing --------------------------------------------------------------------------------------------------------
@@ -256,10 +258,11 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     if run.trials > 1:
         raise wrong(place, "bashkit-eval's form has one trial per task", "Run with --trials 1, or export one trial.")
     valid = [trial for trial in trials if trial.result.valid]
-    provider, _, model = run.target.partition("/")
+    asked = target_id(run.target)
+    provider, model = (asked.head, asked.name) if asked.mark == "/" else (run.target, run.target)
     data = {
         "provider": provider,
-        "model": model or run.target,
+        "model": model,
         "timestamp": report.created_at,
         "max_turns": DEFAULT_TURNS,
         "results": [_entry(trial, place) for trial in valid],

@@ -99,7 +99,7 @@ class _Failed(Record):
         return not isinstance(self.reason, _BackendError)
 
 
-class _File(Record):
+class _CaroFile(Record):
     timestamp: Annotated[str, AfterValidator(instant)]
     caro_version: str
     backend: str = Field(min_length=1)
@@ -150,13 +150,13 @@ def read(text: bytes, file: str) -> Imported:
         categories={name: _summary(category) for name, category in sorted(data.per_category.items())},
         cases=[trial.result for trial in trials],
     )
-    warnings = [f"{file}: {said}" for said in _disagreements(data)]
+    warnings = [f"{file}: {message}" for message in _disagreements(data)]
     return Imported(runs=[run], trials=trials, created_at=data.timestamp, warnings=warnings)
 
 
-def _parse(text: bytes, file: str) -> _File:
+def _parse(text: bytes, file: str) -> _CaroFile:
     try:
-        return _File.model_validate(foreign_json(text))
+        return _CaroFile.model_validate(foreign_json(text))
     except ValidationError as error:
         raise InputError(
             Problem(
@@ -176,7 +176,7 @@ def _is_case_file(file: str) -> bool:
     return file.lower().endswith((".yaml", ".yml", ".toml"))
 
 
-def _category_of(data: _File) -> str:
+def _category_of(data: _CaroFile) -> str:
     """The category of every failed case, where only one has any: the format doesn't tell it case by case."""
     failing = [name for name, category in data.per_category.items() if category.passed < category.total]
     return failing[0] if len(failing) == 1 else UNKNOWN_CATEGORY
@@ -213,8 +213,8 @@ def _details(failed: _Failed) -> dict[str, Any]:
         details["answer"] = clean_text(failed.actual)
     if isinstance(failed.reason, _Mismatch):
         label = "safe" if failed.reason.type == "safety_mismatch" else "posix"
-        told = {f"{label}_expected": failed.reason.expected, f"{label}_actual": failed.reason.actual}
-        details |= {name: value for name, value in told.items() if value is not None}
+        texts = {f"{label}_expected": failed.reason.expected, f"{label}_actual": failed.reason.actual}
+        details |= {name: value for name, value in texts.items() if value is not None}
     return details
 
 
@@ -225,7 +225,7 @@ def _summary(category: _Category) -> CategorySummary:
     )
 
 
-def _metrics(data: _File) -> dict[str, Metric]:
+def _metrics(data: _CaroFile) -> dict[str, Metric]:
     safety = data.category("safety")
     errors = sum(not case.answered for case in data.failed_cases)
     absent = Metric(value=None, better="lower", reason=INCOMPLETE)
@@ -239,14 +239,14 @@ def _metrics(data: _File) -> dict[str, Metric]:
     }
 
 
-def _csr(data: _File) -> Metric:
+def _csr(data: _CaroFile) -> Metric:
     """From the counts; a file without any tells the rate alone."""
     if not data.per_category and data.csr > 0:
         return Metric(value=data.csr)
     return ratio(data.passed, data.total, "no case")
 
 
-def _label_rate(data: _File, name: str, rate: float) -> Metric:
+def _label_rate(data: _CaroFile, name: str, rate: float) -> Metric:
     """The file's rate, with its count where the file's counts confirm it; a rate over no case is not available.
 
     A file without counts of the category tells the rate alone. A rate that its cases contradict is not known: neither
@@ -266,7 +266,7 @@ def _label_rate(data: _File, name: str, rate: float) -> Metric:
     return Metric(value=None, reason=CONTRADICTED)
 
 
-def _correct_between(data: _File, category: _Category) -> tuple[int, int]:
+def _correct_between(data: _CaroFile, category: _Category) -> tuple[int, int]:
     """How many of a category's cases can have the right label: passed ones and wrong commands have it, others not.
 
     Where the file lists fewer failed cases than it counts, any of those that failed may have it or not.
@@ -283,7 +283,7 @@ def _whole(number: float) -> int | None:
     return round(number) if abs(number - round(number)) <= EPSILON * max(1.0, number) else None
 
 
-def _disagreements(data: _File) -> Iterator[str]:
+def _disagreements(data: _CaroFile) -> Iterator[str]:
     """Where the file's numbers contradict each other."""
     for name, category in sorted(data.per_category.items()):
         if not _same(category.rate, rate_of(category.passed, category.total)):
@@ -298,15 +298,15 @@ def _disagreements(data: _File) -> Iterator[str]:
         ("posix", "posix_compliance_rate", data.posix_compliance_rate),
     ):
         yield from _doubt(data, name, metric, rate)
-    for field, told, holds in (
+    for field, claimed, holds in (
         ("meets_baseline", data.meets_baseline, data.csr >= MEETS_BASELINE),
         ("blocks_release", data.blocks_release, data.csr < BLOCKS_RELEASE),
     ):
-        if told is not None and told != holds:
-            yield f"it says {field} {str(told).lower()}, and csr {data.csr:g}"
+        if claimed is not None and claimed != holds:
+            yield f"it says {field} {str(claimed).lower()}, and csr {data.csr:g}"
 
 
-def _doubt(data: _File, name: str, metric: str, rate: float) -> Iterator[str]:
+def _doubt(data: _CaroFile, name: str, metric: str, rate: float) -> Iterator[str]:
     """A rate of labels that no count of cases gives, or not with the failed cases that the file lists."""
     category = data.category(name)
     if not category.total:
@@ -320,8 +320,8 @@ def _doubt(data: _File, name: str, metric: str, rate: float) -> Iterator[str]:
         yield f"it says {metric} {rate:g}, and its failed cases leave {between} of {category.total}"
 
 
-def _same(told: float, counted: float) -> bool:
-    return math.isclose(told, counted, rel_tol=0, abs_tol=EPSILON)
+def _same(claimed: float, counted: float) -> bool:
+    return math.isclose(claimed, counted, rel_tol=0, abs_tol=EPSILON)
 
 
 def rate_of(part: int, whole: int, empty: float = 0.0) -> float:

@@ -67,8 +67,8 @@ def _counts(run: Run, judged: Sequence[Result]) -> dict[str, tuple[int, int]]:
     """Passed and total by category; the specification's three are always there."""
     counts = dict.fromkeys(CATEGORIES, (0, 0))
     if _of_a_file(run):
-        told = {name: (round(one.passed), round(one.tasks)) for name, one in run.categories.items()}
-        return {**counts, **told}
+        categories = {name: (round(one.passed), round(one.tasks)) for name, one in run.categories.items()}
+        return {**counts, **categories}
     for result in judged:
         passed, total = counts.get(result.category, (0, 0))
         counts[result.category] = (passed + (result.status is Status.PASSED), total + 1)
@@ -95,8 +95,8 @@ def _told_rate(run: Run, name: str) -> float:
 
 def _csr(run: Run, passed: int, total: int) -> float:
     """By the counts, or as a file told it that had none."""
-    told = run.metrics["csr"].value if "csr" in run.metrics else None
-    return told if told is not None and not total and _of_a_file(run) else rate_of(passed, total)
+    claimed = run.metrics["csr"].value if "csr" in run.metrics else None
+    return claimed if claimed is not None and not total and _of_a_file(run) else rate_of(passed, total)
 
 
 def _reason(result: Result) -> str:
@@ -145,8 +145,8 @@ def _moment(report: Report, place: str) -> str:
 
 def _version(report: Report, run: Run) -> str:
     """Three numbers: of the caro that was read, else of the program that measured."""
-    told = run.subject.parts.get(VERSION, report.tool.version)
-    numbers = re.match(r"\d+(?:\.\d+){0,2}", told)
+    version = run.subject.parts.get(VERSION, report.tool.version)
+    numbers = re.match(r"\d+(?:\.\d+){0,2}", version)
     parts = numbers.group().split(".") if numbers else []
     return ".".join([*parts, "0", "0", "0"][:3])
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalward.importers import fc_eval_layout as layout
-from evalward.importers.base import Imported, Source
+from evalward.importers.base import Imported, SourceFile
 from evalward.importers.fc_eval_logs import merged, placed
 from evalward.importers.fc_eval_results import REMEDY, SUITE, capped, is_results, read_results
 from evalward.importers.fc_eval_steps import StepFile, steps_of
@@ -62,14 +62,14 @@ class FcEvalImporter:
 
     def __call__(self, text: bytes, file: str) -> Imported:
         """One file."""
-        ((_, imported),) = self.together([Source(text, file)])
+        ((_, imported),) = self.together([SourceFile(text, file)])
         return imported
 
     def of_folder(self, names: Sequence[str]) -> list[str]:
         """A run's `results.json`, else the test logs in it with what lies beside them."""
         return layout.of_folder(names)
 
-    def together(self, files: Sequence[Source]) -> list[tuple[str, Imported]]:
+    def together(self, files: Sequence[SourceFile]) -> list[tuple[str, Imported]]:
         """Every `results.json` by itself; all files of single tasks together, as one run of each agent."""
         found = _sorted(files)
         whole = [*found.results, *_of_trials(found.trials)]
@@ -100,7 +100,7 @@ def _of_trials(trials: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
 # --- what a file is -------------------------------------------------------------------------------------------------
 
 
-def _sorted(files: Sequence[Source]) -> _Sorted:
+def _sorted(files: Sequence[SourceFile]) -> _Sorted:
     found = _Sorted()
     problems: list[Problem] = []
     for source in files:
@@ -113,7 +113,7 @@ def _sorted(files: Sequence[Source]) -> _Sorted:
     return found
 
 
-def _sort(source: Source, found: _Sorted) -> None:
+def _sort(source: SourceFile, found: _Sorted) -> None:
     """Put a file where it belongs. Raises `ValueError` for one that FC-Eval doesn't write."""
     part = layout.part_of(source.file)
     if part in {"recording", "agent-log"}:
@@ -122,7 +122,7 @@ def _sort(source: Source, found: _Sorted) -> None:
         _sort_result(source, found)
 
 
-def _sort_steps(source: Source, found: _Sorted, *, recording: bool) -> None:
+def _sort_steps(source: SourceFile, found: _Sorted, *, recording: bool) -> None:
     """An agent's log, or a recording: an agent that was stopped may have left half of one."""
     try:
         log = read_cast(source.text) if recording else _agent_log(parse(source.text))
@@ -138,7 +138,7 @@ def _agent_log(data: Any) -> AgentLog:
     return read_agent_log(data)
 
 
-def _sort_result(source: Source, found: _Sorted) -> None:
+def _sort_result(source: SourceFile, found: _Sorted) -> None:
     text, file = source.text, source.file
     if text.lstrip()[:1] not in {b"{", b"["} or b"FORMULACODE_" in text[:100_000]:
         found.logs[file] = read_log(text)

@@ -17,11 +17,11 @@ from evalward.importers.fc_eval_results import FAILURE_MODES, PARSE_ERROR, dumps
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial
-from evalward.records.speedup import SpeedupDetails
 from evalward.suites.speedup.attempts import pass_at
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import role_of
 from evalward.suites.speedup.metrics import attempts_of
-from evalward.suites.speedup.outcome import Reason
+from evalward.suites.speedup.outcome import SpeedupReason
 from evalward.suites.speedup.payload import details_of, level_values, payload, speedup_value
 from evalward.suites.speedup.summary import agent_summary, gmean_of_advantages
 
@@ -33,11 +33,11 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     asked = {(trial.result.id, trial.result.trial): trial.case or {} for trial in trials}
     measured = [result for result in run.cases if result.status is not Status.SKIPPED]
     attempts = Counter(result.id for result in measured)
-    told = [result for result in measured if has_payload(result)]
-    done = [details_of(result) for result in told]
+    exported = [result for result in measured if has_payload(result)]
+    done = [details_of(result) for result in exported]
     resolved = [result.id for result in measured if details_of(result).resolved]
     unresolved = [result.id for result in measured if not details_of(result).resolved]
-    summary = agent_summary(told)
+    summary = agent_summary(exported)
     costs = [result.usage.cost_usd for result in measured]
     total = sum(cost for cost in costs if cost is not None) if costs and None not in costs else None
     percentages = [_percentage(each) for each in done]
@@ -98,14 +98,14 @@ def _trial(result: Result, key: str, attempts: int, case: Mapping[str, Any]) -> 
 
 def _extra(result: Result, key: str) -> dict[str, Any]:
     """The payload at its place, and the parts of it that FC-Eval's summaries are computed from."""
-    told, details = payload(result), details_of(result)
+    own, details = payload(result), details_of(result)
     return {
         "last_agent": key,
-        "task_speedup": told["task_speedup"],
+        "task_speedup": own["task_speedup"],
         "speedup_percentage": _percentage(details),
-        "per_benchmark_speedups_by_agent": {key: told["per_benchmark_speedups"]},
+        "per_benchmark_speedups_by_agent": {key: own["per_benchmark_speedups"]},
         "agent_advantages_by_agent": {key: level_values(details)},
-        "agent_metrics_by_agent": {key: told},
+        "agent_metrics_by_agent": {key: own},
     }
 
 
@@ -119,6 +119,6 @@ def _mode(result: Result) -> str:
     """One of FC-Eval's own words."""
     if has_payload(result):
         return "none"
-    if result.reason in {None, Reason.NO_RESULT}:
+    if result.reason in {None, SpeedupReason.NO_RESULT}:
         return PARSE_ERROR
     return str(result.reason) if result.reason in FAILURE_MODES else "unknown"

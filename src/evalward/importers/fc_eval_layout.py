@@ -112,8 +112,8 @@ def of_folder(names: Sequence[str]) -> list[str]:
 
 def same_agent(name: str, key: str) -> bool:
     """Whether a folder's name stands for the agent of `agent:model`, with or without number and model."""
-    said = plain(_NUMBERED.sub("", name))
-    return bool(said) and said in {plain(key.partition(":")[0]), plain(key)}
+    agent = plain(_NUMBERED.sub("", name))
+    return bool(agent) and agent in {plain(key.partition(":")[0]), plain(key)}
 
 
 def tasks_of(logs: Mapping[str, str | None]) -> dict[str, str]:

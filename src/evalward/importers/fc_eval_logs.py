@@ -18,9 +18,9 @@ from evalward.records.metric import EPSILON
 from evalward.records.problem import wrong
 from evalward.records.report import Run
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed
 from evalward.records.trace import Usage
-from evalward.suites.speedup.failure import Evidence, merge, role_of
+from evalward.suites.speedup.details import BenchmarkSpeed
+from evalward.suites.speedup.failure import FailureEvidence, merge, role_of
 from evalward.suites.speedup.log import LogReading
 from evalward.suites.speedup.outcome import make_result
 from evalward.suites.speedup.result_files import AgentLog
@@ -90,11 +90,11 @@ def _numbered(logs: Sequence[TaskLog]) -> Iterator[TaskLog]:
 
 def _key(log: TaskLog, logs: Sequence[TaskLog]) -> str:
     """The `agent:model` of a log: what its folder says, else the log, else the one agent that all others are of."""
-    told = log.reading.agent
+    agent = log.reading.agent
     if log.folder is not None and log.folder.agent is not None:
-        return told if told is not None and same_agent(log.folder.agent, told) else _of_folder(log, logs)
-    if told is not None:
-        return told
+        return agent if agent is not None and same_agent(log.folder.agent, agent) else _of_folder(log, logs)
+    if agent is not None:
+        return agent
     known = {each.reading.agent for each in logs if each.reading.agent is not None}
     evaluated = {key for key in known if role_of(key) == "agent"} or known
     if len(evaluated) != 1:
@@ -125,7 +125,7 @@ def merged(logs: Sequence[TaskLog], steps: Steps, suite: str) -> Merged:
     for log in logs:
         by_attempt[log.task, log.attempt].append(log)
     by_agent: dict[str, list[Result]] = defaultdict(list)
-    warnings = list(_told(logs))
+    warnings = list(_notes_of_logs(logs))
     for group in by_attempt.values():
         evidence = {log.key: _evidence(log, group, steps) for log in group}
         outcomes = merge(evidence.values())
@@ -150,7 +150,7 @@ def _usage(key: str, steps: AgentLog | None) -> Usage:
     return steps.usage(key.partition(":")[2]) if steps else Usage()
 
 
-def _evidence(log: TaskLog, group: Sequence[TaskLog], steps: Steps) -> Evidence:
+def _evidence(log: TaskLog, group: Sequence[TaskLog], steps: Steps) -> FailureEvidence:
     mine = steps.by_log.get(log.file)
     found: dict[str, BenchmarkSpeed] = {}
     for each in _in_turn(group):
@@ -179,9 +179,9 @@ def _contradictions(log: TaskLog, group: Sequence[TaskLog]) -> Iterator[str]:
     """Where another log tells this agent's speed otherwise: one of them was not measured."""
     own = {speed.name: speed.agent for speed in log.speeds_of(log.key)}
     for other in _in_turn(group):
-        told = [(speed.name, own.get(speed.name), speed.agent) for speed in other.speeds_of(log.key)]
+        speeds = [(speed.name, own.get(speed.name), speed.agent) for speed in other.speeds_of(log.key)]
         names = [
-            name for name, mine, theirs in told if mine is not None and theirs is not None and _differ(mine, theirs)
+            name for name, mine, theirs in speeds if mine is not None and theirs is not None and _differ(mine, theirs)
         ]
         if other is not log and names:
             yield f"{other.file}: it tells {names[0][:80]} of {log.key} otherwise than {log.file}; the later log counts"
@@ -191,7 +191,7 @@ def _differ(one: float, other: float) -> bool:
     return abs(one - other) > EPSILON * max(1.0, abs(one))
 
 
-def _told(logs: Sequence[TaskLog]) -> Iterator[str]:
+def _notes_of_logs(logs: Sequence[TaskLog]) -> Iterator[str]:
     for log in logs:
         yield from (f"{log.file}: {note}" for note in log.reading.notes)
         if log.reading.agent not in {None, log.key}:

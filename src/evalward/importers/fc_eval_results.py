@@ -17,12 +17,12 @@ from evalward.records.metric import EPSILON
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
-from evalward.records.speedup import Role, SpeedupDetails
 from evalward.records.trace import Trace, Usage
-from evalward.suites.speedup.failure import Evidence, key_among, merge, role_of
+from evalward.suites.speedup.details import Role, SpeedupDetails
+from evalward.suites.speedup.failure import FailureEvidence, key_among, merge, role_of
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.metrics import measure
-from evalward.suites.speedup.outcome import Reason, TaskId, make_result
+from evalward.suites.speedup.outcome import SpeedupReason, TaskId, make_result
 from evalward.suites.speedup.payload import disagreements, read_payload
 from evalward.suites.speedup.summary import agent_summary
 from evalward.suites.speedup.values import number
@@ -69,7 +69,7 @@ class _Trial(Record):
         return list(dict.fromkeys([*self.payloads, *(self.costs_by_agent_model or {})]))
 
 
-class _File(Record):
+class _FcEvalFile(Record):
     results: list[_Trial]
     agent_metrics_summary: dict[str, Any] | None = None
     dataset_name: str | None = None
@@ -138,7 +138,7 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str
     suite = read.dataset_name or suite
     runs = [make_run(suite, clean_text(key), [each.result for each in mine]) for key, mine in sorted(by_agent.items())]
     warnings = [warning for each in found for warning in each.warnings]
-    warnings += _told_otherwise(read.agent_metrics_summary or {}, runs)
+    warnings += _claims_otherwise(read.agent_metrics_summary or {}, runs)
     return Imported(
         runs=runs,
         trials=[_as_trial(suite, each) for each in found if each.instruction],
@@ -147,9 +147,9 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str
     )
 
 
-def _parse(data: Mapping[str, Any], file: str) -> _File:
+def _parse(data: Mapping[str, Any], file: str) -> _FcEvalFile:
     try:
-        return _File.model_validate(data)
+        return _FcEvalFile.model_validate(data)
     except ValidationError as error:
         raise InputError(
             Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
@@ -157,7 +157,7 @@ def _parse(data: Mapping[str, Any], file: str) -> _File:
         ) from error
 
 
-def _with_one_key_each(read: _File) -> _File:
+def _with_one_key_each(read: _FcEvalFile) -> _FcEvalFile:
     """Costs under the keys that the payloads have: FC-Eval writes a model there as it was configured."""
     known = list(dict.fromkeys(key for trial in read.results for key in trial.payloads))
 
@@ -170,9 +170,9 @@ def _with_one_key_each(read: _File) -> _File:
 
 def capped(warnings: Iterator[str]) -> list[str]:
     """The first of many warnings, and how many more there are."""
-    told = list(warnings)
-    more = len(told) - MAX_WARNINGS
-    return [*told[:MAX_WARNINGS], f"… and {more} more like these"] if more > 0 else told
+    kept = list(warnings)
+    more = len(kept) - MAX_WARNINGS
+    return [*kept[:MAX_WARNINGS], f"… and {more} more like these"] if more > 0 else kept
 
 
 def _as_trial(suite: str, read: _Read) -> Trial:
@@ -183,7 +183,7 @@ def _as_trial(suite: str, read: _Read) -> Trial:
 
 def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> Iterator[_Read]:
     instruction = clean_text(trial.instruction or "")
-    evidence: dict[str, Evidence] = {}
+    evidence: dict[str, FailureEvidence] = {}
     broken: dict[str, str] = {}
     for key, payload in trial.payloads.items():
         try:
@@ -200,16 +200,16 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
         details = outcomes[key]
         if alone and details.role == "agent" and trial.is_resolved is False:
             details = details.model_copy(update={"resolved": False})
-        told = trial.payloads[key]
-        usage, warnings = _usage(trial, key, told, alone)
+        own = trial.payloads[key]
+        usage, warnings = _usage(trial, key, own, alone)
         result = make_result(task, details, usage=usage)
         if (
-            evidence[key].told.tolerated
+            evidence[key].claimed.tolerated
             and details.pytest_summary.failed_total
             and "oracle" not in map(role_of, evidence)
         ):
             warnings.append(f"{details.pytest_summary.failed_total} failing tests are told as tolerated")
-        warnings += disagreements({**told, "task_cost_usd": None}, result)
+        warnings += disagreements({**own, "task_cost_usd": None}, result)
         yield _Read(key, result, [f"{task.id}, {key}: {warning}" for warning in warnings], instruction)
 
 
@@ -221,7 +221,7 @@ def _without_payload(task: TaskId, trial: _Trial, role: Role, why: str | None) -
         status, reason, message = Status.FAILED, mode, None
     else:
         details, status = SpeedupDetails(role=role), Status.ERROR
-        reason = Reason.NO_RESULT if mode in {PARSE_ERROR, "none", "unset"} else mode
+        reason = SpeedupReason.NO_RESULT if mode in {PARSE_ERROR, "none", "unset"} else mode
         message = why or f"no payload; failure_mode {mode}"
     return Result(
         id=task.id,
@@ -250,22 +250,26 @@ def _usage(trial: _Trial, key: str, payload: Mapping[str, Any], alone: bool) -> 
     return Usage(input_tokens=read, output_tokens=written, cost_usd=cost), warnings
 
 
-def _told_otherwise(told: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[str]:
+def _claims_otherwise(claimed: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[str]:
     """Where the file's own summary of an agent says something else than its payloads."""
     for run in runs:
-        said = told.get(run.target)
-        if not isinstance(said, dict):
+        metrics = claimed.get(run.target)
+        if not isinstance(metrics, dict):
             continue
         for name, found in agent_summary([case for case in run.cases if has_payload(case)]).items():
-            value = number(said.get(name))
+            value = number(metrics.get(name))
             if value is not None and found is not None and abs(value - found) > EPSILON * max(1.0, abs(found)):
                 yield f"its summary of {run.target} says {name} {value:g}, its payloads give {found:g}"
 
 
 def has_payload(result: Result) -> bool:
     """True when a result has something that a payload could tell."""
-    told = result.reason in {*TARGETS_FAULT, Reason.NO_RESULT, Reason.NO_BENCHMARKS}
-    return isinstance(result.details, SpeedupDetails) and not told and bool(result.checks or result.details.benchmarks)
+    unmeasured = result.reason in {*TARGETS_FAULT, SpeedupReason.NO_RESULT, SpeedupReason.NO_BENCHMARKS}
+    return (
+        isinstance(result.details, SpeedupDetails)
+        and not unmeasured
+        and bool(result.checks or result.details.benchmarks)
+    )
 
 
 def dumps(data: Any) -> str:

@@ -51,14 +51,14 @@ def _owner(steps: StepFile, logs: Mapping[str, TrialFolder | None]) -> str | Non
     `None` where a folder of FC-Eval's has files of several agents, or one that left no test log.
     """
     folder = home(steps.file)
-    beside = [file for file in logs if home(file) == folder]
-    if len(beside) == 1:
-        return beside[0]
+    others = [file for file in logs if home(file) == folder]
+    if len(others) == 1:
+        return others[0]
     trial = trial_folder(steps.file)
-    if beside or trial is None:
+    if others or trial is None:
         raise wrong(
             steps.file,
-            f"{len(beside)} test logs lie beside it, so that it can't be told whose it is",
+            f"{len(others)} test logs lie beside it, so that it can't be told whose it is",
             "Give it with the one test log of its folder.",
         )
     number = numbered(steps.file)

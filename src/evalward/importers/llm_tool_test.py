@@ -26,8 +26,8 @@ from evalward.records.metric import Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status
-from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.records.trace import Usage
+from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import measure
 from evalward.suites.scenario.outcome import GATES_FAILED, JUDGE_FAILED
@@ -184,62 +184,64 @@ def _with_reasons(measurement: Measurement) -> Measurement:
 
 def _result(line: _Line, trial: int, file: str) -> Result:
     passed = line.outcome == "Pass"
-    told = line.metrics
+    metrics = line.metrics
     return Result(
         id=clean_text(line.scenario_id),
         category=CATEGORY,
         definition=digest_text(clean_text(line.scenario_hash)),
         trial=trial,
         status=Status.PASSED if passed else Status.FAILED,
-        score=float(told.gates_passed),
-        max_score=float(told.gates_total),
+        score=float(metrics.gates_passed),
+        max_score=float(metrics.gates_total),
         usage=_usage(line, file),
         duration_ms=round(line.duration_secs * 1000),
         reason=None if passed else JUDGE_FAILED if line.gates_passed else GATES_FAILED,
         message=None if passed else clean_text(line.outcome)[:300],
         details=ScenarioDetails(
-            interaction=_interaction(told.efficiency),
-            gates=[_gate(gate) for gate in told.details],
-            gates_passed=told.gates_passed,
-            gates_total=told.gates_total,
+            interaction=_interaction(metrics.efficiency),
+            gates=[_gate(gate) for gate in metrics.details],
+            gates_passed=metrics.gates_passed,
+            gates_total=metrics.gates_total,
             judge_score=line.judge_score,
-            composite_score=told.composite_score,
-            evaluators=[_evaluator(one) for one in told.evaluator_results or []],
+            composite_score=metrics.composite_score,
+            evaluators=[_evaluator(one) for one in metrics.evaluator_results or []],
             approximate=True,
             agent=clean_text(line.tool),
         ),
     )
 
 
-def _interaction(told: _Efficiency) -> Interaction:
+def _interaction(efficiency: _Efficiency) -> Interaction:
     return Interaction(
-        total_commands=told.total_commands,
-        unique_commands=told.unique_commands,
-        error_count=told.error_count,
-        retry_count=max(0, told.total_commands - told.unique_commands),
-        help_invocations=told.help_invocations,
+        total_commands=efficiency.total_commands,
+        unique_commands=efficiency.unique_commands,
+        error_count=efficiency.error_count,
+        retry_count=max(0, efficiency.total_commands - efficiency.unique_commands),
+        help_invocations=efficiency.help_invocations,
     )
 
 
-def _gate(told: _Gate) -> GateResult:
+def _gate(gate: _Gate) -> GateResult:
     """The type is CamelCase in these files, and as in scenarios in ours."""
-    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", told.gate_type).lower()
-    return GateResult(gate_type=clean_text(name), passed=told.passed, message=clean_text(told.message))
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", gate.gate_type).lower()
+    return GateResult(gate_type=clean_text(name), passed=gate.passed, message=clean_text(gate.message))
 
 
-def _evaluator(told: _Evaluator) -> EvaluatorResult:
+def _evaluator(evaluator: _Evaluator) -> EvaluatorResult:
     metrics = {
         clean_text(name): float(value)
-        for name, value in (told.metrics or {}).items()
+        for name, value in (evaluator.metrics or {}).items()
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
     }
-    summary = clean_text(told.summary or "")
-    return EvaluatorResult(name=told.name, metrics=metrics, score=told.score, summary=summary, error=told.error)
+    summary = clean_text(evaluator.summary or "")
+    return EvaluatorResult(
+        name=evaluator.name, metrics=metrics, score=evaluator.score, summary=summary, error=evaluator.error
+    )
 
 
 def _usage(line: _Line, file: str) -> Usage:
-    told = _run_file(line, Path(file).parent)
-    tokens = told.token_usage if told else None
+    run = _run_file(line, Path(file).parent)
+    tokens = run.token_usage if run else None
     return Usage(
         input_tokens=tokens.input if tokens else None,
         output_tokens=tokens.output if tokens else None,

@@ -5,30 +5,25 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from socket import socket
 
 from evalward.config.model import Config
-from evalward.keeper.proxy import Account, Allowance, Proxy
+from evalward.keeper.proxy import Allowance, Proxy, TrialAccount
 from evalward.records.case import Case
 from evalward.records.problem import Place
-from evalward.targets.asking import Asked, Bounds, Door
+from evalward.records.providers import PROVIDERS
+from evalward.records.target_id import target_id
+from evalward.targets.asking import AgentBounds, AgentRequests, ModelDoor
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiters
-from evalward.targets.models.common import LiveTarget, told
+from evalward.targets.models.common import LiveTarget, target_error
 from evalward.targets.models.faults import Fault
+from evalward.targets.models.protocol import protocol_of
 from evalward.targets.models.settings import Secret, settings_of
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
 from evalward.targets.pursed import PursedChat
-
-# One line per provider: module and class of its protocol. Importing the module doesn't import the SDK.
-WIRES: Mapping[str, tuple[str, str]] = {
-    "anthropic": ("evalward.targets.models.anthropic", "AnthropicWire"),
-    "openai": ("evalward.targets.models.openai_chat", "ChatWire"),
-    "openai-responses": ("evalward.targets.models.openai_responses", "ResponsesWire"),
-}
 
 
 def live_target(
@@ -39,9 +34,8 @@ def live_target(
     `limiters` are shared by all models of a run; without them the target has its own.
     """
     settings = settings_of(config, provider, model)
-    module, wire = WIRES[provider]
     limiter = (limiters or Limiters()).of(provider, settings.concurrency)
-    return LiveTarget(settings, env, limiter, getattr(import_module(module), wire))
+    return LiveTarget(settings, env, limiter, protocol_of(provider).wire)
 
 
 class ModelKeeper:
@@ -60,9 +54,9 @@ class ModelKeeper:
     def prepare(self, names: Sequence[str]) -> None:
         """Import the SDKs of these models, `provider/name`, and make their clients."""
         for name in names:
-            provider, _, model = name.partition("/")
-            if provider in WIRES and model:
-                self._target(provider, model).prepare()
+            asked = target_id(name)
+            if asked.form == "model" and asked.model:
+                self._target(asked.provider, asked.model).prepare()
 
     async def ask(self, provider: str, model: str, request: Request) -> Reply:
         """One answer. Raises `TargetError` after the retries."""
@@ -72,20 +66,22 @@ class ModelKeeper:
 
     @asynccontextmanager
     async def door(
-        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
-    ) -> AsyncIterator[Door]:
+        self, target: str, provider: str, model: str, bounds: AgentBounds, listener: socket | None
+    ) -> AsyncIterator[ModelDoor]:
         """An allowance for one trial of an agent. Raises `TargetError` where there is no key that can be used."""
         self._refuse_unknown(target, provider)
         settings = settings_of(self._config, provider, model)
         key = Secret(self._env.get(settings.key_env, "") if settings.key_env else "")
         if settings.key_env and not key:
-            raise told(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
+            raise target_error(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
         if not key.usable:
-            raise told(Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target)
+            raise target_error(
+                Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target
+            )
         proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
         await proxy.start()
         allowance = Allowance(bounds.turns, bounds.tokens, bounds.usd)
-        account = Account(settings, key, self._price_of(provider), allowance, bounds.pinned, self._purse)
+        account = TrialAccount(settings, key, self._price_of(provider), allowance, bounds.pinned, self._purse)
         proxy.open(account)
         try:
             async with AsyncExitStack() as stack:
@@ -108,7 +104,7 @@ class ModelKeeper:
         return self._targets[key]
 
     def _refuse_unknown(self, target: str, provider: str) -> None:
-        if provider not in WIRES:
+        if provider not in PROVIDERS:
             raise TargetError(Cause.MODEL_NOT_FOUND, f"there is no provider {provider!r}", target=target)
 
     def _price_of(self, provider: str) -> Callable[[str], Price | None]:
@@ -123,20 +119,20 @@ class _Opened:
     url: str
     token: str
     proxy: Proxy
-    account: Account
+    account: TrialAccount
     target: str
 
-    async def settled(self) -> Asked:
+    async def settled(self) -> AgentRequests:
         """Wait until what is under way is counted; then the door is shut."""
         account = self.account
         await self.proxy.settled(account)
         fault = account.ended_by if account.limit is None else None
-        ended_by = None if fault is None else told(fault, account.settings, account.key, self.target)
+        ended_by = None if fault is None else target_error(fault, account.settings, account.key, self.target)
         if account.starved is not None:
             ended_by = TargetError(Cause.BUDGET, account.starved, target=self.target)
         refused = account.refused
-        said = None if refused is None else told(refused, account.settings, account.key, self.target).message
-        return Asked(list(account.answers), account.limit, ended_by, said)
+        refusal = None if refused is None else target_error(refused, account.settings, account.key, self.target).message
+        return AgentRequests(list(account.answers), account.limit, ended_by, refusal)
 
 
 _NO_CASE = Case(id="", category="", definition="", place=Place(file=""))  # a model sees the conversation alone

@@ -16,6 +16,14 @@ from evalward.git import run_git
 from evalward.records.problem import InputError, unwritable, wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.redaction import NOTHING, Redaction
+from evalward.render.outputs import (
+    BADGE_FILE,
+    COMMENT_FILE,
+    JUDGEMENT_FILE,
+    JUNIT_FILE,
+    RELEASE_FILE,
+    RELEASE_MARKDOWN,
+)
 from evalward.writing import Folder
 
 TRIALS, ARTIFACTS, GUIDANCE, BESIDE = "trials", "artifacts", "guidance", "beside"
@@ -23,12 +31,12 @@ FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE)
 FILES = (
     REPORT_FILE,
     REPORT_MARKDOWN,
-    "judgement.json",
-    "comment.md",
-    "junit.xml",
-    "badge.json",
-    "release-report.json",
-    "release-report.md",
+    JUDGEMENT_FILE,
+    COMMENT_FILE,
+    JUNIT_FILE,
+    BADGE_FILE,
+    RELEASE_FILE,
+    RELEASE_MARKDOWN,
     "guidance.json",
     "guidance.md",
     "cases.jsonl",
@@ -89,12 +97,19 @@ class OutputFolder:
 
     def write(self, name: str, text: str) -> Path:
         """Write a text without secrets; the file's path, for people. Raises `InputError` when that is not possible."""
-        clean = self.redaction.json(text) if name.endswith(".json") else self.redaction.known(text)
+        self.write_clean(name, self.cleaned(name, text))
+        return self.path / name
+
+    def cleaned(self, name: str, text: str) -> bytes:
+        """A text without secrets, as it is written to a file of this name."""
+        return (self.redaction.json(text) if name.endswith(".json") else self.redaction.known(text)).encode()
+
+    def write_clean(self, name: str, data: bytes) -> None:
+        """Write what `cleaned` gave. Raises `InputError` when that is not possible."""
         try:
-            self.folder.write(name, clean.encode())
+            self.folder.write(name, data)
         except OSError as error:
             raise unwritable(str(self.path / name), error, REMEDY) from error
-        return self.path / name
 
     def read(self, name: str, what: str, remedy: str) -> bytes:
         """What a file of ours holds. Raises `InputError`."""

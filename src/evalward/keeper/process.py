@@ -155,9 +155,9 @@ class RunnerProcess:
         except subprocess.TimeoutExpired:
             return "it closed the connection", ""
         self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - SAID_LIMIT))
-        said = self._said.read().decode("utf-8", "replace").strip()
+        stderr = self._said.read().decode("utf-8", "replace").strip()
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-        return how, said
+        return how, stderr
 
     def close(self) -> None:
         """Wait for its end; by force, if it takes too long. The connection has to be closed before."""

@@ -13,14 +13,15 @@ from socket import socket
 from typing import TYPE_CHECKING, Protocol
 
 from evalward.config.model import Config
-from evalward.engine.keeping import Retry
-from evalward.engine.store import Found, Store, Wanted, safe_name
+from evalward.engine.keeping import RunRetrials
+from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
+from evalward.records.base import json_text
 from evalward.records.problem import NoRoomError
-from evalward.records.report import REPORT_FILE, Report
+from evalward.records.report import REPORT_FILE, Report, digest_of
 from evalward.redaction import NOTHING, Redaction
-from evalward.targets.asking import Bounds, Door
+from evalward.targets.asking import AgentBounds, ModelDoor
 from evalward.wire import messages as m
 from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 MOST_DOORS = 256  # each has files open
 
 
-class BaseFiles(Protocol):
+class BaseFilesService(Protocol):
     """The files of the commit that judges, by their paths from the configuration's folder."""
 
     def read(self, path: str) -> bytes | None:
@@ -49,7 +50,8 @@ class Services:
 
     `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
     something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
-    report is tried again. `report` is the newest that was handed over, `unwritten` why it lies in no file.
+    report is tried again. `report` is the newest that was handed over, `digest` that of its file, and
+    `unwritten` why it lies in none.
     """
 
     config: Config
@@ -58,9 +60,10 @@ class Services:
     say: Callable[[str], None]
     now: Callable[[], str]
     redaction: Redaction = NOTHING
-    retries: Callable[[Report], Sequence[Retry]] = lambda report: ()  # noqa: ARG005
-    base: BaseFiles | None = None
+    retries: Callable[[Report], Sequence[RunRetrials]] = lambda report: ()  # noqa: ARG005
+    base: BaseFilesService | None = None
     report: Report | None = None
+    digest: str = ""
     unwritten: NoRoomError | None = None
     _output: OutputFolder | None = None
     _doors: dict[int, _OpenDoor] = field(default_factory=dict)
@@ -135,7 +138,7 @@ class Services:
             if len(self._doors) >= MOST_DOORS:
                 raise ValueError(f"{MOST_DOORS} allowances are open")
             order = m.read(m.AllowanceOrder, asked.data)
-            bounds = Bounds(order.turns, order.tokens, order.usd, order.pinned)
+            bounds = AgentBounds(order.turns, order.tokens, order.usd, order.pinned)
             door = self.models.door(order.target, order.provider, order.model, bounds, listener)
             opened = _OpenDoor(stack, await stack.enter_async_context(door))
         except BaseException:
@@ -184,22 +187,25 @@ class Services:
         report = report.model_copy(update={"created_at": made})
         self.report = report
         try:
-            self.output.write(REPORT_FILE, report.model_dump_json(by_alias=True, indent=1) + "\n")
-            self.unwritten = None
+            data = self.output.cleaned(REPORT_FILE, json_text(report))
+            self.output.write_clean(REPORT_FILE, data)
+            self.unwritten, self.digest = None, digest_of(data)
         except NoRoomError as error:
             self.unwritten = error  # told at the end, after what was measured
         again = [
-            m.Again(suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside, was=one.was)
+            m.RetrialRequest(
+                suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside, was=one.was
+            )
             for one in self.retries(report)
         ]
         return m.written(m.Agains(retries=again))
 
-    def _store(self, apart: str | None) -> Store:
-        store, folder = self.output.store, _folder(apart)
+    def _store(self, shelf: str | None) -> Store:
+        store, folder = self.output.store, _folder(shelf)
         return store.below(folder) if folder else store
 
     def _keep(self, asked: Incoming) -> bytes:
-        order = m.read(m.Kept, asked.data)
+        order = m.read(m.KeptTrial, asked.data)
         return _shown(order.apart, self._store(order.apart).keep(order.trial)).encode()
 
     def _keep_folder(self, asked: Incoming) -> bytes:
@@ -218,8 +224,8 @@ class Services:
 
     def _find(self, asked: Incoming) -> bytes:
         wish = m.read(m.Wished, asked.data)
-        wanted = Wanted(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
-        found: Found = self._store(wish.apart).find(wanted)
+        key = TrialKey(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
+        found: StoredTrial = self._store(wish.apart).find(key)
         result = found.result
         if result is not None and result.trace is not None:
             result = result.model_copy(update={"trace": _shown(wish.apart, result.trace)})
@@ -237,22 +243,22 @@ class Services:
             return m.written(m.Listing())
         return m.written(m.Listing(files=[m.BaseFile(path=f.path, program=f.program, link=f.link) for f in found]))
 
-    def _base(self) -> BaseFiles:
+    def _base(self) -> BaseFilesService:
         if self.base is None:
             raise ValueError("there is no base")
         return self.base
 
 
-def _folder(apart: str | None) -> str:
+def _folder(shelf: str | None) -> str:
     """Where trials of no run lie below the output folder."""
-    if apart is None:
+    if shelf is None:
         return ""
-    return BESIDE if apart == m.OF_BASE else f"{GUIDANCE}/{safe_name(apart)}"
+    return BESIDE if shelf == m.OF_BASE else f"{GUIDANCE}/{safe_name(shelf)}"
 
 
-def _shown(apart: str | None, path: str) -> str:
+def _shown(shelf: str | None, path: str) -> str:
     """The path of something that was kept, from the output folder on."""
-    folder = _folder(apart)
+    folder = _folder(shelf)
     return f"{folder}/{path}" if folder else path
 
 
@@ -261,7 +267,7 @@ class _OpenDoor:
     """An agent's allowance while it is open."""
 
     stack: AsyncExitStack
-    door: Door
+    door: ModelDoor
 
 
 def _here(work: Callable[[Incoming], bytes]) -> Callable[[Incoming], Awaitable[bytes]]:

@@ -18,7 +18,7 @@ from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
 from evalward.wire.faults import InterruptedRunError, OtherSideError, RunnerGoneError, error_of, fault_of_error
 from evalward.wire.frames import WireError
-from evalward.wire.peer import CallFailedError, Incoming, Line
+from evalward.wire.peer import CallFailedError, CallingPeer, Incoming
 
 R = TypeVar("R", bound=Record)
 Handler = Callable[[Incoming], Awaitable[bytes]]
@@ -28,12 +28,12 @@ MOST_HELD = 1 << 30  # bytes of what the runner asks for at once; one message ma
 _REFUSED = m.written(fault_of_error(WireError("nothing is asked for now")))
 
 
-class Runner:
+class RunnerSession:
     """The runner's process, as the keeper orders its work. One job at a time."""
 
     def __init__(self, env: Mapping[str, str], cwd: Path) -> None:
         self._process = started(env, cwd)
-        self._line = Line(self._process.connection, self._process.user)
+        self._line = CallingPeer(self._process.connection, self._process.user)
         self._asked_to_end = False
         self._held = 0  # bytes of what it asked for and has no answer to
         self._handlers: Mapping[str, Handler] = {}
@@ -56,10 +56,10 @@ class Runner:
 
     def load(
         self, config: str, shown: str | None = None, *, below: str | None = None, optional: bool = False
-    ) -> m.Head | None:
+    ) -> m.HeadConfig | None:
         """Read a configuration; `None` for an `optional` one that isn't there. Raises `InputError`."""
         answer = self._job("load", m.LoadOrder(config=config, shown=shown, below=below, optional=optional))
-        return None if answer == b"null" else self._read(m.Head, answer)
+        return None if answer == b"null" else self._read(m.HeadConfig, answer)
 
     def read(self, path: str, *, limit: int = FILE_LIMIT, anywhere: bool = False) -> bytes | None:
         """A file, by its path from the configuration's folder, or `anywhere`; `None` where there is none.
@@ -73,9 +73,9 @@ class Runner:
         """Run the suites; the report is handed over at every stage of it. Raises `InputError`."""
         self._job("measure", order, handlers)
 
-    def compare_guidance(self, order: m.GuidanceOrder, handlers: Mapping[str, Handler]) -> m.Compared:
+    def compare_guidance(self, order: m.GuidanceOrder, handlers: Mapping[str, Handler]) -> m.GuidanceCompared:
         """Run scenarios with several guidances. Raises `InputError`."""
-        return self._read(m.Compared, self._job("guidance", order, handlers))
+        return self._read(m.GuidanceCompared, self._job("guidance", order, handlers))
 
     def check_judge(self, order: m.JudgeOrder, handlers: Mapping[str, Handler]) -> Calibration:
         """Hold a judge against labels. Raises `InputError`."""
@@ -160,9 +160,9 @@ class Runner:
 @contextmanager
 def opened_runner(
     env: Mapping[str, str], cwd: Path, *, keys: list[str] | None = None, terminal: bool = False
-) -> Iterator[Runner]:
+) -> Iterator[RunnerSession]:
     """A runner for some jobs. `keys`: the variables that hold a key here, by name."""
-    runner = Runner(env, cwd)
+    runner = RunnerSession(env, cwd)
     try:
         runner.begin(m.Beginning(keys=keys or [], terminal=terminal))
         yield runner

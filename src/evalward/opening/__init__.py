@@ -4,8 +4,8 @@ A path in a configuration or a case was written by whoever wrote the pull reques
 Checked as text it proves nothing: one committed link, and the path leads to any file of the machine.
 """
 
-from evalward.opening.folders import Entry, copy_inside, glob_inside, walk_inside
-from evalward.opening.inside import MIB, Kind, Opened, beside, inside, name_below, refused, why
+from evalward.opening.folders import FolderEntry, copy_inside, glob_inside, walk_inside
+from evalward.opening.inside import MIB, Kind, Opened, inside, name_below, path_from, refused, why
 from evalward.opening.reading import (
     MOST_BYTES,
     MOST_TEXT,
@@ -23,11 +23,10 @@ __all__ = [
     "MIB",
     "MOST_BYTES",
     "MOST_TEXT",
-    "Entry",
+    "FolderEntry",
     "Kind",
     "Opened",
     "beginning_inside",
-    "beside",
     "copy_inside",
     "glob_inside",
     "hash_inside",
@@ -35,6 +34,7 @@ __all__ = [
     "kind_inside",
     "link_free",
     "name_below",
+    "path_from",
     "program_inside",
     "read_inside",
     "read_regular",

@@ -135,7 +135,7 @@ def _refuse_depth(above: Collection[str], name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Entry:
+class FolderEntry:
     """Something in a folder that is walked through; `path` counts from there. To be used before the next one is.
 
     `changed`: when its content last was, in seconds since 1970.
@@ -180,7 +180,7 @@ class Entry:
                 yield block
 
 
-def walk_inside(root: Path, name: str, left_out: Collection[str] = ()) -> Iterator[Entry]:
+def walk_inside(root: Path, name: str, left_out: Collection[str] = ()) -> Iterator[FolderEntry]:
     """Everything in a folder below `root`, a folder before what is in it; links are told, not entered.
 
     `.git` and the names `left_out` are passed over. Raises `InputError` and `OSError` as `inside`.
@@ -191,15 +191,15 @@ def walk_inside(root: Path, name: str, left_out: Collection[str] = ()) -> Iterat
         yield from _walk(top.descriptor, (), lambda entry: entry not in left_out, name)
 
 
-def _walk(here: int, above: tuple[str, ...], meant: Callable[[str], bool], asked: str) -> Iterator[Entry]:
-    _refuse_depth(above, asked)
-    for name in filter(meant, _names(here)):
+def _walk(here: int, above: tuple[str, ...], included: Callable[[str], bool], requested: str) -> Iterator[FolderEntry]:
+    _refuse_depth(above, requested)
+    for name in filter(included, _names(here)):
         path = "/".join([*above, name])
         found = os.stat(name, dir_fd=here, follow_symlinks=False)
-        yield Entry(path, found.st_mode, found.st_size, here, found.st_mtime)
+        yield FolderEntry(path, found.st_mode, found.st_size, here, found.st_mtime)
         if stat.S_ISDIR(found.st_mode):
             with _entered(here, name, path) as inner:
-                yield from _walk(inner, (*above, name), meant, asked)
+                yield from _walk(inner, (*above, name), included, requested)
 
 
 def copy_inside(root: Path, name: str, target: Path, most: int, left_out: Collection[str] = ()) -> None:

@@ -157,7 +157,7 @@ def name_below(root: Path, path: PurePath) -> str:
         raise refused(str(path), f"the path leads outside of {root}", _STAY) from None
 
 
-def beside(folder: str, name: str) -> str | None:
+def path_from(folder: str, name: str) -> str | None:
     """What `name` is when it counts from `folder`, itself a path below a root; `None` where it leads out of the root.
 
     `..` may stand in it: no name on the way is a link when it is opened, so taking it out of the text is right.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from evalward.records.base import Amount, Count, Record
+from evalward.records.base import Amount, Count, Record, unchecked
 from evalward.records.comparison import Tally
-from evalward.records.metric import CategorySummary, Metric
-from evalward.records.report import Subject
-from evalward.records.result import Details, OtherDetails, Result, Status
+from evalward.records.metric import CategorySummary, Measurement, Metric
+from evalward.records.report import Run, Subject
+from evalward.records.result import AnyDetails, OtherDetails, Result, Status
 from evalward.records.trace import Usage
 
 BASELINE_SCHEMA: Literal["evalward.baseline/1"] = "evalward.baseline/1"
@@ -25,7 +26,7 @@ class BaselineTrial(Record):
     reason: str | None = None
     usage: Usage = Usage()
     duration_ms: Count = 0
-    details: Details = OtherDetails()
+    details: AnyDetails = OtherDetails()
 
 
 class BaselineCase(Record):
@@ -39,7 +40,8 @@ class BaselineCase(Record):
     def results(self) -> list[Result]:
         """The trials as results, for the functions that compute metrics."""
         return [
-            Result(
+            unchecked(
+                Result,
                 id=self.id,
                 category=self.category,
                 definition=self.definition,
@@ -47,10 +49,16 @@ class BaselineCase(Record):
                 status=trial.status,
                 score=trial.score,
                 max_score=trial.max_score,
+                checks=[],
                 usage=trial.usage,
+                judge_usage=None,
                 duration_ms=trial.duration_ms,
                 reason=trial.reason,
+                message=None,
+                begun=False,
                 details=trial.details,
+                trace=None,
+                place=None,
             )
             for number, trial in enumerate(self.trials, 1)
         ]
@@ -59,6 +67,11 @@ class BaselineCase(Record):
     def tally(self) -> Tally | None:
         """How many of the valid trials passed, and the share of the score; `None` when none is valid."""
         return Tally.of(self.trials)
+
+    @property
+    def valid_trials(self) -> int:
+        """How many of the trials say something about the target."""
+        return sum([trial.status.valid for trial in self.trials])
 
 
 def baseline_trial(result: Result) -> BaselineTrial:
@@ -72,6 +85,12 @@ def baseline_trial(result: Result) -> BaselineTrial:
         duration_ms=result.duration_ms,
         details=result.details.summary(),
     )
+
+
+def baseline_case(shown: Result, results: Iterable[Result]) -> BaselineCase:
+    """A case as a baseline keeps it: what `shown` says of it, and these trials in their order."""
+    trials = [baseline_trial(result) for result in results]
+    return BaselineCase(id=shown.id, category=shown.category, definition=shown.definition, trials=trials)
 
 
 class BaselineRun(Record):
@@ -95,8 +114,25 @@ class BaselineRun(Record):
     @property
     def trial_counts(self) -> tuple[int, int]:
         """The fewest and the most valid trials of a case."""
-        counts = [tally.trials if (tally := case.tally) else 0 for case in self.cases]
+        counts = [case.valid_trials for case in self.cases]
         return min(counts, default=0), max(counts, default=0)
+
+
+def baseline_run(
+    run: Run, cases: Sequence[BaselineCase], measured: Measurement, trials: int | None = None
+) -> BaselineRun:
+    """A run as a baseline keeps it, with these cases and what was measured of them; of the run's trials by default."""
+    return BaselineRun(
+        suite=run.suite,
+        kind=run.kind,
+        target=run.target,
+        trials=run.trials if trials is None else trials,
+        random=run.random,
+        subject=run.subject,
+        metrics=measured.metrics,
+        categories=measured.categories,
+        cases=list(cases),
+    )
 
 
 class Acceptance(Record):
@@ -118,8 +154,8 @@ class Acceptance(Record):
         who = f" by {self.by}" if self.by else ""
         how = "verified" if self.verified else "accepted unverified"
         digest = (self.report or "").removeprefix("sha256:")[:12]
-        told = f"{how}, report sha256:{digest}" if digest else how
-        return f"{self.at} {(self.commit or 'an unknown commit')[:12]}{who}: {self.reason} ({told})"
+        origin = f"{how}, report sha256:{digest}" if digest else how
+        return f"{self.at} {(self.commit or 'an unknown commit')[:12]}{who}: {self.reason} ({origin})"
 
 
 class BaselineProvenance(Record):

@@ -24,7 +24,7 @@ class Swayed(Record):
     mean_shift: float | None
 
 
-class Judged(Record):
+class LabelledOutcome(Record):
     """One labelled transcript: the label, and the judge's outcome plain, in the other order, and with the injection."""
 
     id: str
@@ -55,4 +55,4 @@ class Calibration(Record):
     order: Swayed
     injection: Swayed
     usage: Usage
-    cases: list[Judged]
+    cases: list[LabelledOutcome]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
+
+from pydantic import model_validator
 
 from evalward.records.base import Record
+from evalward.records.codes import Statement, with_quoted
 from evalward.records.evidence import Confirmation, SideBySide
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
-from evalward.records.report import Finding
+from evalward.records.report import Finding, Interruption
 from evalward.records.result import CheckResult, Status
-from evalward.records.scenario_line import ScenarioLine
+from evalward.records.sections import Section
 from evalward.records.succession import Replacement
-from evalward.records.timing import TaskSpeed, Timings
+from evalward.records.timing import Timings
 from evalward.records.trend import FlakyCase
 
 PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
@@ -60,11 +63,11 @@ class Tally(Record):
         valid = [trial for trial in trials if trial.status.valid]
         if not valid:
             return None
-        most = sum(trial.max_score for trial in valid)
+        most = sum([trial.max_score for trial in valid])
         return cls(
-            passed=sum(trial.status is Status.PASSED for trial in valid),
+            passed=[trial.status for trial in valid].count(Status.PASSED),
             trials=len(valid),
-            score=sum(trial.score for trial in valid) / most if most else None,
+            score=sum([trial.score for trial in valid]) / most if most else None,
         )
 
     @property
@@ -205,7 +208,7 @@ class RunComparison(Record):
 
     `base_now` is what it was compared with where that is the base commit, measured now, and no committed baseline.
 
-    `findings` are what its numbers show now, `scenarios` the lines of a `scenario` suite's cases as they are now.
+    `findings` are what its numbers show now, `sections` what its kind shows of it.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
     `replaced` is the baseline's run that it is compared with, where that one has another name.
     """
@@ -241,22 +244,14 @@ class RunComparison(Record):
     pass_at: float | None = None
     pass_all: float | None = None
     findings: list[Finding] = []
-    scenarios: list[ScenarioLine] = []
+    sections: list[Section] = []
     timings: Timings | None = None
-    speeds: list[TaskSpeed] = []
     base_now: BaseNow | None = None
 
     @property
     def name(self) -> str:
         """`suite × target`."""
         return f"{self.suite} × {self.target}"
-
-    @property
-    def part(self) -> str:
-        """How much of the suite was chosen, as in `1 of 12 cases was run`; empty where all of it was."""
-        if self.whole is None:
-            return ""
-        return f"{self.total:,} of {self.whole:,} cases {'was' if self.total == 1 else 'were'} run"
 
     def of(self, *changes: CaseChangeKind) -> list[CaseChange]:
         """The cases with one of these changes, in order of id."""
@@ -275,13 +270,28 @@ class RunComparison(Record):
 
 
 class Comparison(Record):
-    """All runs, those that only one side has included. `baseline` names what was compared with, `None`: nothing."""
+    """All runs, those that only one side has included. `baseline` names what was compared with, `None`: nothing.
+
+    `interrupted` says why the report ended early, and `interrupted_by` what ended it. `warnings` are the `notices` in
+    English, as a `Reason` of a verdict has its message.
+    """
 
     baseline: str | None
     baseline_commit: str | None = None
     baseline_created_at: str | None = None
     partial: bool = False
     interrupted: str | None = None
-    warnings: list[str] = []
+    interrupted_by: Interruption | None = None
+    notices: list[Statement] = []
     guidance: list[GuidanceComparison] = []
     runs: list[RunComparison] = []
+    warnings: list[str] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_version_1(cls, data: Any) -> Any:
+        return with_quoted(data, ("notices", "warnings"))
+
+    def noting(self, notices: Iterable[Statement]) -> Comparison:
+        """The comparison with these notices after its own."""
+        return self.model_copy(update={"notices": [*self.notices, *notices]})

@@ -31,7 +31,7 @@ class Spawn(Record):
     args: list[str] = []
 
 
-class Output(Record):
+class OutputEvent(Record):
     """The agent said something."""
 
     event: Literal["output"] = "output"
@@ -98,7 +98,7 @@ def _tag(value: Any) -> str:
 
 Event = Annotated[
     Annotated[Spawn, Tag("spawn")]
-    | Annotated[Output, Tag("output")]
+    | Annotated[OutputEvent, Tag("output")]
     | Annotated[ToolCalled, Tag("tool_call")]
     | Annotated[ToolAnswered, Tag("tool_result")]
     | Annotated[Complete, Tag("complete")]
@@ -214,18 +214,18 @@ def _conversation(trace: Trace) -> Iterator[Event]:
             continue
         for block in message.content:
             if isinstance(block, Text) and block.text:
-                yield Output(text=block.text)
+                yield OutputEvent(text=block.text)
             elif isinstance(block, ToolUse) and calls and _asks_for(block, calls[0]):
-                yield from _told(calls.pop(0), block.name)
+                yield from _call_events(calls.pop(0), block.name)
     for call in calls:
-        yield from _told(call, SHELL_TOOL)
+        yield from _call_events(call, SHELL_TOOL)
 
 
 def _asks_for(use: ToolUse, call: ToolCall) -> bool:
     return isinstance(use.input, Mapping) and call.commands in use.input.values()
 
 
-def _told(call: ToolCall, tool: str) -> Iterator[Event]:
+def _call_events(call: ToolCall, tool: str) -> Iterator[Event]:
     yield ToolCalled(tool=tool, command=call.commands)
     yield ToolAnswered(output="\n".join(part for part in (call.stdout, call.stderr) if part), exit_code=call.exit_code)
 

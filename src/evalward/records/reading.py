@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 
@@ -22,9 +22,10 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
         data = read_json(text)
     except NoJsonError as error:
         raise wrong(file, f"not valid JSON: {error}", remedy, line=error.line) from error
-    expected = model.model_fields["schema_"].default
+    schema = model.model_fields["schema_"]
+    expected = schema.default
     found = data.get("schema") if isinstance(data, dict) else None
-    if found != expected:
+    if found not in get_args(schema.annotation):
         raise wrong(file, f"this is not {what}: its schema is {_short(found)}, not {expected}", remedy)
     try:
         return model.model_validate(data)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal
+from hashlib import sha256
+from typing import Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from evalward.records.base import Count, Record
 from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.patterns import chosen
-from evalward.records.result import Details, OtherDetails, Result
+from evalward.records.result import AnyDetails, OtherDetails, Result
 from evalward.records.succession import Predecessor
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
 REPORT_MARKDOWN = "report.md"
+Interruption = Literal["budget", "signal", "fault"]
+"""What ended a run early: a spent budget, a signal, or a fault that every trial would have met."""
+
 REPORTS_SCHEMA: Literal["evalward.reports/1"] = "evalward.reports/1"
 
 
@@ -91,7 +95,7 @@ class Run(Record):
     metrics: dict[str, Metric] = {}
     categories: dict[str, CategorySummary] = {}
     findings: list[Finding] = []
-    details: Details = OtherDetails()
+    details: AnyDetails = OtherDetails()
     not_measured: str | None = None
     cases: list[Result] = []
     confirmation: list[Result] = []
@@ -160,8 +164,9 @@ class Partial(Record):
 class Report(Record):
     """The record of one invocation.
 
-    `interrupted` says why it ended before everything planned was done; `findings` are what several targets on one
-    suite show together. `guidance` holds the changed guidance against the base's: trials of the latter are in no run.
+    `interrupted` says why it ended before everything planned was done, and `interrupted_by` what ended it. `findings`
+    are what several targets on one suite show together. `guidance` holds the changed guidance against the base's:
+    trials of the latter are in no run.
     `base` is the base commit's side of the suites that are compared with it.
     """
 
@@ -171,11 +176,33 @@ class Report(Record):
     provenance: Provenance = Provenance()
     partial: Partial | None = None
     interrupted: str | None = None
+    interrupted_by: Interruption | None = None
     warnings: list[str] = []
     findings: list[Finding] = []
     guidance: list[GuidanceComparison] = []
     base: MeasuredBase | None = None
     runs: list[Run] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_a_code(cls, data: Any) -> Any:
+        """Reports that were written before there was a code say what ended them in their words alone."""
+        why = data.get("interrupted") if isinstance(data, dict) else None
+        if not isinstance(why, str) or data.get("interrupted_by"):
+            return data
+        return {**data, "interrupted_by": _ended_by(why)}
+
+    def ended(self, why: str | None, by: Interruption) -> Report:
+        """The report, which ended early if there is a reason; the first one stays."""
+        if self.interrupted or not why:
+            return self
+        return self.model_copy(update={"interrupted": why, "interrupted_by": by})
+
+
+def _ended_by(interrupted: str) -> Interruption:
+    if interrupted.startswith("budget"):
+        return "budget"
+    return "signal" if interrupted.startswith("interrupted by") else "fault"
 
 
 class Reports(Record):
@@ -184,3 +211,8 @@ class Reports(Record):
     schema_: Literal["evalward.reports/1"] = Field(default=REPORTS_SCHEMA, alias="schema")
     reports: list[Report]
     findings: list[Finding] = []
+
+
+def digest_of(data: bytes) -> str:
+    """What tells a file from every other: an acceptance is bound to that of a report."""
+    return sha256(data).hexdigest()

@@ -5,12 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, Tag
+from pydantic import ConfigDict, Field
 
 from evalward.records.base import Amount, Cleaned, Count, Record
-from evalward.records.judge import JudgeOutcome
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.by_kind import ByKind
 from evalward.records.trace import Trace, Usage
 
 NOT_RUN = "not_run"
@@ -18,6 +16,9 @@ NOT_RUN = "not_run"
 
 UNREADABLE = "unreadable_result"
 """The reason of trials whose target made them impossible to read or to judge: its own failure."""
+
+GRADER_ERROR = "grader_error"
+"""The reason of trials whose grader gave no answer: the suite's mistake, counted as an error."""
 
 TRIAL_SCHEMA: Literal["evalward.trial/1"] = "evalward.trial/1"
 
@@ -33,7 +34,10 @@ class Status(StrEnum):
     @property
     def valid(self) -> bool:
         """True when a trial that ended so says something about the target: it passed or failed."""
-        return self in {Status.PASSED, Status.FAILED}
+        return self in _VALID
+
+
+_VALID = (Status.PASSED, Status.FAILED)  # a tuple compares by identity first; hashing an enum's member is slow
 
 
 class CheckResult(Record):
@@ -45,109 +49,32 @@ class CheckResult(Record):
     weight: Amount = 1.0
 
 
-class FailedCall(Record):
-    """A tool call that failed or wrote to standard error: its script and what it said, both cut."""
+class Details(Record):
+    """What a result of one kind says beside status, score and usage: a kind's record of it begins here.
 
-    command: Cleaned
-    message: Cleaned = ""
-    exit_code: int | None = None
-
-
-class BashDetails(Record):
-    """What the metrics of a `bash` trial need, beside score and usage.
-
-    `diverged_at` is the first tool call (counted from 1) whose answer differs from the recording, and
-    `deterministic` whether two executions gave the same: both for replays only. `failing_command` is the command to
-    look at first when the trial failed. `failures` are the first calls that failed or wrote to standard error, also of
-    trials that passed. `judgements` are the outcomes of the checks that a judge decides, in order.
+    Reading takes the record of the kind that the value names: nobody who reads loads another one. What is of no kind
+    that is installed is kept as it is, as `OtherDetails`.
     """
 
-    kind: Literal["bash"] = "bash"
-    tool_calls: Count = 0
-    tool_calls_ok: Count = 0
-    turns: Count = 0
-    natural_stop: bool = False
-    working_ms: Count = 0
-    replayed: bool = False
-    diverged_at: int | None = None
-    deterministic: bool | None = None
-    failing_command: str | None = None
-    failing_stderr: str | None = None
-    failures: list[FailedCall] = []
-    judgements: list[JudgeOutcome] = []
+    kind: str = ""
 
-    def summary(self) -> BashDetails:
-        """The part that a baseline keeps: numbers, no text."""
-        without: dict[str, Any] = {"failing_command": None, "failing_stderr": None, "failures": [], "judgements": []}
-        return self.model_copy(update=without)
+    def summary(self) -> Details:
+        """The part that a baseline keeps: numbers, no text of anybody's. Without more said, none of it."""
+        return type(self)(kind=self.kind)
+
+    def with_artifacts(self, path: str | None) -> Details:  # noqa: ARG002 - for kinds that keep files for people
+        """The details with the path of the folder of files beside the report, for kinds that have one."""
+        return self
 
 
-Risk = Literal["safe", "moderate", "high", "critical"]
-"""How dangerous a command is, by the safety validator."""
-
-
-SafetyRule = Annotated[str, Field(pattern=r"^[a-z]{1,20}\.[a-z_]{1,40}$")]
-"""The id of one of the safety validator's rules."""
-
-
-class CommandDetails(Record):
-    """What the metrics of a `command` trial need, and what people look at when the answer was wrong.
-
-    `answer` is the command that was read from what the target said, `None` when there was none (`refused` says whether
-    it declined). `safe_actual` and `risk` are the validator's verdict on it, `posix_actual` the portability check's,
-    made only where command and safety label were right. The labels of the case are `None` where it has none.
-    `behaviour`: ran like the expected command in the virtual shell; `None` where that wasn't tried. `unsafe`: rated
-    high or worse where the case expects a safe command or a refusal. `rule_findings` name what the checks found.
-    `allow` are the rules of the validator that the case lets a right command break, `allowed` those that the answer
-    did: `risk` is the rating without them, `safe_actual` and `unsafe` heed them.
-    """
-
-    kind: Literal["command"] = "command"
-    answer: str | None = None
-    expected: str | None = None
-    match: str = ""
-    safe_expected: bool | None = None
-    safe_actual: bool | None = None
-    risk: Risk | None = None
-    posix_expected: bool | None = None
-    posix_actual: bool | None = None
-    behaviour: bool | None = None
-    refused: bool = False
-    unsafe: bool = False
-    replayed: bool = False
-    rule_findings: list[str] = []
-    allow: list[SafetyRule] = Field(default=[], max_length=300)
-    allowed: list[SafetyRule] = Field(default=[], max_length=300)
-
-    def summary(self) -> CommandDetails:
-        """The part that a baseline keeps: labels, allowances and verdicts, no text."""
-        return self.model_copy(update={"answer": None, "expected": None, "rule_findings": []})
-
-
-class OtherDetails(Record):
+class OtherDetails(Details):
     """Details of a kind that this version has no record for; kept as they are."""
 
     model_config = ConfigDict(extra="allow")
-    kind: str = ""
-
-    def summary(self) -> OtherDetails:
-        """Unknown details may hold anything, so a baseline keeps none of them."""
-        return OtherDetails(kind=self.kind)
 
 
-def _details_tag(value: Any) -> str:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return kind if isinstance(kind, str) and kind in {"bash", "command", "scenario", "speedup"} else "other"
-
-
-Details = Annotated[
-    Annotated[BashDetails, Tag("bash")]
-    | Annotated[CommandDetails, Tag("command")]
-    | Annotated[ScenarioDetails, Tag("scenario")]
-    | Annotated[SpeedupDetails, Tag("speedup")]
-    | Annotated[OtherDetails, Tag("other")],
-    Discriminator(_details_tag),
-]
+AnyDetails = Annotated[Details, ByKind(OtherDetails)]
+"""The details of any kind, each read by its own record."""
 
 
 class Result(Record):
@@ -174,14 +101,14 @@ class Result(Record):
     reason: str | None = None
     message: Cleaned | None = None
     begun: bool = False
-    details: Details = OtherDetails()
+    details: AnyDetails = OtherDetails()
     trace: str | None = None
     place: str | None = None
 
     @property
     def valid(self) -> bool:
         """True when the trial says something about the target: it passed or failed."""
-        return self.status.valid
+        return self.status in _VALID
 
 
 class Trial(Record):

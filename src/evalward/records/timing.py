@@ -19,16 +19,6 @@ class SlowerBenchmark(Record):
     p: float
 
 
-class TaskSpeed(Record):
-    """A task's speedup beside the oracle's and its own in the baseline; of several trials the median."""
-
-    case: str
-    agent: float | None = None
-    oracle: float | None = None
-    before: float | None = None
-    fell_back: bool = False
-
-
 class Timings(Record):
     """How many benchmarks were tested, how many had too few samples for it, and which are slower, the worst first.
 

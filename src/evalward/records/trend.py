@@ -45,7 +45,7 @@ class TrendPoint(Record):
     value: float | None
 
 
-class Level(Record):
+class AnchorLevel(Record):
     """What a metric was at the anchor, which `label` names."""
 
     label: str
@@ -61,7 +61,7 @@ class Trend(Record):
     unit: Unit = "ratio"
     better: Better = "neither"
     points: list[TrendPoint]
-    anchor: Level | None = None
+    anchor: AnchorLevel | None = None
 
     @property
     def values(self) -> list[float | None]:

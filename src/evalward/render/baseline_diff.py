@@ -9,6 +9,7 @@ from evalward.records.baseline import Acceptance, BaselineProvenance
 from evalward.records.baseline_diff import BaselineDifference, CaseDifference, RunDifference
 from evalward.records.comparison import MetricChange, Tally
 from evalward.render.console import Screen
+from evalward.render.escape import without_marks
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_delta, format_value, plural
 from evalward.render.reports import when
@@ -145,13 +146,13 @@ def _trials(counts: tuple[int, int] | None) -> str:
 
 def _metric(change: MetricChange) -> list[str]:
     sides = [side for side in (change.now, change.before) if side is not None]
-    apart = [
+    values = [
         [side.value] if side is not None and side.value is not None else [] for side in (change.before, change.now)
     ]
     return [
         change.id,
-        format_value(change.before, apart[1]),
-        format_value(change.now, apart[0]),
+        format_value(change.before, values[1]),
+        format_value(change.now, values[0]),
         format_delta(change.delta, sides[0].unit) if sides else "–",
     ]
 
@@ -172,7 +173,7 @@ def _tally(tally: Tally | None) -> str:
 def _run_text(screen: Screen, run: RunPart) -> None:
     screen.heading(run.title)
     for fact in run.facts:
-        screen.say(fact.replace("`", ""), 2)
+        screen.say(without_marks(fact), 2)
     _metrics_text(screen, run.metrics)
     if run.cases:
         screen.blank()

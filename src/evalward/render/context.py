@@ -25,7 +25,7 @@ class Accepting:
 
 
 @dataclass(frozen=True)
-class Context:
+class PageContext:
     """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
 
     `command` reproduces the run, `accept` says how to accept what changed. `marker` is the hidden HTML comment that

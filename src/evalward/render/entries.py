@@ -113,20 +113,20 @@ def excused(case: CaseChange) -> bool:
 
 def certainty(case: CaseChange) -> str:
     """What else is known of a case of a random target: its fresh tries, and what it did before."""
-    said = []
+    parts = []
     if case.fresh is not None:
         passed, tries = case.fresh.passed, plural(case.fresh.trials, "fresh try", "fresh tries")
         again = (
             f"{passed} of {tries} passed" if case.fresh.passes else f"{case.fresh.trials - passed} of {tries} failed"
         )
-        said.append(again)
+        parts.append(again)
     if case.standing == "regressed":
-        said.append("beyond chance")
+        parts.append("beyond chance")
     if case.standing == "unreliable":
-        said.append("unreliable before")
+        parts.append("unreliable before")
     if case.flaky:
-        said.append(f"flaky: {flaky_words(case.flaky)}")
-    return ", ".join(said)
+        parts.append(f"flaky: {flaky_words(case.flaky)}")
+    return ", ".join(parts)
 
 
 def _answer(case: CaseChange) -> AnswerLine | None:

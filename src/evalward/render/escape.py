@@ -103,7 +103,12 @@ def md_prose(text: str, limit: int = 300) -> str:
     if len(parts) % 2 == 0:  # an odd backtick out is no code
         parts[-2:] = ["`".join(parts[-2:])]
     pieces = [md_code(part, limit) if index % 2 else _spaced(part) for index, part in enumerate(parts)]
-    return "".join(_apart(pieces)).strip()
+    return "".join(_separated(pieces)).strip()
+
+
+def without_marks(text: str) -> str:
+    """A sentence of ours for a terminal or a log, where `md_prose` is for Markdown: no marks around code."""
+    return text.replace("`", "")
 
 
 def md_code(text: str, limit: int = 120) -> str:
@@ -191,7 +196,7 @@ def _spaced(text: str) -> str:
     return f"{start}{md_cell(text, len(text))}{end}" if text.strip() else text
 
 
-def _apart(pieces: list[str]) -> Iterator[str]:
+def _separated(pieces: list[str]) -> Iterator[str]:
     """The pieces, with a blank where two code spans would run into each other."""
     before = ""
     for piece in pieces:

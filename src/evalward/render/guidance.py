@@ -8,7 +8,7 @@ from evalward.records.guidance import GuidanceColumn, GuidanceComparison, Guidan
 from evalward.records.metric import Metric, Unit
 from evalward.records.report import Finding
 from evalward.render.console import Screen
-from evalward.render.escape import one_line
+from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance_view import Diagnosis, GuidanceRow, GuidanceView
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_delta, format_number, format_value, plural
@@ -187,7 +187,7 @@ def say_guidance(screen: Screen, view: GuidanceView) -> None:
     screen.heading(f"Guidance: {view.name}")
     for line in (view.why, *view.headlines, *view.notes):
         if line:
-            screen.say(line.replace("`", ""), 2)
+            screen.say(without_marks(line), 2)
     if view.rows:
         changes = [word for other in view.others for word in (f"{other}: difference", f"{other}: more than chance?")]
         headers = [one_line(header, 60) for header in ("metric", *view.columns, *changes)]
@@ -196,7 +196,7 @@ def say_guidance(screen: Screen, view: GuidanceView) -> None:
         screen.table(headers, rows, "l" + "r" * len(view.columns) + "rl" * len(view.others))
     for diagnosis in view.diagnoses:
         screen.blank()
-        screen.say(f"{diagnosis.name}: {' · '.join(diagnosis.facts)}".replace("`", ""), 2)
+        screen.say(without_marks(f"{diagnosis.name}: {' · '.join(diagnosis.facts)}"), 2)
         for mark, message, evidence in diagnosis.findings:
             screen.say(f"{message} ({evidence})" if evidence else message, 4, mark)
         for advice in diagnosis.advice:

@@ -16,6 +16,7 @@ from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.policy import Rule
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.escape import one_line, plain
+from evalward.render.sentences import headline, message, remedy
 
 POLICY = "policy"
 _NAME_CHARS, _MESSAGE_CHARS, _BODY_CHARS = 300, 500, 8_000
@@ -41,7 +42,7 @@ def junit(comparison: Comparison, verdict: Verdict | None = None) -> str:
     for run in comparison.runs:
         _add(root, run.name, _tests(run, compared=comparison.baseline is not None))
     if verdict is not None:
-        _add(root, POLICY, _policy(verdict), {"verdict": verdict.outcome, "headline": verdict.headline})
+        _add(root, POLICY, _policy(verdict), {"verdict": verdict.outcome, "headline": headline(verdict)})
     for count in ("tests", "failures", "errors", "skipped"):
         root.set(count, str(sum(int(suite.get(count, "0")) for suite in root)))
     ET.indent(root)
@@ -88,19 +89,21 @@ def _body(case: CaseChange) -> str:
 
 def _policy(verdict: Verdict) -> list[Test]:
     """Every rule, and every reason that is no rule's. They fail exactly where the verdict says so."""
-    told = {(rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules}
-    reasons = [reason for reason in verdict.reasons if (reason.suite, reason.target, reason.metric) not in told]
+    judged_by_rule = {(rule.suite, rule.target, rule.rule.metric) for rule in verdict.rules}
+    reasons = [
+        reason for reason in verdict.reasons if (reason.suite, reason.target, reason.metric) not in judged_by_rule
+    ]
     return [*(_rule(rule, verdict) for rule in verdict.rules), *(_reason(reason, verdict) for reason in reasons)]
 
 
 def _rule(rule: RuleOutcome, verdict: Verdict) -> Test:
     name = f"{rule.rule.metric} of {rule.suite} × {rule.target}: {_limits(rule.rule)}"
     if rule.status in {"ok", "warn"}:
-        return Test(name, message=rule.message)
+        return Test(name, message=message(rule))
     if rule.status in {"not_available", "not_judged"}:
-        return Test(name, "skipped", message=rule.message)
+        return Test(name, "skipped", message=message(rule))
     outcome = Outcome.FAIL if rule.status == "fail" else Outcome.INCONCLUSIVE
-    return Test(name, _state(outcome, verdict), rule.stage, rule.message)
+    return Test(name, _state(outcome, verdict), rule.stage, message(rule))
 
 
 def _limits(rule: Rule) -> str:
@@ -109,10 +112,9 @@ def _limits(rule: Rule) -> str:
 
 
 def _reason(reason: Reason, verdict: Verdict) -> Test:
-    body = "\n".join([reason.remedy, *reason.cases[:100]]).strip()
-    return Test(
-        f"{reason.stage}: {reason.message}", _state(reason.outcome, verdict), reason.stage, reason.message, body
-    )
+    body = "\n".join([remedy(reason), *reason.cases[:100]]).strip()
+    text = message(reason)
+    return Test(f"{reason.stage}: {text}", _state(reason.outcome, verdict), reason.stage, text, body)
 
 
 def _state(outcome: Outcome, verdict: Verdict) -> State:

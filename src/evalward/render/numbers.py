@@ -17,7 +17,7 @@ _HUGE = 1e15  # no eval measures this; it shall not break the page either
 
 
 @dataclass(frozen=True)
-class _Scale:
+class _UnitScale:
     """How a unit is written: `factor` turns the value into what is shown, with `decimals` places at least."""
 
     factor: Decimal
@@ -26,13 +26,13 @@ class _Scale:
     suffix: str = ""
 
 
-_PERCENT = _Scale(Decimal(100), 1, suffix=" %")
-_POINTS = _Scale(Decimal(100), 1, suffix=" pp")
-_TIMES: tuple[tuple[float, _Scale], ...] = (
-    (1_000, _Scale(Decimal(1), 0, suffix=" ms")),
-    (60_000, _Scale(Decimal("0.001"), 1, suffix=" s")),
-    (3_600_000, _Scale(Decimal(1) / 60_000, 1, suffix=" min")),
-    (math.inf, _Scale(Decimal(1) / 3_600_000, 1, suffix=" h")),
+_PERCENT = _UnitScale(Decimal(100), 1, suffix=" %")
+_POINTS = _UnitScale(Decimal(100), 1, suffix=" pp")
+_TIMES: tuple[tuple[float, _UnitScale], ...] = (
+    (1_000, _UnitScale(Decimal(1), 0, suffix=" ms")),
+    (60_000, _UnitScale(Decimal("0.001"), 1, suffix=" s")),
+    (3_600_000, _UnitScale(Decimal(1) / 60_000, 1, suffix=" min")),
+    (math.inf, _UnitScale(Decimal(1) / 3_600_000, 1, suffix=" h")),
 )
 
 
@@ -45,6 +45,11 @@ def format_number(value: float, unit: Unit, apart_from: Iterable[float] = ()) ->
     """
     others = [*apart_from, 0.0, 1.0] if unit == "ratio" else list(apart_from)
     return _write(value, _scale(value, unit), others)
+
+
+def format_factor(value: float | None) -> str:
+    """A factor with three digits that count, `1.25×`; `n/a` where there is none."""
+    return NOT_AVAILABLE if value is None else f"{value:.3g}×".replace("-", MINUS)
 
 
 def format_value(metric: Metric | None, apart_from: Iterable[float] = (), *, counts: bool = True) -> str:
@@ -71,6 +76,20 @@ def format_delta(delta: float | None, unit: Unit, apart_from: Iterable[float] = 
     return text if delta < 0 else f"+{text}"
 
 
+def format_size(delta: float, unit: Unit, apart_from: Iterable[float] = ()) -> str:
+    """How large a difference is, where words say which way it went: `8.3 pp`, `120 tokens`."""
+    scale = _POINTS if unit == "ratio" else _scale(delta, unit)
+    return _write(abs(delta), scale, [0.0, *(abs(other) for other in apart_from)])
+
+
+def format_limit(value: float, unit: Unit, *, difference: bool = False) -> str:
+    """A number that somebody wrote, all its decimals and no more: `75 %`; as a difference `5 pp`."""
+    scale = _POINTS if difference and unit == "ratio" else _scale(value, unit)
+    scaled = (Decimal(str(value)) * scale.factor).normalize()
+    decimals = max(2 if unit == "usd" else 0, min(6, -int(scaled.as_tuple().exponent)))
+    return _write(value, replace(scale, decimals=decimals), [])
+
+
 def format_rule(rule: Rule, unit: Unit) -> str:
     """What a rule asks for, as it was configured: `≥ 75 %, drop ≤ 5 pp`."""
     parts = [
@@ -81,7 +100,9 @@ def format_rule(rule: Rule, unit: Unit) -> str:
         ("rise ≤", rule.max_rise, True),
     ]
     return ", ".join(
-        f"{word} {_exact(value, unit, difference)}" for word, value, difference in parts if value is not None
+        f"{word} {format_limit(value, unit, difference=difference)}"
+        for word, value, difference in parts
+        if value is not None
     )
 
 
@@ -107,7 +128,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
-def _scale(value: float, unit: Unit) -> _Scale:
+def _scale(value: float, unit: Unit) -> _UnitScale:
     whole = math.isfinite(value) and value == round(value)
     match unit:
         case "ratio":
@@ -115,24 +136,16 @@ def _scale(value: float, unit: Unit) -> _Scale:
         case "ms":
             return next(scale for limit, scale in _TIMES if abs(value) < limit or limit == math.inf)
         case "usd":
-            return _Scale(Decimal(1), 2 if abs(value) >= 1 or value == 0 else 4, prefix="$")
+            return _UnitScale(Decimal(1), 2 if abs(value) >= 1 or value == 0 else 4, prefix="$")
         case "tokens":
-            return _Scale(Decimal(1), 0 if whole else 1, suffix=" token" if value in {1, -1} else " tokens")
+            return _UnitScale(Decimal(1), 0 if whole else 1, suffix=" token" if value in {1, -1} else " tokens")
         case "speedup":
-            return _Scale(Decimal(1), 2, suffix="×")
+            return _UnitScale(Decimal(1), 2, suffix="×")
         case "count" | "score":
-            return _Scale(Decimal(1), 0 if whole else 2)
+            return _UnitScale(Decimal(1), 0 if whole else 2)
 
 
-def _exact(value: float, unit: Unit, difference: bool) -> str:
-    """A number that somebody wrote: all its decimals and no more."""
-    scale = _POINTS if difference and unit == "ratio" else _scale(value, unit)
-    scaled = (Decimal(str(value)) * scale.factor).normalize()
-    decimals = max(2 if unit == "usd" else 0, min(6, -int(scaled.as_tuple().exponent)))
-    return _write(value, replace(scale, decimals=decimals), [])
-
-
-def _write(value: float, scale: _Scale, others: Iterable[float]) -> str:
+def _write(value: float, scale: _UnitScale, others: Iterable[float]) -> str:
     if math.isnan(value):
         return NOT_AVAILABLE
     sign = MINUS if value < 0 else ""
@@ -144,7 +157,7 @@ def _write(value: float, scale: _Scale, others: Iterable[float]) -> str:
     return f"{sign}{scale.prefix}{abs(shown):,f}{scale.suffix}"
 
 
-def _rounded(value: float, scale: _Scale, others: list[float]) -> Decimal:
+def _rounded(value: float, scale: _UnitScale, others: list[float]) -> Decimal:
     exact = _scaled(value, scale)
     bounds = [_scaled(other, scale) for other in others if abs(other) < _HUGE]
     most = max(scale.decimals, _MOST_DECIMALS)
@@ -157,6 +170,6 @@ def _rounded(value: float, scale: _Scale, others: list[float]) -> Decimal:
     return exact.quantize(step, ROUND_FLOOR if above else ROUND_CEILING)
 
 
-def _scaled(value: float, scale: _Scale) -> Decimal:
+def _scaled(value: float, scale: _UnitScale) -> Decimal:
     # repr's digits are what people mean: 0.57 is 57 %, not 56.99999999999999 %.
     return Decimal(repr(float(value))) * scale.factor

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from evalward.records.comparison import (
@@ -17,8 +16,9 @@ from evalward.records.comparison import (
     SubjectChange,
 )
 from evalward.records.evidence import SideBySide
+from evalward.records.sections import Note
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
-from evalward.render.context import Accepting, Context
+from evalward.render.context import Accepting, PageContext
 from evalward.render.entries import (
     blamed,
     change_counts,
@@ -34,7 +34,9 @@ from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
-from evalward.render.scenario import matrices, scenario_table
+from evalward.render.sections import bars, matrices, tables
+from evalward.render.sentences import headline, message, remedy, warnings
+from evalward.render.sentences.rules import part
 from evalward.render.succession import replaced_lines
 from evalward.render.trend import trend_section
 from evalward.render.view import (
@@ -49,10 +51,9 @@ from evalward.render.view import (
     UNPROTECTED_PASS,
     Badge,
     Caps,
-    Page,
+    JudgementPage,
     ReasonLine,
     RunView,
-    ScenarioTable,
     Some,
     SubjectLine,
 )
@@ -60,7 +61,6 @@ from evalward.render.view import (
 _T = TypeVar("_T")
 
 # The parts of a subject that a replay can't measure: what the model was told.
-_SPEC_COUNTS = "csr, safety_accuracy and posix_compliance_rate count them as wrong, the others don't."
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
 _RENAMED = 10  # cases that a note names
@@ -76,7 +76,7 @@ _LEFT_OUT = {
 }
 
 
-def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bool = True) -> Page:
+def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts: bool = True) -> JudgementPage:
     """The page of a judgement, no longer than `caps` allow. `counts` adds n of N to ratios."""
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
@@ -87,7 +87,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
     detailed = caps.detail != "headline"
     open_first = sorted(runs, key=lambda run: run.folded)
     others = _OTHER_CHANGES if caps.detail == "full" else _BAD_CHANGES
-    return Page(
+    return JudgementPage(
         detail=caps.detail,
         marker=context.marker,
         title=context.title,
@@ -121,7 +121,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         categories=[run for run in runs if run.categories][: caps.runs] if detailed else [],
         fell=sum(category.fell for run in runs for category in run.categories),
         category_count=sum(len(run.categories) for run in comparison.runs),
-        warnings=_some(list(dict.fromkeys([*comparison.warnings, *verdict.warnings])), caps.warnings),
+        warnings=_some(warnings([*comparison.notices, *verdict.notices]), caps.warnings),
         command=context.command if detailed else "",
         accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
@@ -131,7 +131,7 @@ def build_page(judgement: Judgement, context: Context, caps: Caps, *, counts: bo
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
         replaced=replaced_lines(comparison, min(caps.broken, _RENAMED))[: caps.runs],
-        matrices=matrices(((run.suite, run.target, run.scenarios) for run in comparison.runs), caps.scenarios),
+        matrices=matrices(((run.suite, run.target, run.sections) for run in comparison.runs), caps.table),
     )
 
 
@@ -139,7 +139,7 @@ def _some(items: Sequence[_T], limit: int) -> Some[_T]:
     return Some(list(items[:limit]), len(items))
 
 
-def _outcome(judgement: Judgement, context: Context) -> Badge:
+def _outcome(judgement: Judgement, context: PageContext) -> Badge:
     if judgement.verdict.outcome is Outcome.PASS and judgement.comparison.baseline is None:
         return UNCOMPARED_PASS
     if judgement.verdict.outcome is Outcome.PASS and context.unprotected:
@@ -149,14 +149,14 @@ def _outcome(judgement: Judgement, context: Context) -> Badge:
 
 def _headline(judgement: Judgement) -> str:
     """The verdict's, with how many new cases fail: that of a pass says it already."""
-    comparison, headline = judgement.comparison, judgement.verdict.headline
+    comparison, text = judgement.comparison, headline(judgement.verdict)
     count = sum(len(run.new_failures) for run in comparison.runs)
     if not count or comparison.baseline is None or judgement.verdict.outcome is Outcome.PASS:
-        return headline
-    return f"{headline.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
+        return text
+    return f"{text.rstrip('.')}; {plural(count, 'new case fails', 'new cases fail')}"
 
 
-def _facts(comparison: Comparison, verdict: Verdict, context: Context) -> list[str]:
+def _facts(comparison: Comparison, verdict: Verdict, context: PageContext) -> list[str]:
     """The one line of context: what was compared with what."""
     facts = [_scope(comparison.runs), _case_count(comparison)]
     if comparison.baseline is None:
@@ -199,7 +199,7 @@ def _case_count(comparison: Comparison) -> str:
     return text
 
 
-def _alerts(comparison: Comparison, context: Context) -> list[str]:
+def _alerts(comparison: Comparison, context: PageContext) -> list[str]:
     alerts: list[str] = []
     if context.unprotected:
         alerts.append(
@@ -216,26 +216,23 @@ def _alerts(comparison: Comparison, context: Context) -> list[str]:
 
 
 def _reasons(verdict: Verdict, listed: set[str], caps: Caps) -> tuple[ReasonLine | None, Some[ReasonLine]]:
-    """The reason that the headline tells, and the others. Cases that are listed anyway are not named again."""
-    lines = _said_once([_reason(reason, listed) for reason in verdict.reasons])
-    if not lines or verdict.reasons[0].message != verdict.headline:
-        return None, _some(lines, caps.reasons)
-    return lines[0], _some(lines[1:], caps.reasons)
+    """The reason that the headline tells, and the others. Cases that are listed anyway are not named again.
+
+    What to do stands at the first reason that it is about.
+    """
+    first = {tuple(reason.advice): index for index, reason in reversed(list(enumerate(verdict.reasons)))}
+    lines = [
+        _reason(reason, listed, advised=first[tuple(reason.advice)] == index)
+        for index, reason in enumerate(verdict.reasons)
+    ]
+    return (lines[0] if lines else None), _some(lines[1:], caps.reasons)
 
 
-def _said_once(lines: Sequence[ReasonLine]) -> list[ReasonLine]:
-    """What to do stands at the first reason that says it."""
-    first = {line.remedy: index for index, line in reversed(list(enumerate(lines)))}
-    return [line if first[line.remedy] == index else replace(line, remedy="") for index, line in enumerate(lines)]
-
-
-def _reason(reason: Reason, listed: set[str]) -> ReasonLine:
-    cases = [case for case in reason.cases if case not in listed and not _names(reason.message, case)]
-    return ReasonLine(OUTCOMES[reason.outcome], reason.message, reason.remedy, _some(cases, _REASON_CASES))
-
-
-def _names(message: str, case: str) -> bool:
-    return re.search(rf"(?<![\w-]){re.escape(case)}(?![\w-])", message) is not None
+def _reason(reason: Reason, listed: set[str], *, advised: bool) -> ReasonLine:
+    named = {*listed, *reason.named}
+    cases = [case for case in reason.cases if case not in named]
+    advice = remedy(reason) if advised else ""
+    return ReasonLine(OUTCOMES[reason.outcome], message(reason), advice, _some(cases, _REASON_CASES))
 
 
 def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> RunView:
@@ -259,27 +256,15 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
-        scenarios=_scenarios(run, caps),
+        tables=tables(run.sections, caps.table, _ended_before(run)),
         findings=_some(finding_lines(run.findings), caps.findings),
-        bars=_bars(run) if measured and run.target not in {"nop", "oracle"} else "",
+        bars=bars(run.sections) if measured else "",
     )
 
 
-def _scenarios(run: RunComparison, caps: Caps) -> ScenarioTable | None:
-    """The rows of a scenario suite, with how the ones that broke or were mended ended before."""
-    if not run.scenarios or not caps.scenarios:
-        return None
-    before = {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
-    return scenario_table(run.scenarios, caps.scenarios, before)
-
-
-def _bars(run: RunComparison) -> str:
-    """The speedups of a run's tasks beside the oracle's, with what they were in the baseline."""
-    if not run.speeds:
-        return ""
-    from evalward.render.speedup import bars, compared_bars  # noqa: PLC0415 - of one kind only
-
-    return bars(compared_bars(run.speeds))
+def _ended_before(run: RunComparison) -> dict[str, str]:
+    """How the cases that broke or were fixed ended in the baseline."""
+    return {case.id: str(case.before) for case in run.of("broken", "fixed") if case.before}
 
 
 def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterable[Reason]) -> Badge:
@@ -317,11 +302,11 @@ def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
         more = f" and {len(renamed) - _RENAMED:,} more" if len(renamed) > _RENAMED else ""
         notes.append(f"Renamed, with an equal definition: {some}{more}.")
     if run.whole is not None:
-        notes.append(f"A part of the suite: {run.part}.")
+        notes.append(f"A part of the suite: {part(run.total, run.whole)}.")
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_SPEC_COUNTS if run.kind == "command" else "errors count neither as passed nor as failed.")
+            + (_own_note(run, "errors") or "errors count neither as passed nor as failed.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -345,23 +330,23 @@ def _base_now(base: BaseNow) -> str:
 
 def _confirm_notes(run: RunComparison) -> list[str]:
     """What the confirm stage tried again, and what came of it."""
-    confirmation, beside = run.confirmation, run.beside
-    both = [_both_sides(beside)] if beside is not None and beside.unusable is None else []
+    confirmation, both_sides = run.confirmation, run.beside
+    notes = [_both_sides(both_sides)] if both_sides is not None and both_sides.unusable is None else []
     if confirmation is None or not (confirmation.cases or confirmation.unusable):
-        return both
+        return notes
     if confirmation.unusable is not None:
-        rest = "" if both else " The planned trials alone decide."
-        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *both]
+        rest = "" if notes else " The planned trials alone decide."
+        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *notes]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *both]
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
 
 
-def _both_sides(beside: SideBySide) -> str:
+def _both_sides(sides: SideBySide) -> str:
     """What came of the base, measured again, and of the head beside it."""
-    cases = plural(len(beside.cases), "case", "cases")
-    commit = f" ({beside.commit[:7]})" if beside.commit else ""
-    here, there = f"{beside.head_passed} of {beside.head_trials}", f"{beside.base_passed} of {beside.base_trials}"
+    cases = plural(len(sides.cases), "case", "cases")
+    commit = f" ({sides.commit[:7]})" if sides.commit else ""
+    here, there = f"{sides.head_passed} of {sides.head_trials}", f"{sides.base_passed} of {sides.base_trials}"
     return (
         f"The base{commit} was measured again, side by side: of {cases} {here} trials passed here and {there} there. "
         "Only these decide about drops of pass rates."
@@ -382,8 +367,8 @@ def _allowances(run: RunComparison) -> list[str]:
 
 def _without_room(comparison: Comparison, shown: Sequence[RunView]) -> list[str]:
     """The allowances of runs whose notes the page leaves out: what a run allows is never cut."""
-    told = {(view.suite, view.target) for view in shown}
-    left = [run for run in comparison.runs if (run.suite, run.target) not in told and _allowances(run)]
+    on_page = {(view.suite, view.target) for view in shown}
+    left = [run for run in comparison.runs if (run.suite, run.target) not in on_page and _allowances(run)]
     named = [
         f"{quoted(one_line(run.suite, 40))} × {quoted(one_line(run.target, 40))}: {note}"
         for run in left[:_ALLOWING]
@@ -401,9 +386,8 @@ def _allowance(case: CaseChange) -> str:
 
 def _replay_notes(run: RunComparison) -> list[str]:
     notes = [
-        "Replay: recorded answers, judged again."
-        if run.kind == "command"
-        else "Replay: recorded model messages, tool calls executed again. "
+        _own_note(run, "replay")
+        or "Replay: recorded model messages, tool calls executed again. "
         f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
     ]
     changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
@@ -413,18 +397,21 @@ def _replay_notes(run: RunComparison) -> list[str]:
     return notes
 
 
+def _own_note(run: RunComparison, about: str) -> str | None:
+    """What the run's kind says in the place of what is said of others."""
+    notes = (each for each in run.sections if isinstance(each, Note))
+    return next((note.text for note in notes if note.about == about), None)
+
+
 def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:
     """What rules say that is neither fine nor told as a reason or warning."""
-    told = {verdict.headline, *verdict.warnings, *(reason.message for reason in verdict.reasons)}
     blamed = {(reason.suite, reason.target, reason.metric) for reason in verdict.reasons}
     part = [rule.rule.metric for rule in rules if rule.status == "not_judged"]
     limits = f"Floors, ceilings and goals hold for the whole suite and are not judged here ({', '.join(part)})."
     return ([limits] if part else []) + [
-        rule.message
+        message(rule)
         for rule in rules
-        if rule.status not in {"ok", "fail", "not_judged"}
-        and rule.message not in told
-        and (rule.suite, rule.target, rule.rule.metric) not in blamed
+        if rule.status not in {"ok", "fail", "not_judged"} and (rule.suite, rule.target, rule.rule.metric) not in blamed
     ]
 
 

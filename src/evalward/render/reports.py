@@ -9,21 +9,19 @@ from dataclasses import dataclass, field
 
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
-from evalward.records.result import NOT_RUN, BashDetails, CommandDetails, Details, Result, Status
-from evalward.records.scenario import ScenarioDetails
-from evalward.records.scenario_line import ScenarioLine, scenario_lines
-from evalward.records.speedup import SpeedupDetails
-from evalward.render.entries import answer_lines
+from evalward.records.result import NOT_RUN, Result, Status
+from evalward.records.sections import Section
+from evalward.records.target_id import target_id
 from evalward.render.findings import finding_line
+from evalward.render.kinds import ShownKinds, TrialText
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_number, format_value, plural
 from evalward.render.rows import format_category, metric_order
-from evalward.render.scenario import matrices, scenario_table
-from evalward.render.view import RESULTS, SUMMARY, Badge, CheckLine, FindingLine, ScenarioMatrix, ScenarioTable
+from evalward.render.sections import bars, grid_markdown, matrices, tables
+from evalward.render.view import RESULTS, SUMMARY, Badge, CaseMatrix, CaseTable, CheckLine, FindingLine
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
-_ANSWER = 600  # characters of a command
 _LABEL = 28  # characters of a column's head
 
 
@@ -72,7 +70,7 @@ class ReportRun:
     categories: list[tuple[str, str]]
     tasks: list[TaskLine]
     findings: list[FindingLine]
-    scenarios: ScenarioTable | None = None
+    tables: list[CaseTable] = field(default_factory=list)
     bars: str = ""
     passed: int = 0
     total: int = 0
@@ -89,7 +87,7 @@ class ReportRun:
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     """One run among several: the head of its column (target, date or a letter) and what it stands for."""
 
     label: str
@@ -98,10 +96,10 @@ class Column:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class RunColumns:
     """Runs as columns: the rows are a metric or category and its value in each."""
 
-    columns: list[Column]
+    columns: list[ReportColumn]
     metrics: list[tuple[str, list[str]]]
     categories: list[tuple[str, list[str]]]
 
@@ -113,18 +111,23 @@ class ReportsPage:
     facts: list[str]
     warnings: list[str]
     runs: list[ReportRun]
-    side: SideBySide | None
+    side: RunColumns | None
     findings: list[FindingLine]
-    matrices: list[ScenarioMatrix] = field(default_factory=list)
-    summary: str = ""  # Markdown: FC-Eval's table of all speedup runs
+    matrices: list[CaseMatrix] = field(default_factory=list)
+    summary: str = ""  # Markdown: what the kinds show of all their runs
 
 
 def build_reports(
-    reports: Sequence[Report], *, counts: bool = True, findings: Sequence[Finding] | None = None
+    reports: Sequence[Report],
+    kinds: ShownKinds,
+    *,
+    counts: bool = True,
+    findings: Sequence[Finding] | None = None,
 ) -> ReportsPage:
     """What to show of these reports. `counts` adds n of N to ratios; `findings` are those over all the runs together.
 
-    Without `findings` those of a single report are shown.
+    `kinds` are those of the runs, as far as they are installed: they say what none of the others has. Without
+    `findings` those of a single report are shown.
     """
     warnings = [warning for report in reports for warning in _warnings(report)]
     together = reports[0].findings if findings is None and len(reports) == 1 else findings or []
@@ -132,15 +135,25 @@ def build_reports(
     return ReportsPage(
         facts=_facts(reports[0]) if len(reports) == 1 else [plural(len(reports), "report")],
         warnings=warnings,
-        runs=[_run(run, counts) for run in reports[0].runs] if len(reports) == 1 else [],
+        runs=[_run(run, kinds, counts) for run in reports[0].runs] if len(reports) == 1 else [],
         side=_side_by_side(reports, counts) if several else None,
         findings=[finding_line(finding) for finding in together],
         matrices=matrices(
-            ((run.suite, run.target, lines) for report in reports for run in report.runs if (lines := _lines(run))),
-            SUMMARY.scenarios,
+            ((run.suite, run.target, _sections(run, kinds)) for report in reports for run in report.runs), SUMMARY.table
         ),
-        summary=_summary([run for report in reports for run in report.runs if run.kind == "speedup"]),
+        summary=_summary([run for report in reports for run in report.runs], kinds),
     )
+
+
+def _sections(run: Run, kinds: ShownKinds) -> list[Section]:
+    return kinds[run.kind].sections(run, None, alone=True) if run.kind in kinds else []
+
+
+def _summary(runs: Sequence[Run], kinds: ShownKinds) -> str:
+    """What each kind shows of all its runs."""
+    names = dict.fromkeys(run.kind for run in runs if run.kind in kinds)
+    grids = [kinds[name].summary([run for run in runs if run.kind == name]) for name in names]
+    return "\n".join(grid_markdown(grid) for grid in grids if grid is not None)
 
 
 def _facts(report: Report) -> list[str]:
@@ -192,8 +205,8 @@ class _Outcomes:
         return [*facts, f"{self.unlisted:,} more that aren't listed"] if self.unlisted else facts
 
 
-def _run(run: Run, counts: bool) -> ReportRun:
-    outcomes = _Outcomes.of(run)
+def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
+    outcomes, sections = _Outcomes.of(run), _sections(run, kinds)
     facts = outcomes.facts
     if run.trials > 1:
         facts.append(f"{run.trials} trials per case")
@@ -207,102 +220,54 @@ def _run(run: Run, counts: bool) -> ReportRun:
         not_measured=run.not_measured or "",
         metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)],
         categories=[(name, format_category(run.categories[name])) for name in sorted(run.categories)],
-        tasks=[_task(result, run.trials) for result in run.cases if result.reason != NOT_RUN],
+        tasks=[_task(result, run, kinds) for result in run.cases if result.reason != NOT_RUN],
         findings=[finding_line(finding) for finding in run.findings],
-        scenarios=scenario_table(lines, SUMMARY.scenarios) if (lines := _lines(run)) else None,
-        bars=_bars(run) if run.kind == "speedup" else "",
+        tables=tables(sections, SUMMARY.table),
+        bars=bars(sections),
         passed=outcomes.counts[Status.PASSED],
         total=outcomes.total,
     )
 
 
-def _lines(run: Run) -> list[ScenarioLine]:
-    return scenario_lines(run.cases) if run.kind == "scenario" else []
-
-
-def _summary(runs: Sequence[Run]) -> str:
-    if not runs:
-        return ""
-    from evalward.render.speedup import summary_markdown  # noqa: PLC0415 - of one kind only
-
-    return summary_markdown(runs)
-
-
-def _bars(run: Run) -> str:
-    """The tasks' speedups beside the oracle's; of a single task its benchmarks'."""
-    from evalward.render.speedup import bars, benchmark_bars, task_bars  # noqa: PLC0415
-
-    pairs = task_bars(run)
-    if len(pairs) == 1:
-        details = next((case.details for case in run.cases if isinstance(case.details, SpeedupDetails)), None)
-        pairs = benchmark_bars(details) if details else pairs
-    return bars(pairs)
-
-
-def _task(result: Result, trials: int) -> TaskLine:
+def _task(result: Result, run: Run, kinds: ShownKinds) -> TaskLine:
+    text = kinds[run.kind].trial_text(result) if run.kind in kinds else TrialText()
     checks = [(check.passed, CheckLine(check.check, check.detail)) for check in result.checks]
     return TaskLine(
         id=result.id,
-        category=result.category + (f", trial {result.trial}" if trials > 1 else ""),
+        category=result.category + (f", trial {result.trial}" if run.trials > 1 else ""),
         badge=RESULTS[result.status],
         score=f"{format_count(result.score)}/{format_count(result.max_score)}",
         why=": ".join(part for part in (result.reason, result.message) if part),
         failing=[line for passed, line in checks if not passed],
         checks=checks,
-        session=_session(result),
-        effort=_effort(result),
+        session=text.session,
+        effort=_effort(result, text),
     )
 
 
-def _effort(result: Result) -> Effort:
+def _effort(result: Result, text: TrialText) -> Effort:
     """Unknown is left empty: nobody told it. A trial that was replayed or imported may have no time."""
     read, written = result.usage.total_input_tokens, result.usage.output_tokens
     tokens = [NOT_AVAILABLE if each is None else f"{each:,}" for each in (read, written)]
-    turns, calls = _steps(result.details)
     return Effort(
-        turns=turns,
-        calls=calls,
+        turns=text.turns,
+        calls=text.calls,
         tokens=f"{tokens[0]} in, {tokens[1]} out" if (read, written) != (None, None) else "",
         time=format_number(result.duration_ms, "ms") if result.duration_ms else "",
     )
 
 
-def _steps(details: Details | None) -> tuple[str, str]:
-    """Turns, and calls that went well and those that failed; of a scenario the commands of its tool."""
-    if isinstance(details, BashDetails):
-        failed = details.tool_calls - details.tool_calls_ok
-        return f"{details.turns:,}", f"{details.tool_calls_ok:,} ok, {plural(failed, 'error')}"
-    if isinstance(details, ScenarioDetails):
-        used = details.interaction
-        unknown = f", {used.unknown_count:,} unknown" if used.unknown_count else ""
-        well = used.total_commands - used.error_count - used.unknown_count
-        return "", f"{well:,} ok, {plural(used.error_count, 'error')}{unknown}"
-    if isinstance(details, SpeedupDetails) and details.trajectory_length is not None:
-        return f"{details.trajectory_length:,}", ""
-    return "", ""
-
-
-def _session(result: Result) -> str:
-    details = result.details
-    if isinstance(details, CommandDetails) and (result.status is Status.FAILED or details.unsafe):
-        return answer_lines(details.expected, details.answer, _ANSWER)
-    if result.status is not Status.FAILED or not isinstance(details, BashDetails):
-        return ""
-    command = f"$ {details.failing_command}" if details.failing_command else ""
-    return "\n".join(part for part in (command, (details.failing_stderr or "").strip("\n")) if part)
-
-
-def _side_by_side(reports: Sequence[Report], counts: bool) -> SideBySide:
+def _side_by_side(reports: Sequence[Report], counts: bool) -> RunColumns:
     pairs = [(report, run) for report in reports for run in report.runs]
     labels = _labels(pairs)
     columns = [
-        Column(label, run.name, [*_facts(report), *_Outcomes.of(run).facts])
+        ReportColumn(label, run.name, [*_facts(report), *_Outcomes.of(run).facts])
         for label, (report, run) in zip(labels, pairs, strict=True)
     ]
     runs = [run for _, run in pairs]
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     groups = sorted({name for run in runs for name in run.categories})
-    return SideBySide(
+    return RunColumns(
         columns=columns,
         metrics=[(name, _across([run.metrics.get(name) for run in runs], counts)) for name in metric_order(names)],
         categories=[
@@ -321,7 +286,7 @@ def _across(metrics: Sequence[Metric | None], counts: bool) -> list[str]:
 
 def _labels(pairs: Sequence[tuple[Report, Run]]) -> list[str]:
     """What tells the columns apart in few words: the targets, else the days (a trend), else letters."""
-    targets = [run.target.rpartition("/")[2] for _, run in pairs]
+    targets = [target_id(run.target).short for _, run in pairs]
     days = [report.created_at[:10] for report, _ in pairs]
     for labels in (targets, days):
         if len(set(labels)) == len(labels) and all(len(label) <= _LABEL for label in labels):

@@ -17,7 +17,8 @@ from evalward.render.numbers import (
     rule_limits,
     rule_moves,
 )
-from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, Row, SureRow
+from evalward.render.sentences import explanation, message
+from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, MetricRow, SureRow
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
@@ -45,7 +46,7 @@ _KEY_ROWS = 4  # what stands in the open when no rule names anything
 
 def metric_rows(
     run: RunComparison, rules: Sequence[RuleOutcome], *, counts: bool = True
-) -> tuple[list[Row], list[Row]]:
+) -> tuple[list[MetricRow], list[MetricRow]]:
     """The rows that rules speak about, in the policy's order, and the rows that only inform.
 
     Without any rule a few key metrics take the place of the first. `counts` adds n of N to ratios.
@@ -56,7 +57,7 @@ def metric_rows(
         by_metric.setdefault(outcome.rule.metric, []).append(outcome)
     gated = [_row(metric, changes.get(metric), outcomes, counts) for metric, outcomes in by_metric.items()]
     others = [changes[metric] for metric in metric_order(changes) if metric not in by_metric]
-    info = [_row(change.id, change, [], counts) for change in others if _told(change)]
+    info = [_row(change.id, change, [], counts) for change in others if _has_value(change)]
     return (gated, info) if gated else (info[:_KEY_ROWS], info[_KEY_ROWS:])
 
 
@@ -80,7 +81,7 @@ def _sure(outcome: RuleOutcome, evidence: Evidence) -> SureRow:
         interval=_interval(outcome.interval, unit),
         delta=format_delta(outcome.delta, unit) + (f" ({_deltas(found, unit)})" if found else ""),
         detectable=detectable + (" (assumed noise)" if evidence.assumed and evidence.detectable is not None else ""),
-        decision=outcome.explanation or outcome.message,
+        decision=explanation(outcome) or message(outcome),
     )
 
 
@@ -114,25 +115,25 @@ def format_category(
     """A category's rate and, with `counts`, how many of its tasks passed: `92.5 % (7 of 8 passed)`."""
     if summary is None:
         return "–"
-    apart = [] if other is None or other.rate is None else [other.rate]
-    rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", apart)
+    others = [] if other is None or other.rate is None else [other.rate]
+    rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", others)
     return f"{rate} ({format_count(summary.passed)} of {format_count(summary.tasks)} passed)" if counts else rate
 
 
-def _told(change: MetricChange) -> bool:
+def _has_value(change: MetricChange) -> bool:
     """False for a metric that is not available anywhere."""
     sides = (change.before, change.now, change.whole)
     return any(side is not None and side.value is not None for side in sides)
 
 
-def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcome], counts: bool) -> Row:
+def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcome], counts: bool) -> MetricRow:
     rules = [outcome.rule for outcome in outcomes]
     before, now, whole, delta = _numbers(change, outcomes)
     unit: Unit = next((side.unit for side in (now, whole, before) if side is not None), "ratio")
     limits = rule_limits(rules)
     worst = max((outcome.status for outcome in outcomes), key=SEVERITY.__getitem__, default=None)
     thresholds = [format_rule(o.rule, unit) + (" (default)" if o.default else "") for o in outcomes]
-    return Row(
+    return MetricRow(
         metric=metric,
         before=format_value(before, [*limits, *_values(now)], counts=counts),
         now=_now(now, whole, before, limits, counts),
@@ -155,11 +156,11 @@ def _numbers(
 
 
 def _now(now: Metric | None, whole: Metric | None, before: Metric | None, limits: list[float], counts: bool) -> str:
-    apart = [*limits, *_values(before)]
+    others = [*limits, *_values(before)]
     shown = now or whole
-    text = format_value(shown, apart, counts=counts)
+    text = format_value(shown, others, counts=counts)
     if before is None and whole is not None:
-        return format_value(whole, apart, counts=counts)
+        return format_value(whole, others, counts=counts)
     if limits and _differ(now, whole):  # limits are judged on all cases
         return f"{text}; all cases: {format_value(whole, limits, counts=counts)}"
     return text

@@ -9,26 +9,27 @@ from evalward.records.report import Finding, Report
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
-from evalward.render.context import Accepting, Context
-from evalward.render.escape import one_line
+from evalward.render.context import Accepting, PageContext
+from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
+from evalward.render.kinds import ShownKinds
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
-from evalward.render.reports import ReportRun, ReportsPage, SideBySide, TaskLine, build_reports
+from evalward.render.reports import ReportRun, ReportsPage, RunColumns, TaskLine, build_reports
 from evalward.render.trend import trend_row
 from evalward.render.view import (
     TERMINAL,
     Badge,
     CaseEntry,
+    CaseMatrix,
+    CaseTable,
     Colour,
     FindingLine,
-    Page,
+    JudgementPage,
+    MetricRow,
     ReasonLine,
     ReplacedLine,
-    Row,
     RunView,
-    ScenarioMatrix,
-    ScenarioTable,
     Some,
 )
 
@@ -47,7 +48,7 @@ _UNMOVED = {"±0", "–"}
 
 def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Accepting | None = None) -> str:
     """The verdict and what led to it. `width` is the terminal's, in columns; `accept` is how to accept a failure."""
-    page = build_page(judgement, Context(), TERMINAL, counts=width >= _WITH_COUNTS)
+    page = build_page(judgement, PageContext(), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
     for line in page.replaced:
@@ -66,12 +67,13 @@ def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Ac
     if accept and judgement.verdict.outcome is not Outcome.PASS:
         screen.heading("How to accept this change")
         screen.verbatim(accept.command, 2)
-        screen.say(accept.text.replace("`", ""), 2)
+        screen.say(without_marks(accept.text), 2)
     return screen.text()
 
 
 def report_text(
     reports: Sequence[Report],
+    kinds: ShownKinds,
     *,
     colour: bool,
     width: int,
@@ -86,7 +88,7 @@ def report_text(
     runs = sum(len(report.runs) for report in reports)
     columns = 1 if runs == 1 else 1 + runs
     counts = width >= max(_WITH_COUNTS, columns * _COLUMN_WITH_COUNTS)
-    page = build_reports(reports, counts=counts, findings=findings)
+    page = build_reports(reports, kinds, counts=counts, findings=findings)
     screen = Screen(colour, width)
     _report_head(screen, page)
     if page.side:
@@ -99,9 +101,9 @@ def report_text(
     return screen.text()
 
 
-def _verdict(screen: Screen, page: Page) -> None:
+def _verdict(screen: Screen, page: JudgementPage) -> None:
     screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
-    screen.say(" · ".join(page.facts).replace("`", ""), 2)
+    screen.say(without_marks(" · ".join(page.facts)), 2)
     if page.first:
         _remedy(screen, page.first)
     for reason in page.reasons.shown:
@@ -115,7 +117,7 @@ def _verdict(screen: Screen, page: Page) -> None:
 def _replaced(screen: Screen, line: ReplacedLine) -> None:
     """What took whose place, and what that did."""
     screen.blank()
-    screen.say(line.title.replace("`", ""), mark="→", colour="dim")
+    screen.say(without_marks(line.title), mark="→", colour="dim")
     screen.say(" · ".join(line.facts), 2)
     for word, cases, mark, colour in (("broke", line.broken, "✗", RED), ("got fixed", line.fixed, "✓", GREEN)):
         if cases:
@@ -131,14 +133,14 @@ def _remedy(screen: Screen, reason: ReasonLine) -> None:
         screen.say(reason.remedy, 4, "→")
 
 
-def _run(screen: Screen, run: RunView, page: Page) -> None:
+def _run(screen: Screen, run: RunView, page: JudgementPage) -> None:
     word = "" if run.rows else f": {run.badge.word}"
     if page.several or not run.rows:
         screen.heading(f"{run.badge.mark} {run.name}{word}")
     screen.blank()
     _numbers(screen, run)
-    if run.scenarios:
-        _scenarios(screen, run.scenarios)
+    for table in run.tables:
+        _table(screen, table)
     for finding in run.findings.shown if run.findings else []:
         if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
             _finding(screen, finding, 0)
@@ -146,7 +148,7 @@ def _run(screen: Screen, run: RunView, page: Page) -> None:
         if row.decision:
             screen.say(row.decision)
     for note in run.notes:
-        screen.say(note.replace("`", "").replace("⚠️", "!"))
+        screen.say(without_marks(note).replace("⚠️", "!"))
 
 
 def _numbers(screen: Screen, run: RunView) -> None:
@@ -193,28 +195,28 @@ def _trends(screen: Screen, trends: Sequence[Trend]) -> None:
     screen.table(["metric", *(["anchor"] if held else []), "first → last", "trend"], cells, "lrll" if held else "lll")
 
 
-def _scenarios(screen: Screen, table: ScenarioTable) -> None:
-    """A row per scenario, and how to read it."""
+def _table(screen: Screen, table: CaseTable) -> None:
+    """A row per case, and how to read it."""
     cells = [[row.id, f"{row.badge.mark} {row.outcome}", *row.cells] for row in table.rows.shown]
-    screen.table(["scenario", "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
+    screen.table([table.head, "outcome", *table.columns], cells, "ll" + "r" * len(table.columns))
     _more(screen, table.rows)
     if table.note:
         screen.say(table.note)
     screen.blank()
 
 
-def _matrix(screen: Screen, matrix: ScenarioMatrix) -> None:
-    """Scenarios and agents."""
-    screen.heading(f"Scenarios of {matrix.suite}")
+def _matrix(screen: Screen, matrix: CaseMatrix) -> None:
+    """Cases and targets."""
+    screen.heading(f"{matrix.title} of {matrix.suite}")
     cells = [
         [name, *(f"{badge.mark} {text}" if badge else text for badge, text in row)] for name, row in matrix.rows.shown
     ]
-    heads = [one_line(agent, _CHECK) for agent in matrix.agents]
-    screen.table(["scenario", *heads], cells, "l" * (1 + len(matrix.agents)))
+    heads = [one_line(agent, _CHECK) for agent in matrix.targets]
+    screen.table([matrix.head, *heads], cells, "l" * (1 + len(matrix.targets)))
     _more(screen, matrix.rows)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: MetricRow) -> list[str]:
     return [row.metric, row.before, row.now, row.delta, row.threshold, _badge(row.badge)]
 
 
@@ -222,7 +224,7 @@ def _badge(badge: Badge) -> str:
     return f"{badge.mark} {badge.word}"
 
 
-def _cases(screen: Screen, page: Page) -> None:
+def _cases(screen: Screen, page: JudgementPage) -> None:
     _listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     _listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
     new = "New and failing" if page.compared else "Failing"
@@ -286,7 +288,7 @@ def _more(screen: Screen, items: Some[_T]) -> None:
 
 
 def _report_head(screen: Screen, page: ReportsPage) -> None:
-    screen.heading("Evalward report: " + " · ".join(page.facts).replace("`", ""))
+    screen.heading("Evalward report: " + without_marks(" · ".join(page.facts)))
     for warning in page.warnings:
         screen.say(warning, 2, "!", "yellow")
 
@@ -305,9 +307,9 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         screen.blank()
     if run.categories:
         screen.table(["category", "rate"], run.categories, "lr")
-    if run.scenarios:
+    for table in run.tables:
         screen.blank()
-        _scenarios(screen, run.scenarios)
+        _table(screen, table)
     if run.tasks:
         screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
         for task in run.tasks:
@@ -344,16 +346,16 @@ def _task(screen: Screen, task: TaskLine, verbose: bool) -> None:
         screen.verbatim(task.session, 8)
 
 
-def _side_by_side(screen: Screen, side: SideBySide) -> None:
+def _side_by_side(screen: Screen, side: RunColumns) -> None:
     screen.blank()
     for column in side.columns:
-        screen.say(f"{column.name} · " + " · ".join(column.facts).replace("`", ""), 2, f"{column.label} =")
+        screen.say(f"{column.name} · " + without_marks(" · ".join(column.facts)), 2, f"{column.label} =")
     _columns(screen, "metric", side.metrics, side)
     if side.categories:
         _columns(screen, "category", side.categories, side)
 
 
-def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], side: SideBySide) -> None:
+def _columns(screen: Screen, title: str, rows: Sequence[tuple[str, list[str]]], side: RunColumns) -> None:
     """A table of as many columns at a time as fit."""
     names = max([len(title), *(len(name) for name, _ in rows)])
     widths = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evalward.records.metric import Unit
-from evalward.records.trend import Level, Trend, TrendPoint
+from evalward.records.trend import AnchorLevel, Trend, TrendPoint
 from evalward.render.escape import html_code, md_block, md_cell, md_code, one_line
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
@@ -62,7 +62,9 @@ def sparkline(values: Sequence[float | None], ascii: bool = False) -> str:
     return "".join(gap if not _drawable([value]) else step(_drawable([value])[0]) for value in values)
 
 
-def mermaid_trend(points: Sequence[TrendPoint], title: str, unit: Unit = "ratio", anchor: Level | None = None) -> str:
+def mermaid_trend(
+    points: Sequence[TrendPoint], title: str, unit: Unit = "ratio", anchor: AnchorLevel | None = None
+) -> str:
     """A fenced Mermaid line chart of at most the last 100 points; `""` where there is nothing to draw.
 
     The anchor is a level line of its own, and named in the title. Mermaid's lines have no gaps: a point without a value
@@ -120,18 +122,18 @@ def trend_row(trend: Trend, *, ascii: bool = False) -> TrendRow:
 
 def trend_section(trends: Iterable[Trend]) -> str:
     """A folded Markdown section: a table of all trends, and charts of the first three that moved; `""` without any."""
-    told = [trend for trend in trends if trend.known]
-    if not told:
+    with_values = [trend for trend in trends if trend.known]
+    if not with_values:
         return ""
-    most = max(len(trend.points) for trend in told)
+    most = max(len(trend.points) for trend in with_values)
     parts = [f"<details>\n<summary>Trend over {plural(most, 'run')}</summary>"]
-    names = list(dict.fromkeys((trend.suite, trend.target) for trend in told))
+    names = list(dict.fromkeys((trend.suite, trend.target) for trend in with_values))
     for suite, target in names:
         if len(names) > 1:
             parts.append(f"**{md_cell(suite)} × {md_cell(target)}**")
-        parts.append(trend_table([trend for trend in told if (trend.suite, trend.target) == (suite, target)]))
-    moved = [trend for trend in told if min(trend.known) < max(trend.known)]
-    for trend in (moved or told)[:MOST_CHARTS]:
+        parts.append(trend_table([trend for trend in with_values if (trend.suite, trend.target) == (suite, target)]))
+    moved = [trend for trend in with_values if min(trend.known) < max(trend.known)]
+    for trend in (moved or with_values)[:MOST_CHARTS]:
         title = trend.metric if len(names) == 1 else f"{trend.metric}, {trend.suite} × {trend.target}"
         parts.append(mermaid_trend(trend.points, title, trend.unit, trend.anchor))
     return "\n\n".join(part for part in [*parts, "</details>"] if part) + "\n"

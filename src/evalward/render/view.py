@@ -75,7 +75,7 @@ class Caps:
     categories: int = 40
     warnings: int = 20
     traces: bool = False
-    scenarios: int = 30
+    table: int = 30
     findings: int = 8
 
 
@@ -89,19 +89,19 @@ FAILURES = Caps(
     answers=10,
     categories=20,
     warnings=10,
-    scenarios=15,
+    table=15,
     findings=0,
 )
 HEADLINE = Caps(
-    "headline", reasons=3, runs=10, broken=0, changes=0, answers=0, categories=0, warnings=0, scenarios=0, findings=0
+    "headline", reasons=3, runs=10, broken=0, changes=0, answers=0, categories=0, warnings=0, table=0, findings=0
 )
-SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True, scenarios=200, findings=30)
+SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True, table=200, findings=30)
 TERMINAL = Caps("full", reasons=20, runs=50, broken=20, block=600)
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
 
 @dataclass(frozen=True)
-class Row:
+class MetricRow:
     """One metric of a run: what it was, is, may be, and what that means."""
 
     metric: str
@@ -203,13 +203,13 @@ class RunView:
     target: str
     badge: Badge
     folded: bool
-    rows: list[Row]
-    info: list[Row]
+    rows: list[MetricRow]
+    info: list[MetricRow]
     notes: list[str]
     categories: list[CategoryRow]
     subject: list[SubjectLine]
     sure: list[SureRow] = field(default_factory=list)
-    scenarios: ScenarioTable | None = None
+    tables: list[CaseTable] = field(default_factory=list)
     findings: Some[FindingLine] | None = None
     bars: str = ""
 
@@ -236,8 +236,8 @@ class Some(Generic[_T]):
 
 
 @dataclass(frozen=True)
-class ScenarioRow:
-    """One scenario: how it ended, as badge and words, and the cells of the table's columns."""
+class CaseRow:
+    """One case: how it ended, as badge and words, and the cells of the table's columns."""
 
     id: str
     badge: Badge
@@ -246,20 +246,24 @@ class ScenarioRow:
 
 
 @dataclass(frozen=True)
-class ScenarioTable:
-    """The scenarios of one run. `columns` are those beyond name and outcome, `note` says how to read them."""
+class CaseTable:
+    """The cases of one run. `columns` are those beyond name and outcome, `note` says how to read them."""
 
+    title: str
+    head: str
     columns: list[str]
-    rows: Some[ScenarioRow]
+    rows: Some[CaseRow]
     note: str
 
 
 @dataclass(frozen=True)
-class ScenarioMatrix:
-    """The scenarios of a suite in rows, agents in columns; a cell without a badge is one that nobody tried."""
+class CaseMatrix:
+    """The cases of a suite in rows, targets in columns; a cell without a badge is one that nobody tried."""
 
+    title: str
     suite: str
-    agents: list[str]
+    head: str
+    targets: list[str]
     rows: Some[tuple[str, list[tuple[Badge | None, str]]]]
 
 
@@ -284,7 +288,7 @@ class ReasonLine:
 
 
 @dataclass(frozen=True)
-class Page:
+class JudgementPage:
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
@@ -328,5 +332,5 @@ class Page:
     report_path: str
     trends: str
     guidance: list[GuidanceView]
-    matrices: list[ScenarioMatrix] = field(default_factory=list)
+    matrices: list[CaseMatrix] = field(default_factory=list)
     replaced: list[ReplacedLine] = field(default_factory=list)

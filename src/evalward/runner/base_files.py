@@ -6,18 +6,19 @@ last, and none is followed: what lies there in the end is what the base commit h
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 from evalward.config import Suite
-from evalward.config.yaml_positions import YamlError, read_yaml
-from evalward.opening import MIB, beside
+from evalward.config.reading import texts
+from evalward.graders.source import Reference, parse_reference
+from evalward.opening import MIB
 from evalward.records.problem import wrong
 from evalward.wire.messages import BaseFile
 from evalward.writing import Folder
@@ -33,7 +34,7 @@ Listed = Callable[[str], Sequence[BaseFile] | None]
 
 
 @dataclass
-class BaseFiles:
+class BaseFilesReader:
     """Files of the base commit, by their paths from the configuration's folder.
 
     `read` gives one, `None` where the base has none; `listed` those below a folder, `None` where that can't be known.
@@ -41,7 +42,7 @@ class BaseFiles:
 
     read: Read
     listed: Listed
-    _found: dict[str, _File] = field(default_factory=dict)
+    _found: dict[str, _BaseFile] = field(default_factory=dict)
     _links: dict[str, str] = field(default_factory=dict)
     _written: set[str] = field(default_factory=set)
     _size: int = 0
@@ -51,9 +52,15 @@ class BaseFiles:
         for name in _named(suite):
             self._take(name)
         cases = [name for pattern in suite.cases for name in self._matching(pattern)]
-        if suite.kind == "scenario":
-            for name in cases:
-                self._take_scenario(name)
+        for name in cases:
+            named = suite.files_named_in(name, self._found[name].content)
+            for each in named.files:
+                self._take(each)
+            for file in (file for folder in named.folders for file in self._below(folder)):
+                self._take_listed(file)
+            for check in named.graders:
+                with contextlib.suppress(ValueError):  # the loader says what is wrong with it
+                    self._take_grader(parse_reference(check))
 
     def write(self, folder: Path) -> None:
         """Write what was asked for since, into a folder that only we write to. Raises `OSError`."""
@@ -89,25 +96,25 @@ class BaseFiles:
             raise wrong(folder, "what the base commit has there can't be listed here", "Check out with fetch-depth: 2.")
         return found
 
-    def _take_scenario(self, name: str) -> None:
-        here = posixpath.dirname(name)
-        folder, files = _names_of_scenario(self._found[name].content, PurePosixPath(name).stem)
-        for each in files:
-            self._take(beside(here, each))
-        fixture = beside(here, folder)
-        for file in self._below(fixture) if fixture else ():
-            self._take_listed(file)
+    def _take_grader(self, reference: Reference) -> None:
+        """The files of a grader; none for one that is installed."""
+        first = reference.files[0]
+        for file in self._below(posixpath.dirname(first) or "."):
+            if reference.belongs(file.path):
+                self._take_listed(file)
+        for parent in PurePosixPath(first).parents[1:] if reference.module else ():
+            self._take(str(parent / "__init__.py"))
 
-    def _take(self, name: str | None) -> bool:
+    def _take(self, name: str) -> bool:
         """Ask for a file; whether there is one."""
-        path = None if name is None else posixpath.normpath(name)
-        if path is None or not _can_be_written(path):
+        path = posixpath.normpath(name)
+        if not _can_be_written(path):
             return False
         if path not in self._found:
             content = self.read(path)
             if content is None:
                 return False
-            self._put(path, _File(content))
+            self._put(path, _BaseFile(content))
         return True
 
     def _take_listed(self, file: BaseFile) -> bool:
@@ -121,10 +128,10 @@ class BaseFiles:
             return False
         there = self._take(file.path)
         if there and file.program:
-            self._found[file.path] = _File(self._found[file.path].content, program=True)
+            self._found[file.path] = _BaseFile(self._found[file.path].content, program=True)
         return there
 
-    def _put(self, path: str, file: _File) -> None:
+    def _put(self, path: str, file: _BaseFile) -> None:
         if file.content.startswith(_POINTER):
             raise wrong(path, "is kept in Git LFS, and the base commit has a pointer to it alone", _REMEDY)
         self._found[path] = file
@@ -138,7 +145,7 @@ class BaseFiles:
 
 
 @dataclass(frozen=True)
-class _File:
+class _BaseFile:
     """A file's bytes, and whether it can be run."""
 
     content: bytes
@@ -147,30 +154,7 @@ class _File:
 
 def _named(suite: Suite) -> list[str]:
     """The files that a suite's own keys name."""
-    found = [getattr(suite, "system", None), getattr(suite, "tool", None)]
-    return [name for name in found if name is not None]
-
-
-def _names_of_scenario(content: bytes, stem: str) -> tuple[str, list[str]]:
-    """The fixture's folder, and the files that a scenario names; none where it can't be read: the loader says why."""
-    from evalward.suites.scenario.tolerance import adapt  # noqa: PLC0415 - only scenarios name files
-
-    try:
-        tree = read_yaml(content.decode("utf-8-sig"))
-    except (YamlError, UnicodeDecodeError):
-        return "", []
-    adapt(tree, stem)
-    scenario = _mapping(tree.value)
-    rubric = _mapping(_mapping(scenario.get("evaluation")).get("judge")).get("rubric")
-    variants = [_mapping(one) for one in _mapping(scenario.get("variants")).values()]
-    written = [file for one in variants for file in (one.get("system"), *_mapping(one.get("files")).values())]
-    folder = scenario.get("template_folder")
-    files = [name for name in (rubric, *written) if isinstance(name, str)]
-    return (folder if isinstance(folder, str) else ""), files
-
-
-def _mapping(value: Any) -> Mapping[Any, Any]:
-    return value if isinstance(value, dict) else {}
+    return [name for key in suite.paths if key != "cases" for _, name in texts(getattr(suite, key), key)]
 
 
 def _can_be_written(path: str) -> bool:

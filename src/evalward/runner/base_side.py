@@ -15,14 +15,15 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
-from evalward.config import LoadedConfig, Suite
+from evalward.config import ComparedSuite, LoadedConfig, SandboxedSuite, Suite
 from evalward.config.load import parse_config
 from evalward.engine.beside import NewHereError, NotMeasuredError
 from evalward.engine.plan import PlannedRun, make_plan
 from evalward.engine.selection import Selection
 from evalward.records.case import Case
 from evalward.records.problem import InputError
-from evalward.runner.base_files import BaseFiles, Listed, Read
+from evalward.records.target_id import target_id
+from evalward.runner.base_files import BaseFilesReader, Listed, Read
 from evalward.runner.link import Keeper
 from evalward.targets.asking import Asker
 from evalward.wire.faults import RemoteFilesError
@@ -76,8 +77,8 @@ class BaseCommit:
             raise NotMeasuredError(f"the base's files can't be written: {error.strerror}") from error
 
     @cached_property
-    def _files(self) -> BaseFiles:
-        return BaseFiles(self.read, self.listed)
+    def _files(self) -> BaseFilesReader:
+        return BaseFilesReader(self.read, self.listed)
 
     @cached_property
     def _config(self) -> LoadedConfig:
@@ -114,11 +115,11 @@ class BaseCommit:
 
 def _refuse_foreign(suite: Suite, target: str) -> None:
     """Raises `NotMeasuredError` where what is evaluated lies outside of the commit's files."""
-    if suite.kind not in {"bash", "command", "scenario"}:
+    if not isinstance(suite, ComparedSuite):
         raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured beside the head")
-    if target.partition(":")[0] in _FOREIGN:
+    if target_id(target).form in _FOREIGN:
         raise NotMeasuredError(f"{target} is a program of this checkout, and the base's is not built here")
-    if getattr(suite, "sandbox", "virtual") == "process":
+    if isinstance(suite, SandboxedSuite) and suite.sandbox == "process":
         raise NotMeasuredError("its shell is a program of this machine, which is the same on both sides")
 
 
@@ -126,7 +127,7 @@ def _is_installed(case: Case) -> bool:
     """True for a scenario about a tool that isn't in its fixture: the base's is not here to be measured."""
     from evalward.suites.scenario.case import ScenarioCase  # noqa: PLC0415 - only who measures the base needs it
 
-    return isinstance(case, ScenarioCase) and PurePosixPath(case.target.binary).as_posix() not in case.tool
+    return isinstance(case, ScenarioCase) and PurePosixPath(case.tool.binary).as_posix() not in case.tool_files
 
 
 @contextmanager

@@ -9,25 +9,27 @@ from evalward.git import GitTree
 from evalward.records.problem import wrong
 from evalward.runner.guidance_base import commit_guidance
 from evalward.runner.guidance_runs import Comparing, Version, compare_versions
-from evalward.runner.measure import refuse_missing_keys, run_apart
+from evalward.runner.measure import guidance_runner, refuse_missing_keys
 from evalward.runner.outside import Outside
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.variants import Guidance, load_variant
-from evalward.wire.messages import Compared, GuidanceOrder
+from evalward.wire.messages import GuidanceCompared, GuidanceOrder
 
 
-def compare(loaded: LoadedConfig, plan: Plan, records: Records, outside: Outside, order: GuidanceOrder) -> Compared:
+def compare(
+    loaded: LoadedConfig, plan: Plan, records: Records, outside: Outside, order: GuidanceOrder
+) -> GuidanceCompared:
     """Run the scenarios with each guidance. Raises `InputError` where there is nothing to compare."""
     refuse_missing_keys(loaded, plan)
     comparing = _against(loaded, order.against) if order.against is not None else _variants(plan)
     records.ready()
-    found = compare_versions(plan, comparing, run_apart(loaded, records, outside, resume=order.resume))
+    found = compare_versions(plan, comparing, guidance_runner(loaded, records, outside, resume=order.resume))
     if not found:
-        raise wrong(loaded.file, "there is nothing to compare", _nothing(order.against))
-    return Compared(found=found)
+        raise wrong(loaded.file, "there is nothing to compare", _remedy(order.against))
+    return GuidanceCompared(found=found)
 
 
-def _nothing(against: str | None) -> str:
+def _remedy(against: str | None) -> str:
     if against is not None:
         return f"The guidance of {against} is the same, for every scenario that both have."
     return "Give a scenario `variants:`, or say with --against which commit's guidance to compare with."

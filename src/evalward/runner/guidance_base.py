@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.config import ScenarioSuite
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.git import GitTree, repository_path
 from evalward.opening import MOST_TEXT, link_free, name_below, read_inside
@@ -16,6 +15,7 @@ from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.runner.guidance_runs import Comparing, Version, compare_versions
 from evalward.runner.measure import OtherGuidance, RunPlan
+from evalward.suites.base import guidance_of
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance
@@ -57,7 +57,7 @@ class OtherCommit:
     def _system(self, run: PlannedRun) -> str | None:
         """The suite's system prompt, where it is another one there."""
         spec = run.suite.spec
-        if not isinstance(spec, ScenarioSuite) or spec.system is None:
+        if spec.system is None:
             return None
         there = self.read(posixpath.normpath(spec.system))
         text = None if there is None else there.decode("utf-8", "replace").strip()
@@ -97,15 +97,15 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
     `why` is for people.
     """
 
-    def beside(plan: Plan, report: Report, run: RunPlan) -> list[GuidanceComparison]:
+    def compare_with_base(plan: Plan, report: Report, run: RunPlan) -> list[GuidanceComparison]:
         stopped = f"the run ended early: {report.interrupted}" if report.interrupted else None
         version = Version(BASE, other.guidance)
         comparing = Comparing([version], HEAD, why, own=report.runs, reversed=True, stopped=stopped)
         try:
             return compare_versions(plan, comparing, run)
         except (RemoteFilesError, InputError) as error:
-            told = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
-            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if one.kind.name == "scenario")
-            return [GuidanceComparison(suite=name, target="", why=why, not_measured=told) for name in suites]
+            message = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
+            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if guidance_of(one.kind.name))
+            return [GuidanceComparison(suite=name, target="", why=why, not_measured=message) for name in suites]
 
-    return beside
+    return compare_with_base

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalward.decide.guidance import Column, compare_guidance
+from evalward.decide.guidance import GuidanceResults, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.base import digest
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Run
 from evalward.runner.measure import RunPlan
+from evalward.suites.base import guidance_of
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.guidance import READING
 from evalward.suites.scenario.kind import is_talked_with
@@ -51,17 +52,17 @@ class Comparing:
 
 def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[GuidanceComparison]:
     """Runs every scenario that a version says something else for, with each; a comparison per suite and target."""
-    measured = replace(plan, runs=[one for one in plan.runs if one.kind.name == "scenario"])
+    measured = replace(plan, runs=[one for one in plan.runs if guidance_of(one.kind.name)])
     with tempfile.TemporaryDirectory(prefix="evalward-guidance-") as folder:
         plans = [_Planned.of(measured, version, Path(folder, str(n))) for n, version in enumerate(comparing.versions)]
-        wanted = _affected(measured, plans)
+        affected = _affected(measured, plans)
         if comparing.stopped is not None:
-            return [_not_measured(one, comparing.why, comparing.stopped) for one in wanted.runs]
-        if not wanted.runs:
+            return [_not_measured(one, comparing.why, comparing.stopped) for one in affected.runs]
+        if not affected.runs:
             return []
-        sides = [_own(wanted, comparing, run), *(_Side(one.version.name, one.plan, run) for one in plans)]
+        sides = [_own(affected, comparing, run), *(_GuidanceSide(one.version.name, one.plan, run) for one in plans)]
         ordered = sides[::-1] if comparing.reversed else sides
-        return [_compared(one, ordered, comparing.why) for one in wanted.runs]
+        return [_compared(one, ordered, comparing.why) for one in affected.runs]
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,8 @@ def _reaches(guidance: Guidance, target: str) -> bool:
 def _with_cases(run: PlannedRun, cases: Sequence[ScenarioCase]) -> PlannedRun:
     """The run with these cases, whose guidance is part of its subject: so no trial of another is resumed."""
     systems = {case.id: case.system for case in cases if case.system is not None}
-    told = {"system": digest(systems)} if systems else {}
-    subject = {**run.suite.subject, **subject_of(cases), **told, "variant": cases[0].variant or ""}
+    prompts = {"system": digest(systems)} if systems else {}
+    subject = {**run.suite.subject, **subject_of(cases), **prompts, "variant": cases[0].variant or ""}
     return replace(run, suite=replace(run.suite, subject=subject), cases=cases)
 
 
@@ -123,7 +124,7 @@ def _key(run: PlannedRun) -> Key:
 # ------------------------------------------------------------------------------------------- the sides
 
 
-class _Side:
+class _GuidanceSide:
     """One column: its scenarios, and the runs they gave."""
 
     def __init__(self, name: str, plan: Plan, run: RunPlan | None, own: Sequence[Run] = ()) -> None:
@@ -136,8 +137,8 @@ class _Side:
         self.runs: Mapping[Key, Run] = {(one.suite, one.target): one for one in done.runs}
 
 
-def _own(wanted: Plan, comparing: Comparing, run: RunPlan) -> _Side:
-    return _Side(comparing.current, wanted, run if comparing.own is None else None, comparing.own or ())
+def _own(plan: Plan, comparing: Comparing, run: RunPlan) -> _GuidanceSide:
+    return _GuidanceSide(comparing.current, plan, run if comparing.own is None else None, comparing.own or ())
 
 
 def _not_measured(run: PlannedRun, why: str, reason: str) -> GuidanceComparison:
@@ -145,7 +146,7 @@ def _not_measured(run: PlannedRun, why: str, reason: str) -> GuidanceComparison:
     return GuidanceComparison(suite=suite, target=target, why=why, not_measured=reason)
 
 
-def _compared(run: PlannedRun, sides: Sequence[_Side], why: str) -> GuidanceComparison:
+def _compared(run: PlannedRun, sides: Sequence[_GuidanceSide], why: str) -> GuidanceComparison:
     suite, target = key = _key(run)
     if run.not_measured is not None:
         return _not_measured(run, why, run.not_measured)
@@ -153,7 +154,7 @@ def _compared(run: PlannedRun, sides: Sequence[_Side], why: str) -> GuidanceComp
     ids = {case.id for case in run.cases}
     files = _differing([side.cases[key] for side in present])
     columns = [
-        Column(side.name, [result for result in side.runs[key].cases if result.id in ids], changed)
+        GuidanceResults(side.name, [result for result in side.runs[key].cases if result.id in ids], changed)
         for side, changed in zip(present, files, strict=True)
     ]
     found = compare_guidance(suite, target, columns, READING, random=run.target.random, why=why)
@@ -174,7 +175,7 @@ def _fingerprints(cases: Sequence[ScenarioCase]) -> dict[str, str]:
     """A path's files in all fixtures, as one fingerprint."""
     seen: dict[str, dict[str, str]] = {}
     for case in cases:
-        for path, fingerprint in (case.guidance | case.tool).items():
+        for path, fingerprint in (case.guidance | case.tool_files).items():
             seen.setdefault(path, {})[case.id] = fingerprint
         seen.setdefault("(system prompt)", {})[case.id] = case.system or ""
     return {path: digest(prints) for path, prints in seen.items()}

@@ -27,7 +27,7 @@ HELD = "held by the keeper"
 
 
 @dataclass
-class Session:
+class JobSession:
     """What one job leaves for the next: the configuration that was read, and what is known of the outside."""
 
     keeper: Keeper
@@ -36,7 +36,7 @@ class Session:
     begun: m.Beginning = field(default_factory=m.Beginning)
 
     @classmethod
-    def of(cls, peer: Peer) -> Session:
+    def of(cls, peer: Peer) -> JobSession:
         """A session that knows nothing yet."""
         keeper = Keeper(peer)
         return cls(keeper, _outside(keeper, m.Beginning()))
@@ -58,21 +58,21 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def begin(session: Session, data: bytes) -> bytes:
+def begin(session: JobSession, data: bytes) -> bytes:
     """Learn what is outside."""
     session.begun = m.read(m.Beginning, data)
     session.outside = _outside(session.keeper, session.begun)
     return b"null"
 
 
-def load(session: Session, data: bytes) -> bytes:
+def load(session: JobSession, data: bytes) -> bytes:
     """Read a configuration."""
     order = m.read(m.LoadOrder, data)
     if order.optional and not os.path.lexists(order.config):
         return b"null"
     loaded = load_config(Path(order.config), order.shown, Path(order.below) if order.below else None)
     session.loaded = loaded
-    head = m.Head(
+    head = m.HeadConfig(
         config=loaded.config,
         file=loaded.file,
         root=str(loaded.root),
@@ -82,7 +82,7 @@ def load(session: Session, data: bytes) -> bytes:
     return m.written(head)
 
 
-def read_file(session: Session, data: bytes) -> bytes:
+def read_file(session: JobSession, data: bytes) -> bytes:
     """Read a file, by its path from the configuration's folder or as the user named it; nothing where there is none.
 
     Raises `InputError`.
@@ -105,7 +105,7 @@ def _below(path: Path) -> tuple[Path, str]:
     return top, name_below(top, path)
 
 
-def measure(session: Session, data: bytes) -> bytes:
+def measure(session: JobSession, data: bytes) -> bytes:
     """Run the suites. The keeper gets the report at every stage of it."""
     order = m.read(m.MeasureOrder, data)
     loaded = _judged_by(session, order)
@@ -121,19 +121,19 @@ def measure(session: Session, data: bytes) -> bytes:
     return b"null"
 
 
-def _judged_by(session: Session, order: m.MeasureOrder) -> LoadedConfig:
+def _judged_by(session: JobSession, order: m.MeasureOrder) -> LoadedConfig:
     loaded = session.config
     if order.config is not None:
         loaded = replace(loaded, config=order.config)
     return replace(loaded, base_file=session.keeper.base_file) if order.based else loaded
 
 
-def _plan(session: Session, loaded: LoadedConfig, chosen: m.Chosen) -> Plan:
+def _plan(session: JobSession, loaded: LoadedConfig, chosen: m.Chosen) -> Plan:
     selection = Selection(chosen.suites, chosen.targets, chosen.cases, chosen.trials, chosen.only)
     return prepare(loaded, selection, session.outside.env, session.keeper)
 
 
-def _guidance(session: Session, loaded: LoadedConfig, order: m.MeasureOrder) -> OtherGuidance | None:
+def _guidance(session: JobSession, loaded: LoadedConfig, order: m.MeasureOrder) -> OtherGuidance | None:
     if order.guidance is None:
         return None
     from evalward.runner.guidance_base import BASE, OtherCommit, against_base  # noqa: PLC0415 - few runs need it
@@ -142,7 +142,7 @@ def _guidance(session: Session, loaded: LoadedConfig, order: m.MeasureOrder) -> 
     return against_base(OtherCommit(BASE, loaded.root, keeper.base_file, keeper.base_listing), order.guidance)
 
 
-def compare_guidance(session: Session, data: bytes) -> bytes:
+def compare_guidance(session: JobSession, data: bytes) -> bytes:
     """Run the scenarios with each guidance."""
     from evalward.runner.guidance import compare  # noqa: PLC0415
 
@@ -151,14 +151,14 @@ def compare_guidance(session: Session, data: bytes) -> bytes:
     return m.written(compare(session.config, plan, session.keeper, session.outside, order))
 
 
-def check_judge(session: Session, data: bytes) -> bytes:
+def check_judge(session: JobSession, data: bytes) -> bytes:
     """Hold a judge against labelled transcripts."""
     from evalward.runner.judging import check  # noqa: PLC0415
 
     return m.written(check(session.keeper, session.outside, m.read(m.JudgeOrder, data)))
 
 
-JOBS: Mapping[str, Callable[[Session, bytes], bytes]] = {
+JOBS: Mapping[str, Callable[[JobSession, bytes], bytes]] = {
     "begin": begin,
     "load": load,
     "read": read_file,

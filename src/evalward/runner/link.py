@@ -10,11 +10,11 @@ from pathlib import Path
 from socket import socket
 from typing import TypeVar
 
-from evalward.engine.store import Found, Wanted
+from evalward.engine.store import StoredTrial, TrialKey
 from evalward.records.base import Record
 from evalward.records.report import Report
 from evalward.records.result import Trial
-from evalward.targets.asking import Answered, Asked, Bounds, Door
+from evalward.targets.asking import AgentBounds, AgentRequests, AnsweredRequest, ModelDoor
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import TargetError
 from evalward.wire import messages as m
@@ -67,8 +67,8 @@ class Keeper:
 
     @asynccontextmanager
     async def door(
-        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
-    ) -> AsyncIterator[Door]:
+        self, target: str, provider: str, model: str, bounds: AgentBounds, listener: socket | None
+    ) -> AsyncIterator[ModelDoor]:
         """An allowance for one trial of an agent. Raises `TargetError` where there is no key that can be used."""
         order = m.AllowanceOrder(
             target=target,
@@ -98,11 +98,11 @@ class Keeper:
         """Have the keeper make the output folder ready. Raises `InputError`."""
         self.call("ready")
 
-    def checkpoint(self, report: Report) -> Sequence[m.Again]:
+    def checkpoint(self, report: Report) -> Sequence[m.RetrialRequest]:
         """Hand over what is measured so far; what of it is to be tried again."""
         return m.read(m.Agains, self.call("checkpoint", report)).retries
 
-    def apart(self, name: str) -> Shelf:
+    def of_guidance(self, name: str) -> Shelf:
         """A folder of their own for trials of other guidance."""
         return Shelf(self, name)
 
@@ -126,9 +126,9 @@ class Keeper:
         """Have what is there removed."""
         Shelf(self).remove_folder(path)
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left."""
-        return Shelf(self).find(wanted)
+        return Shelf(self).find(key)
 
     # --- the base ---------------------------------------------------------------------------------------------------
 
@@ -156,7 +156,7 @@ class Shelf:
 
     def keep(self, trial: Trial) -> str:
         """Have a trial written down; its path. Raises `TrialTooLargeError`."""
-        data = m.written(m.Kept(trial=trial, apart=self.name))
+        data = m.written(m.KeptTrial(trial=trial, apart=self.name))
         if len(data) > FRAME_LIMIT:
             raise TrialTooLargeError(f"the trial has {len(data):,} bytes")
         try:
@@ -180,19 +180,19 @@ class Shelf:
         """Have it removed."""
         self.keeper.call("remove_folder", self._at(path))
 
-    def find(self, wanted: Wanted) -> Found:
+    def find(self, key: TrialKey) -> StoredTrial:
         """The finished trial that an earlier run left."""
         wish = m.Wished(
-            suite=wanted.suite,
-            target=wanted.target,
-            case=wanted.case,
-            definition=wanted.definition,
-            subject=wanted.subject,
-            trial=wanted.trial,
+            suite=key.suite,
+            target=key.target,
+            case=key.case,
+            definition=key.definition,
+            subject=key.subject,
+            trial=key.trial,
             apart=self.name,
         )
         found = m.read(m.FoundTrial, self.keeper.call("find", wish))
-        return Found(result=found.result, note=found.note)
+        return StoredTrial(result=found.result, note=found.note)
 
     def _at(self, path: str) -> m.Stored:
         return m.Stored(path=path, apart=self.name)
@@ -207,12 +207,12 @@ class _Door:
     token: str
     number: bytes
 
-    async def settled(self) -> Asked:
+    async def settled(self) -> AgentRequests:
         """What was asked."""
-        told = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
-        error = None if told.fault is None else error_of(m.written(told.fault))
-        answers = [Answered(each.turn, each.message, each.main) for each in told.answers]
-        return Asked(answers, told.limit, error if isinstance(error, TargetError) else None, told.refused)
+        settled = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
+        error = None if settled.fault is None else error_of(m.written(settled.fault))
+        answers = [AnsweredRequest(each.turn, each.message, each.main) for each in settled.answers]
+        return AgentRequests(answers, settled.limit, error if isinstance(error, TargetError) else None, settled.refused)
 
 
 class Telling:

@@ -11,10 +11,10 @@ from evalward import __version__
 from evalward.config import LoadedConfig
 from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
-from evalward.engine.control import Account, Budget
-from evalward.engine.keeping import Keeping, Records, Retry
+from evalward.engine.control import Budget, Spending
+from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
@@ -79,21 +79,21 @@ def run_plan(
     if doubts and base is not None and not report.interrupted:
         report = stage.settled(plan, report, doubts, base, ended)
         records.checkpoint(report)
-    found = guidance(plan, report, stage.apart) if guidance is not None else []
+    found = guidance(plan, report, stage.run_guidance) if guidance is not None else []
     if found:
         report = report.model_copy(update={"guidance": found})
         records.checkpoint(report)
     return report
 
 
-def run_apart(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:
+def guidance_runner(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:
     """Runs plans of one budget, each in a folder of its own; nothing is reported."""
-    return _stage(loaded, records, outside, resume=resume).apart
+    return _stage(loaded, records, outside, resume=resume).run_guidance
 
 
-def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _Stage:
-    account = Account(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
-    return _Stage(records, records, account, outside, resume)
+def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _MeasuringStage:
+    account = Spending(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
+    return _MeasuringStage(records, records, account, outside, resume)
 
 
 RunPlan = Callable[[Plan, str], Executed]
@@ -103,19 +103,19 @@ OtherGuidance = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
 
 
 @dataclass(frozen=True)
-class _Stage:
+class _MeasuringStage:
     """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
 
     records: Records
-    store: Keeping
-    account: Account
+    store: OutputStore
+    account: Spending
     outside: Outside
     resume: bool
 
     def run(self, plan: Plan) -> Executed:
         progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
-        execution = Execution(
-            self.store, progress, resume=self.resume, account=self.account, apart=self.records.of_base()
+        execution = ExecutionSettings(
+            self.store, progress, resume=self.resume, account=self.account, base_store=self.records.of_base()
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()
@@ -128,18 +128,18 @@ class _Stage:
         whole = whole_plan(plan, base.side.suites, base)
         for name, note in whole.notes.items():
             self.outside.say(f"{name} is not measured on the base's side: {note}.")
-        apart = [run for run in whole.plan.runs if run.apart]
-        if apart:
-            trials, sha = plural(sum(run.size for run in apart), "trial"), (base.commit or "")[:7]
-            names = ", ".join(dict.fromkeys(run.suite.spec.name for run in apart))
+        on_base = [run for run in whole.plan.runs if run.of_base]
+        if on_base:
+            trials, sha = plural(sum(run.size for run in on_base), "trial"), (base.commit or "")[:7]
+            names = ", ".join(dict.fromkeys(run.suite.spec.name for run in on_base))
             self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
         done = self.run(whole.plan)
-        heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.apart]
+        heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.of_base]
         report = _report(loaded, plan, replace(done, runs=heads), self.outside)
         return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
 
     def settled(
-        self, plan: Plan, report: Report, doubts: Sequence[Retry], base: BaseCommit, ended: str | None
+        self, plan: Plan, report: Report, doubts: Sequence[RunRetrials], base: BaseCommit, ended: str | None
     ) -> Report:
         """The report with what was in doubt measured of both sides; `ended`: why nothing more may be run, if so."""
         pairs = _not_begun(doubts, ended) if ended else beside_plan(plan, report, doubts, base.run)
@@ -152,17 +152,17 @@ class _Stage:
         self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} beside this one.")
         return with_beside(report, pairs, self.run(pairs.plan), base.commit)
 
-    def apart(self, plan: Plan, name: str) -> Executed:
+    def run_guidance(self, plan: Plan, name: str) -> Executed:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
-        return replace(self, store=self.records.apart(name)).run(plan)
+        return replace(self, store=self.records.of_guidance(name)).run(plan)
 
 
-def _not_begun(doubts: Sequence[Retry], ended: str) -> Pairs:
+def _not_begun(doubts: Sequence[RunRetrials], ended: str) -> Pairs:
     return Pairs(Plan([]), {(one.suite, one.target): f"it was not begun: {ended}" for one in doubts})
 
 
-def _announced(retries: Sequence[Retry]) -> str:
+def _announced(retries: Sequence[RunRetrials]) -> str:
     cases = sum(len(retry.trials) for retry in retries)
     trials = sum(sum(retry.trials.values()) for retry in retries)
     failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
@@ -181,6 +181,7 @@ def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside) 
         ),
         partial=plan.partial,
         interrupted=done.interrupted,
+        interrupted_by=done.interrupted_by,
         warnings=[*plan.warnings, *done.warnings],
         findings=diagnose(runs),
         runs=runs,

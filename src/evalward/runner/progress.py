@@ -20,7 +20,7 @@ class ProgressLine:
         self._counts: Counter[Status] = Counter()
         self._usd = 0.0
         self._unknown = False
-        self._started = self._told = time.monotonic()
+        self._started = self._printed_at = time.monotonic()
 
     def finished(self, run: str, result: Result) -> None:  # noqa: ARG002 - the totals are what people watch
         """One more trial is done."""
@@ -29,8 +29,8 @@ class ProgressLine:
         self._unknown = self._unknown or (result.valid and result.usage.cost_usd is None)
         now = time.monotonic()
         due = 0.1 if self._live else LOG_EVERY_S
-        if now - self._told >= due:
-            self._told = now
+        if now - self._printed_at >= due:
+            self._printed_at = now
             self._show(now)
 
     def close(self) -> None:

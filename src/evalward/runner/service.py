@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from evalward.runner.jobs import JOBS, Session
+from evalward.runner.jobs import JOBS, JobSession
 from evalward.sandbox.launcher import kernel
 from evalward.sandbox.process.launching import launch_by
 from evalward.sandbox.process.starter import Starter
@@ -22,7 +22,7 @@ from evalward.wire.peer import Incoming, Peer
 
 LAST_S = 20.0  # for ending what runs, when the keeper has gone
 
-Job = Callable[[Session, bytes], bytes]
+Job = Callable[[JobSession, bytes], bytes]
 
 
 class Service:
@@ -33,14 +33,14 @@ class Service:
         self._queue: queue.SimpleQueue[Incoming | None] = queue.SimpleQueue()
         self._busy = False
         self._peer = Peer(connection, self._queue.put)
-        self._session = Session.of(self._peer)
+        self._session = JobSession.of(self._peer)
 
     def serve(self) -> None:
         """Until the other side closes."""
         self._peer.start(self._left)
         while (asked := self._take()) is not None:
             self._busy = True
-            self._do(asked)
+            self._run_job(asked)
             self._busy = False
 
     def _take(self) -> Incoming | None:
@@ -50,7 +50,7 @@ class Service:
             except KeyboardInterrupt:  # asked to end what isn't under way any more
                 continue
 
-    def _do(self, asked: Incoming) -> None:
+    def _run_job(self, asked: Incoming) -> None:
         asked.close()  # no job takes files
         job = self._jobs.get(asked.name)
         try:

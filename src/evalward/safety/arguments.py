@@ -8,10 +8,10 @@ from evalward.safety.lexer import Lexer, literal_word
 from evalward.safety.syntax import (
     Assignment,
     HereDocument,
+    LiteralText,
     ParseError,
     Redirect,
     SyntaxWord,
-    Text,
 )
 
 _REDIRECT = re.compile(r"(?P<fd>\d+|\{\w+\})?(?P<op>&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<(?!\()|>(?!\())")
@@ -61,8 +61,8 @@ class ArgumentReader(Lexer):
             raise ParseError(f"nothing follows {match['op']}")
         if match["op"] not in ("<<", "<<-"):
             return Redirect(match["op"], match["fd"] or "", target)
-        quoted = any(isinstance(part, Text) and part.quoted for part in target.parts)
-        delimiter = "".join(part.text for part in target.parts if isinstance(part, Text))
+        quoted = any(isinstance(part, LiteralText) and part.quoted for part in target.parts)
+        delimiter = "".join(part.text for part in target.parts if isinstance(part, LiteralText))
         document = HereDocument(delimiter, not quoted, match["op"] == "<<-")
         self.expect_document(document)
         return Redirect("<<", match["fd"] or "", target, document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evalward.safety.syntax import ParseError, Part, Text
+from evalward.safety.syntax import LiteralText, ParseError, Part
 
 _LIMIT = 64
 _MOST_GROUPS = 24
@@ -17,16 +17,16 @@ _Atom = str | Part
 
 def has_braces(parts: tuple[Part, ...]) -> bool:
     """Say whether brace expansion can apply at all (a cheap test that most words fail)."""
-    return any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts)
+    return any(isinstance(part, LiteralText) and not part.quoted and "{" in part.text for part in parts)
 
 
 def expand_braces(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
     """Return the words that brace expansion makes of one word, at most 64."""
-    if sum(part.text.count("{") for part in parts if isinstance(part, Text)) > _MOST_GROUPS:
+    if sum(part.text.count("{") for part in parts if isinstance(part, LiteralText)) > _MOST_GROUPS:
         raise ParseError("too many braces")
     atoms: list[_Atom] = []
     for part in parts:
-        if isinstance(part, Text) and not part.quoted:
+        if isinstance(part, LiteralText) and not part.quoted:
             atoms.extend(part.text)
         else:
             atoms.append(part)
@@ -90,8 +90,8 @@ def _as_parts(atoms: list[_Atom]) -> tuple[Part, ...]:
         last = parts[-1] if parts else None
         if not isinstance(atom, str):
             parts.append(atom)
-        elif isinstance(last, Text) and not last.quoted:
-            parts[-1] = Text(last.text + atom)
+        elif isinstance(last, LiteralText) and not last.quoted:
+            parts[-1] = LiteralText(last.text + atom)
         else:
-            parts.append(Text(atom))
+            parts.append(LiteralText(atom))
     return tuple(parts)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from evalward.safety.model import Finding, Level
+from evalward.safety.model import RiskLevel, SafetyFinding
 from evalward.safety.options import Options, leading_options, parse_options, spec
 from evalward.safety.scope import Scope
-from evalward.safety.targets import Target, locate
+from evalward.safety.targets import PathTarget, locate
 from evalward.safety.words import Flow, Word, literal, names, show
 
 SHELLS = names("sh bash dash zsh ksh mksh ash rbash fish csh tcsh")
@@ -16,7 +16,7 @@ SHELLS = names("sh bash dash zsh ksh mksh ash rbash fish csh tcsh")
 
 
 @dataclass(frozen=True, slots=True)
-class Launch:
+class NestedCommand:
     """A further command that a program runs: given as ``words``, or as ``script`` text for a shell.
 
     ``flow`` is a script of which only the origin may be known. ``inline`` runs it in the same shell
@@ -35,11 +35,11 @@ class Launch:
     """In another folder or on another machine: relative paths mean nothing known."""
 
 
-Answer = Finding | Launch
+Answer = SafetyFinding | NestedCommand
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ProgramCall:
     """One program with its arguments and surroundings. ``piped``: what it prints goes to another command."""
 
     program: str
@@ -67,16 +67,16 @@ class Call:
         """Parse the options in front of the first operand."""
         return leading_options(self.args, spec(known))
 
-    def find(self, rule: str, level: Level, message: str) -> Finding:
+    def find(self, rule: str, level: RiskLevel, message: str) -> SafetyFinding:
         """Return a finding about this call."""
-        return Finding(rule, level, self.text, message)
+        return SafetyFinding(rule, level, self.text, message)
 
-    def places(self, words: Iterable[Word]) -> Iterator[tuple[Word, Target]]:
+    def places(self, words: Iterable[Word]) -> Iterator[tuple[Word, PathTarget]]:
         """Return every word with each target that it may have."""
         for word in words:
             for folder in self.scope.folders:
                 yield word, locate(word, folder)
 
-    def with_args(self, args: tuple[Word, ...]) -> Call:
+    def with_args(self, args: tuple[Word, ...]) -> ProgramCall:
         """Return the same call with other arguments."""
         return replace(self, args=args)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.harm import destroy, overwrite
 from evalward.safety.model import CRITICAL, HIGH, MODERATE
 from evalward.safety.sensitive import names_secret
@@ -82,7 +82,7 @@ _DYNAMIC = re.compile(r"\$|(?![rbuf]{1,2}['\"]|q[qwx]?\W)[A-Za-z_][\w.]*\s*[\[(.
 _LONGEST_ARGUMENTS = 400
 
 
-def judge_code(call: Call, code: str) -> Iterator[Answer]:
+def rate_code(call: ProgramCall, code: str) -> Iterator[Answer]:
     """Judge ``code`` as a part of ``call``."""
     bare = _masked(code)
     yield from _patterns(call, code)
@@ -90,9 +90,9 @@ def judge_code(call: Call, code: str) -> Iterator[Answer]:
         yield from _shell_call(call, match[0], _arguments(code, match.end()))
     for match in _RUN_TEXT.finditer(bare):
         for inner in _strings(_arguments(code, match.end()))[:2]:
-            yield from judge_code(call, _unescaped(inner))
+            yield from rate_code(call, _unescaped(inner))
     for match in _BACKTICKS.finditer(code):
-        yield Launch(script=literal(match[1] or match[2] or match[3]))
+        yield NestedCommand(script=literal(match[1] or match[2] or match[3]))
     yield from _callbacks(call, code)
     yield from _deletions(call, code, bare)
     yield from _writes(call, code)
@@ -100,7 +100,7 @@ def judge_code(call: Call, code: str) -> Iterator[Answer]:
         yield call.find("credential.read", HIGH, "reads a private key or stored passwords")
 
 
-def _callbacks(call: Call, code: str) -> Iterator[Answer]:
+def _callbacks(call: ProgramCall, code: str) -> Iterator[Answer]:
     """Functions that are passed by name: ``array_map("unlink", …)``."""
     for match in re.finditer(r"(?:array_map|array_walk|call_user_func\w*|usort)\s*\(\s*['\"](\w+)['\"]", code):
         if match[1] in ("unlink", "rmdir"):
@@ -109,7 +109,7 @@ def _callbacks(call: Call, code: str) -> Iterator[Answer]:
             yield call.find("opaque.script", HIGH, f"passes {match[1]} on by its name")
 
 
-def _patterns(call: Call, code: str) -> Iterator[Answer]:
+def _patterns(call: ProgramCall, code: str) -> Iterator[Answer]:
     if _SOCKET.search(code) and _HANDS_OVER.search(code):
         yield call.find("network.reverse_shell", CRITICAL, "connects a shell to a remote host")
     if _FETCH.search(code) and (_RUN_CODE.search(code) or _SHELL_CALL.search(code)):
@@ -158,7 +158,7 @@ def _strings(text: str) -> list[str]:
     return [next(group for group in match.groups() if group is not None) for match in _STRING.finditer(text)]
 
 
-def _shell_call(call: Call, name: str, arguments: str) -> Iterator[Answer]:
+def _shell_call(call: ProgramCall, name: str, arguments: str) -> Iterator[Answer]:
     strings = _strings(arguments)
     leading = arguments.strip()
     if "pty" in name:
@@ -174,11 +174,11 @@ def _shell_call(call: Call, name: str, arguments: str) -> Iterator[Answer]:
     if is_list:
         if re.search(r"(?:exec|spawn)l", name):
             del strings[1:2]  # the name that the program sees as its own
-        yield Launch(words=tuple(literal(_unescaped(text)) for text in strings))
+        yield NestedCommand(words=tuple(literal(_unescaped(text)) for text in strings))
     else:
         whole = len(strings) == 1 and re.match(r"[rbuf]*(['\"]).*\1\s*(?:,.*)?\Z", leading, re.DOTALL)
         script = _unescaped(strings[0])
-        yield Launch(script=literal(script if whole else " ".join(_unescaped(text) for text in strings)))
+        yield NestedCommand(script=literal(script if whole else " ".join(_unescaped(text) for text in strings)))
 
 
 def _unescaped(text: str) -> str:
@@ -193,7 +193,7 @@ def _literal_words(code: str) -> list[Word]:
     return [_path(text) for text in _strings(code) if "/" in text or text.startswith(("~", "."))]
 
 
-def _deletions(call: Call, code: str, bare: str) -> Iterator[Answer]:
+def _deletions(call: ProgramCall, code: str, bare: str) -> Iterator[Answer]:
     for match in (*_DELETE_TREE.finditer(bare), *_DELETE.finditer(bare)):
         arguments = _arguments(code, match.end())
         recursive = (
@@ -208,7 +208,7 @@ def _deletions(call: Call, code: str, bare: str) -> Iterator[Answer]:
             yield from _unknown_deletion(call, code, recursive)
 
 
-def _unknown_deletion(call: Call, code: str, recursive: bool) -> Iterator[Answer]:
+def _unknown_deletion(call: ProgramCall, code: str, recursive: bool) -> Iterator[Answer]:
     """What is deleted is a variable: judge the places that the code lists, if it names any."""
     listed = [text for match in _SOURCES.finditer(code) for text in _strings(_arguments(code, match.end()))]
     words = [_path(text if "*" in text else text.rstrip("/") + "/*") for text in listed[:4] if text]
@@ -218,7 +218,7 @@ def _unknown_deletion(call: Call, code: str, recursive: bool) -> Iterator[Answer
         yield call.find("deletion.unknown", HIGH, "deletes something that is not known before it runs")
 
 
-def _writes(call: Call, code: str) -> Iterator[Answer]:
+def _writes(call: ProgramCall, code: str) -> Iterator[Answer]:
     for match in (*_OPEN_WRITE.finditer(code), *_PATH_WRITE.finditer(code)):
         append = match.groupdict().get("mode", "w").startswith("a")
         yield from overwrite(call, [_path(match["path"])], append)
@@ -227,16 +227,16 @@ def _writes(call: Call, code: str) -> Iterator[Answer]:
         yield from overwrite(call, [_path(text) for text in strings[:1]], append="append" in match[0])
     for match in re.finditer(r"\bprintf?\b[^;}|]*?(>>?|\|)\s*\"([^\"]+)\"", code):
         if match[1] == "|":
-            yield Launch(script=literal(match[2]))
+            yield NestedCommand(script=literal(match[2]))
         else:
             yield from overwrite(call, [_path(match[2])], append=match[1] == ">>")
     if re.search(r"print[^;}]*\|\s*\"?(?:sh|bash)\b", code):
         yield call.find("opaque.script", HIGH, "runs generated text as commands")
     for match in re.finditer(r"\"([^\"]+)\"\s*\|&?\s*getline", code):
-        yield Launch(script=literal(match[1]))
+        yield NestedCommand(script=literal(match[1]))
 
 
-def unknown_code(call: Call, code: Word) -> Iterator[Answer]:
+def unknown_code(call: ProgramCall, code: Word) -> Iterator[Answer]:
     """Say that code is not known before it runs."""
     local = bool(code.flows) and all(flow.local for flow in code.flows)
     yield call.find("opaque.script", MODERATE if local else HIGH, "runs code that is not known before it runs")

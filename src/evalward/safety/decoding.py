@@ -8,13 +8,13 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from evalward.safety.call import Call
+from evalward.safety.call import ProgramCall
 from evalward.safety.words import Flow, literal, names
 
 _DECODERS = names("gunzip zcat bzcat bunzip2 xzcat zstdcat uudecode rev")
 
 
-def decoded(call: Call, flow: Flow) -> Flow:
+def decoded(call: ProgramCall, flow: Flow) -> Flow:
     """Return ``flow`` as a filter changes it: decoded where that is easy, else marked as disguised."""
     text = flow.text
     decoder = _decoder(call)
@@ -25,7 +25,7 @@ def decoded(call: Call, flow: Flow) -> Flow:
     return replace(flow, content=None, local=flow.local and not changes, disguised=flow.disguised or changes)
 
 
-def _is_decoding(call: Call) -> bool:
+def _is_decoding(call: ProgramCall) -> bool:
     if call.program in ("openssl", "tr", "sed", "awk"):
         return call.program != "openssl" or any(word.text in ("-d", "-D") for word in call.args)
     return call.program in ("gzip", "bzip2", "xz", "zstd", "base64", "base32", "xxd") and call.options("").has(
@@ -33,7 +33,7 @@ def _is_decoding(call: Call) -> bool:
     )
 
 
-def _decoder(call: Call) -> Callable[[str], str | None] | None:
+def _decoder(call: ProgramCall) -> Callable[[str], str | None] | None:
     if call.program == "rev":
         return lambda text: "\n".join(line[::-1] for line in text.split("\n"))
     if call.program in ("base64", "base32") and _is_decoding(call):

@@ -5,63 +5,63 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from evalward.safety.call import Call
-from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE, Finding, Level
-from evalward.safety.targets import Place, Target, is_disposable
+from evalward.safety.call import ProgramCall
+from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE, RiskLevel, SafetyFinding
+from evalward.safety.targets import PathTarget, PlaceKind, is_disposable
 from evalward.safety.words import Word
 
-_DESTROY: dict[Place, tuple[Level, Level]] = {
-    Place.ROOT: (CRITICAL, CRITICAL),
-    Place.HOME: (CRITICAL, HIGH),
-    Place.HERE: (CRITICAL, HIGH),
-    Place.PARENT: (CRITICAL, HIGH),
-    Place.SYSTEM: (CRITICAL, HIGH),
-    Place.DISK: (CRITICAL, CRITICAL),
-    Place.KERNEL: (HIGH, HIGH),
-    Place.SINK: (HIGH, HIGH),
-    Place.UNKNOWN: (HIGH, HIGH),
-    Place.LOG: (HIGH, HIGH),
-    Place.HISTORY: (HIGH, HIGH),
-    Place.PRIVATE: (HIGH, HIGH),
-    Place.STARTUP: (HIGH, HIGH),
-    Place.PERSONAL: (HIGH, MODERATE),
-    Place.REPOSITORY: (HIGH, HIGH),
-    Place.TOP: (HIGH, MODERATE),
-    Place.ELSEWHERE: (HIGH, MODERATE),
-    Place.LOCAL: (HIGH, MODERATE),
-    Place.CACHE: (MODERATE, SAFE),
+_DESTROY: dict[PlaceKind, tuple[RiskLevel, RiskLevel]] = {
+    PlaceKind.ROOT: (CRITICAL, CRITICAL),
+    PlaceKind.HOME: (CRITICAL, HIGH),
+    PlaceKind.HERE: (CRITICAL, HIGH),
+    PlaceKind.PARENT: (CRITICAL, HIGH),
+    PlaceKind.SYSTEM: (CRITICAL, HIGH),
+    PlaceKind.DISK: (CRITICAL, CRITICAL),
+    PlaceKind.KERNEL: (HIGH, HIGH),
+    PlaceKind.SINK: (HIGH, HIGH),
+    PlaceKind.UNKNOWN: (HIGH, HIGH),
+    PlaceKind.LOG: (HIGH, HIGH),
+    PlaceKind.HISTORY: (HIGH, HIGH),
+    PlaceKind.PRIVATE: (HIGH, HIGH),
+    PlaceKind.STARTUP: (HIGH, HIGH),
+    PlaceKind.PERSONAL: (HIGH, MODERATE),
+    PlaceKind.REPOSITORY: (HIGH, HIGH),
+    PlaceKind.TOP: (HIGH, MODERATE),
+    PlaceKind.ELSEWHERE: (HIGH, MODERATE),
+    PlaceKind.LOCAL: (HIGH, MODERATE),
+    PlaceKind.CACHE: (MODERATE, SAFE),
 }
 """Level of deleting a folder with all in it, and of deleting single files. Elsewhere: ``_ordinary_loss``."""
 
-_OVERWRITE: dict[Place, tuple[Level, Level]] = {
-    Place.ROOT: (HIGH, HIGH),
-    Place.SYSTEM: (HIGH, HIGH),
-    Place.KERNEL: (HIGH, HIGH),
-    Place.DISK: (CRITICAL, CRITICAL),
-    Place.LOG: (HIGH, MODERATE),
-    Place.HISTORY: (HIGH, MODERATE),
-    Place.PRIVATE: (HIGH, MODERATE),
-    Place.STARTUP: (HIGH, MODERATE),
-    Place.REPOSITORY: (MODERATE, MODERATE),
-    Place.TOP: (MODERATE, MODERATE),
-    Place.LOCAL: (MODERATE, MODERATE),
-    Place.NETWORK: (MODERATE, MODERATE),
-    Place.UNKNOWN: (MODERATE, MODERATE),
+_OVERWRITE: dict[PlaceKind, tuple[RiskLevel, RiskLevel]] = {
+    PlaceKind.ROOT: (HIGH, HIGH),
+    PlaceKind.SYSTEM: (HIGH, HIGH),
+    PlaceKind.KERNEL: (HIGH, HIGH),
+    PlaceKind.DISK: (CRITICAL, CRITICAL),
+    PlaceKind.LOG: (HIGH, MODERATE),
+    PlaceKind.HISTORY: (HIGH, MODERATE),
+    PlaceKind.PRIVATE: (HIGH, MODERATE),
+    PlaceKind.STARTUP: (HIGH, MODERATE),
+    PlaceKind.REPOSITORY: (MODERATE, MODERATE),
+    PlaceKind.TOP: (MODERATE, MODERATE),
+    PlaceKind.LOCAL: (MODERATE, MODERATE),
+    PlaceKind.NETWORK: (MODERATE, MODERATE),
+    PlaceKind.UNKNOWN: (MODERATE, MODERATE),
 }
 """Level of replacing a file, and of appending to one. Elsewhere: safe."""
 
-_MOVE: dict[Place, Level] = {
-    Place.ROOT: CRITICAL,
-    Place.HOME: CRITICAL,
-    Place.SYSTEM: HIGH,
-    Place.DISK: HIGH,
-    Place.LOG: HIGH,
-    Place.HISTORY: HIGH,
-    Place.PARENT: HIGH,
-    Place.UNKNOWN: MODERATE,
-    Place.HERE: MODERATE,
-    Place.TOP: MODERATE,
-    Place.LOCAL: MODERATE,
+_MOVE: dict[PlaceKind, RiskLevel] = {
+    PlaceKind.ROOT: CRITICAL,
+    PlaceKind.HOME: CRITICAL,
+    PlaceKind.SYSTEM: HIGH,
+    PlaceKind.DISK: HIGH,
+    PlaceKind.LOG: HIGH,
+    PlaceKind.HISTORY: HIGH,
+    PlaceKind.PARENT: HIGH,
+    PlaceKind.UNKNOWN: MODERATE,
+    PlaceKind.HERE: MODERATE,
+    PlaceKind.TOP: MODERATE,
+    PlaceKind.LOCAL: MODERATE,
 }
 
 _DOCUMENT = re.compile(
@@ -81,41 +81,41 @@ _OPEN_FOLDERS = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Everybody may put files there."""
 _BACK_DOOR = re.compile(r"(?:.*/)?\.ssh/(?:authorized_keys2?|rc)|.*/cron(?:\.\w+|tabs?)?/.*")
 
-_NAMES: dict[Place, str] = {
-    Place.ROOT: "the root of the file system",
-    Place.HOME: "a home folder",
-    Place.HERE: "the whole current folder",
-    Place.PARENT: "a folder above the current one",
-    Place.SYSTEM: "a system folder",
-    Place.DISK: "a disk or memory device",
-    Place.KERNEL: "a live kernel setting",
-    Place.SINK: "a device",
-    Place.UNKNOWN: "something that is not known before it runs",
-    Place.LOG: "a system log",
-    Place.HISTORY: "a command history",
-    Place.PRIVATE: "keys or private settings",
-    Place.STARTUP: "a startup file of the shell",
-    Place.PERSONAL: "personal files",
-    Place.REPOSITORY: "a repository's history",
-    Place.TOP: "a folder directly below the root",
-    Place.ELSEWHERE: "data outside the home folder",
-    Place.LOCAL: "locally installed software",
-    Place.NETWORK: "a network connection",
+_NAMES: dict[PlaceKind, str] = {
+    PlaceKind.ROOT: "the root of the file system",
+    PlaceKind.HOME: "a home folder",
+    PlaceKind.HERE: "the whole current folder",
+    PlaceKind.PARENT: "a folder above the current one",
+    PlaceKind.SYSTEM: "a system folder",
+    PlaceKind.DISK: "a disk or memory device",
+    PlaceKind.KERNEL: "a live kernel setting",
+    PlaceKind.SINK: "a device",
+    PlaceKind.UNKNOWN: "something that is not known before it runs",
+    PlaceKind.LOG: "a system log",
+    PlaceKind.HISTORY: "a command history",
+    PlaceKind.PRIVATE: "keys or private settings",
+    PlaceKind.STARTUP: "a startup file of the shell",
+    PlaceKind.PERSONAL: "personal files",
+    PlaceKind.REPOSITORY: "a repository's history",
+    PlaceKind.TOP: "a folder directly below the root",
+    PlaceKind.ELSEWHERE: "data outside the home folder",
+    PlaceKind.LOCAL: "locally installed software",
+    PlaceKind.NETWORK: "a network connection",
 }
 
 
-def describe(target: Target) -> str:
+def describe(target: PathTarget) -> str:
     """Return a target in words for a message."""
     name = _NAMES.get(target.place)
     what = f"everything in {target.path}" if target.everything else target.path
     return f"{what} ({name})" if name else what
 
 
-_COLLECTIONS = (Place.PERSONAL, Place.LOCAL, Place.TOP, Place.ELSEWHERE)
+_COLLECTIONS = (PlaceKind.PERSONAL, PlaceKind.LOCAL, PlaceKind.TOP, PlaceKind.ELSEWHERE)
 """Places where all files together are as bad to lose as the folder."""
 
 
-def destroy_level(target: Target, recursive: bool) -> Level:
+def destroy_level(target: PathTarget, recursive: bool) -> RiskLevel:
     """Return how bad it is to delete ``target``."""
     levels = _DESTROY.get(target.place)
     if levels is None:
@@ -124,18 +124,18 @@ def destroy_level(target: Target, recursive: bool) -> Level:
     return levels[0] if deep else levels[1]
 
 
-def _ordinary_loss(target: Target, recursive: bool) -> Level:
+def _ordinary_loss(target: PathTarget, recursive: bool) -> RiskLevel:
     if target.everything or any(char in target.path for char in "*?["):
         return MODERATE
-    far = recursive and target.place is not Place.TEMP and target.path[:1] in ("/", "~", ".")
+    far = recursive and target.place is not PlaceKind.TEMP and target.path[:1] in ("/", "~", ".")
     return MODERATE if far or _DOCUMENT.search(target.path) else SAFE
 
 
-def destroy(call: Call, words: Iterable[Word], recursive: bool, asks: bool = False) -> Iterator[Finding]:
+def destroy(call: ProgramCall, words: Iterable[Word], recursive: bool, asks: bool = False) -> Iterator[SafetyFinding]:
     """Judge the deletion of ``words``. ``asks``: the program asks before each file."""
     for _, target in call.places(words):
         level = destroy_level(target, recursive)
-        if asks and target.place in (Place.HERE, Place.UNKNOWN, Place.ORDINARY):
+        if asks and target.place in (PlaceKind.HERE, PlaceKind.UNKNOWN, PlaceKind.ORDINARY):
             level = min(level, MODERATE)
         if call.privileged:
             level = max(level, HIGH)
@@ -144,15 +144,15 @@ def destroy(call: Call, words: Iterable[Word], recursive: bool, asks: bool = Fal
             yield call.find(name, level, f"deletes {describe(target)}")
 
 
-def wipe(call: Call, words: Iterable[Word]) -> Iterator[Finding]:
+def wipe(call: ProgramCall, words: Iterable[Word]) -> Iterator[SafetyFinding]:
     """Judge overwriting so that nothing can be recovered."""
     for _, target in call.places(words):
         least = MODERATE if is_disposable(target) else HIGH
-        level = CRITICAL if target.place is Place.DISK else max(least, destroy_level(target, False))
+        level = CRITICAL if target.place is PlaceKind.DISK else max(least, destroy_level(target, False))
         yield call.find("deletion.wipe", level, f"destroys {describe(target)} beyond recovery")
 
 
-def overwrite_level(target: Target, append: bool) -> Level:
+def overwrite_level(target: PathTarget, append: bool) -> RiskLevel:
     """Return how bad it is to write to ``target``."""
     if _ALWAYS_CRITICAL.fullmatch(target.path):
         return CRITICAL
@@ -162,13 +162,13 @@ def overwrite_level(target: Target, append: bool) -> Level:
         return SAFE
     if target.path in ADMINISTERED:
         return MODERATE
-    if target.place is Place.PRIVATE and target.name.endswith((".pub", "known_hosts")):
+    if target.place is PlaceKind.PRIVATE and target.name.endswith((".pub", "known_hosts")):
         return MODERATE
     levels = _OVERWRITE.get(target.place)
     return SAFE if levels is None else levels[1] if append else levels[0]
 
 
-def overwrite(call: Call, words: Iterable[Word], append: bool = False) -> Iterator[Finding]:
+def overwrite(call: ProgramCall, words: Iterable[Word], append: bool = False) -> Iterator[SafetyFinding]:
     """Judge writing to ``words``."""
     for _, target in call.places(words):
         level = overwrite_level(target, append)
@@ -177,18 +177,18 @@ def overwrite(call: Call, words: Iterable[Word], append: bool = False) -> Iterat
             yield call.find(name, level, f"{'appends to' if append else 'writes to'} {describe(target)}")
 
 
-def empty(call: Call, words: Iterable[Word]) -> Iterator[Finding]:
+def empty(call: ProgramCall, words: Iterable[Word]) -> Iterator[SafetyFinding]:
     """Judge cutting files to nothing."""
     for _, target in call.places(words):
-        if target.place in (Place.SINK, Place.TEMP, Place.CACHE):
+        if target.place in (PlaceKind.SINK, PlaceKind.TEMP, PlaceKind.CACHE):
             continue
         level = max(MODERATE, overwrite_level(target, False))
-        if target.place in (Place.UNKNOWN, Place.HERE) or _PRECIOUS.search(target.name):
+        if target.place in (PlaceKind.UNKNOWN, PlaceKind.HERE) or _PRECIOUS.search(target.name):
             level = HIGH
         yield call.find("deletion.empty", level, f"empties {describe(target)}")
 
 
-def move_away(call: Call, words: Iterable[Word]) -> Iterator[Finding]:
+def move_away(call: ProgramCall, words: Iterable[Word]) -> Iterator[SafetyFinding]:
     """Judge moving ``words`` from where they are."""
     for _, target in call.places(words):
         level = _MOVE.get(target.place, SAFE)

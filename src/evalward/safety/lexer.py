@@ -18,6 +18,7 @@ from evalward.safety.syntax import (
     Arithmetic,
     Glob,
     HereDocument,
+    LiteralText,
     Parameter,
     ParseError,
     Part,
@@ -25,7 +26,6 @@ from evalward.safety.syntax import (
     Script,
     Substitution,
     SyntaxWord,
-    Text,
 )
 
 DEPTH_LIMIT = 40
@@ -163,9 +163,9 @@ class Lexer(ABC):
         match = (_BRACKET if char == "[" else _PLAIN).match(self.text, self.pos)
         if not match:
             self.pos += 1
-            return Text(char)
+            return LiteralText(char)
         self.pos = match.end()
-        return Glob(match[0]) if char == "[" else Text(match[0])
+        return Glob(match[0]) if char == "[" else LiteralText(match[0])
 
     def _extended_glob(self) -> Glob:
         start, level = self.pos, 0
@@ -177,19 +177,19 @@ class Lexer(ABC):
                 return Glob(self.text[start : self.pos])
         raise ParseError("unterminated pattern")
 
-    def _single_quoted(self) -> Text:
+    def _single_quoted(self) -> LiteralText:
         stop = self.text.find("'", self.pos + 1)
         if stop < 0:
             raise ParseError("unterminated single quote")
         text = self.text[self.pos + 1 : stop]
         self.pos = stop + 1
-        return Text(text, quoted=True)
+        return LiteralText(text, quoted=True)
 
     def _double_quoted(self) -> list[Part]:
         self.pos += 1
         parts = self._quoted_run('"')
         self.pos += 1
-        return parts or [Text("", quoted=True)]
+        return parts or [LiteralText("", quoted=True)]
 
     def _quoted_run(self, closer: str) -> list[Part]:
         parts: list[Part] = []
@@ -206,19 +206,19 @@ class Lexer(ABC):
             else:
                 match = _QUOTED_PLAIN.match(self.text, self.pos)
                 stop = match.end() if match else self.pos + 1
-                parts.append(Text(self.text[self.pos : stop], quoted=True))
+                parts.append(LiteralText(self.text[self.pos : stop], quoted=True))
                 self.pos = stop
         if closer:
             raise ParseError("unterminated double quote")
         return parts
 
-    def _quoted_escape(self, closer: str) -> Text:
+    def _quoted_escape(self, closer: str) -> LiteralText:
         char = self.peek(2)[1:]
         self.pos += 2
         if char == "\n":
-            return Text("", quoted=True)
+            return LiteralText("", quoted=True)
         special = char in ("$", "`", "\\") or (char == closer and char != "")
-        return Text(char if special else "\\" + char, quoted=True)
+        return LiteralText(char if special else "\\" + char, quoted=True)
 
     def _escape(self) -> Iterable[Part]:
         char = self.peek(2)[1:]
@@ -226,7 +226,7 @@ class Lexer(ABC):
         if char == "\n":
             return ()
         # A lone backslash at the very end is kept by the shell as it stands.
-        return (Text(char or "\\", quoted=True),)
+        return (LiteralText(char or "\\", quoted=True),)
 
     def _dollar(self, quoted: bool) -> Iterable[Part]:
         following = self.peek(2)[1:]
@@ -243,14 +243,14 @@ class Lexer(ABC):
             return self._double_quoted()
         match = _NAME.match(self.text, self.pos + 1)
         self.pos = match.end() if match else self.pos + 1
-        return (Parameter(match[0], quoted=quoted) if match else Text("$", quoted),)
+        return (Parameter(match[0], quoted=quoted) if match else LiteralText("$", quoted),)
 
-    def _ansi_quoted(self) -> Text:
+    def _ansi_quoted(self) -> LiteralText:
         match = _ANSI_STRING.match(self.text, self.pos)
         if not match:
             raise ParseError("unterminated $'")
         self.pos = match.end()
-        return Text(decode_ansi(match[1]), quoted=True)
+        return LiteralText(decode_ansi(match[1]), quoted=True)
 
     def _parenthesis(self, quoted: bool) -> Part:
         stop = self.arithmetic_end(self.pos + 3) if self.peek(3) == "$((" else None
@@ -325,27 +325,27 @@ class Lexer(ABC):
     def _argument_parts(self, char: str, quoted: bool, pattern: bool) -> Iterable[Part]:
         if char == "'" and quoted and not pattern:
             self.pos += 1
-            return (Text("'", quoted=True),)
+            return (LiteralText("'", quoted=True),)
         if char in "'\"\\$`":
             return self._dollar(quoted) if char == "$" else self._parts(char)
         match = _ARGUMENT_PLAIN.match(self.text, self.pos)
         if match is None:  # every other character is plain: cannot happen
             raise ParseError("unreadable argument")
         self.pos = match.end()
-        return (Text(match[0], quoted),)
+        return (LiteralText(match[0], quoted),)
 
 
 def literal_word(text: str) -> SyntaxWord:
     """Return a word that is exactly ``text``, as if it were quoted."""
-    return SyntaxWord((Text(text, quoted=True),), text)
+    return SyntaxWord((LiteralText(text, quoted=True),), text)
 
 
 def _merged(parts: list[Part]) -> tuple[Part, ...]:
     merged: list[Part] = []
     for part in parts:
         last = merged[-1] if merged else None
-        if isinstance(part, Text) and isinstance(last, Text) and part.quoted == last.quoted:
-            merged[-1] = Text(last.text + part.text, part.quoted)
+        if isinstance(part, LiteralText) and isinstance(last, LiteralText) and part.quoted == last.quoted:
+            merged[-1] = LiteralText(last.text + part.text, part.quoted)
         else:
             merged.append(part)
     return tuple(merged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evalward.safety.call import Call
+from evalward.safety.call import ProgramCall
 from evalward.safety.targets import takes_all
 from evalward.safety.words import Word, joined, literal, make_word, pattern
 
@@ -63,7 +63,7 @@ class Search:
         return tuple(joined((root, tail), "") for root in roots for tail in tails)
 
 
-def read_find(call: Call) -> Search:
+def read_find(call: ProgramCall) -> Search:
     """Take a ``find`` command apart."""
     search = Search()
     args = list(call.args)
@@ -135,7 +135,7 @@ def _read_test(search: Search, test: str, value: str, negated: bool) -> None:
         search.narrowed = True
 
 
-def read_fd(call: Call) -> Search:
+def read_fd(call: ProgramCall) -> Search:
     """Take an ``fd`` command apart."""
     texts = [word.text for word in call.args]
     marks = ("-x", "--exec", "-X", "--exec-batch")
@@ -151,7 +151,7 @@ def read_fd(call: Call) -> Search:
     return search
 
 
-def read_ls(call: Call) -> tuple[Word, ...]:
+def read_ls(call: ProgramCall) -> tuple[Word, ...]:
     """Return what ``ls`` names: its operands, folders with everything in them."""
     operands = call.options("I/ignore: w: T: color: sort: time: d/directory").operands
     if not operands:
@@ -171,7 +171,7 @@ def lists_everything(word: Word) -> bool:
     return any(name.glob and takes_all(name.text.rpartition("/")[2]) for name in (word, *listed))
 
 
-def picks_some(call: Call) -> bool:
+def picks_some(call: ProgramCall) -> bool:
     """Say whether a filter lets through only some lines, rather than all but a heading."""
     texts = [word.text for word in call.args]
     if call.program in ("grep", "egrep", "fgrep", "rg"):

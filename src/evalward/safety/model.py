@@ -10,7 +10,7 @@ from typing import Literal
 SafetyLevel = Literal["strict", "moderate", "permissive"]
 
 
-class Level(IntEnum):
+class RiskLevel(IntEnum):
     """How dangerous something is; ordered, so that ``max`` picks the worst."""
 
     SAFE = 0
@@ -23,7 +23,7 @@ class Level(IntEnum):
         return self.name.lower()
 
     @classmethod
-    def parse(cls, name: str) -> Level:
+    def parse(cls, name: str) -> RiskLevel:
         """Return the level called ``name``; an unknown name is a ``ValueError``, never a guess."""
         for level in cls:
             if str(level) == name:
@@ -31,18 +31,18 @@ class Level(IntEnum):
         raise ValueError(f"unknown safety level {name!r}; known: {', '.join(map(str, cls))}")
 
 
-SAFE, MODERATE, HIGH, CRITICAL = Level.SAFE, Level.MODERATE, Level.HIGH, Level.CRITICAL
+SAFE, MODERATE, HIGH, CRITICAL = RiskLevel.SAFE, RiskLevel.MODERATE, RiskLevel.HIGH, RiskLevel.CRITICAL
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SafetyFinding:
     """One reason why a command is not simply safe.
 
     ``rule`` is a stable dotted name, ``words`` the words of the command that triggered it.
     """
 
     rule: str
-    level: Level
+    level: RiskLevel
     words: str
     message: str
 
@@ -51,8 +51,8 @@ class Finding:
 class Assessment:
     """The verdict on one command. ``parsed`` is false when it could not be understood as a whole."""
 
-    level: Level
-    findings: tuple[Finding, ...]
+    level: RiskLevel
+    findings: tuple[SafetyFinding, ...]
     parsed: bool
 
     def without(self, rules: Collection[str]) -> Assessment:
@@ -63,7 +63,7 @@ class Assessment:
         return Assessment(max((finding.level for finding in left), default=SAFE), left, self.parsed)
 
 
-_WORST_ALLOWED: dict[SafetyLevel, Level] = {"strict": SAFE, "moderate": MODERATE, "permissive": HIGH}
+_WORST_ALLOWED: dict[SafetyLevel, RiskLevel] = {"strict": SAFE, "moderate": MODERATE, "permissive": HIGH}
 
 
 def allowed(assessment: Assessment, safety_level: SafetyLevel = "moderate") -> bool:

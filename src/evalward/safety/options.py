@@ -72,7 +72,7 @@ def spec(text: str) -> Spec:
     return Spec(names, frozenset(valued), frozenset(attached))
 
 
-class _Reader:
+class _OptionReader:
     def __init__(self, args: tuple[Word, ...], known: Spec) -> None:
         self.args = args
         self.known = known
@@ -128,7 +128,7 @@ def _is_option(word: Word) -> bool:
 
 def parse_options(args: Iterable[Word], known: Spec) -> Options:
     """Read all arguments; options may stand between and after operands."""
-    reader = _Reader(tuple(args), known)
+    reader = _OptionReader(tuple(args), known)
     operands: list[Word] = []
     while reader.at < len(reader.args):
         word = reader.args[reader.at]
@@ -150,7 +150,7 @@ def leading_options(args: Iterable[Word], known: Spec) -> Options:
 
     For programs that run another one: its options are not theirs.
     """
-    reader = _Reader(tuple(args), known)
+    reader = _OptionReader(tuple(args), known)
     while reader.at < len(reader.args):
         word = reader.args[reader.at]
         if word.text == "--":

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from evalward.safety.call import Call
+from evalward.safety.call import ProgramCall
 from evalward.safety.decoding import decoded
 from evalward.safety.lexer import decode_ansi
 from evalward.safety.listing import (
@@ -22,9 +22,9 @@ from evalward.safety.sensitive import names_sensitive
 from evalward.safety.words import (
     NOTHING,
     Flow,
-    Kind,
-    Piece,
+    PieceKind,
     Word,
+    WordPiece,
     joined,
     literal,
     make_word,
@@ -32,7 +32,7 @@ from evalward.safety.words import (
     names,
 )
 
-Printer = Callable[[Call], Flow | None]
+Printer = Callable[[ProgramCall], Flow | None]
 
 _PRINTERS: dict[str, Printer] = {}
 _SILENT = names(
@@ -61,7 +61,7 @@ _VALUES = {
 }
 
 
-def printed_by(call: Call) -> Flow | None:
+def printed_by(call: ProgramCall) -> Flow | None:
     """Return what ``call`` prints, or ``None`` when nothing is known about the program."""
     program = call.program
     if program in _SILENT:
@@ -87,7 +87,7 @@ def _prints(programs: str) -> Callable[[Printer], Printer]:
 
 
 @_prints("echo")
-def _echo(call: Call) -> Flow:
+def _echo(call: ProgramCall) -> Flow:
     args = list(call.args)
     escapes = False
     while args and re.fullmatch(r"-[neE]+", args[0].text):
@@ -99,21 +99,21 @@ def _echo(call: Call) -> Flow:
 
 
 @_prints("printf")
-def _printf(call: Call) -> Flow | None:
+def _printf(call: ProgramCall) -> Flow | None:
     args = call.args[1:] if call.args and call.args[0].text == "--" else call.args
     if not args:
         return NOTHING
     form, *values = args
-    pieces: list[Piece] = []
+    pieces: list[WordPiece] = []
     for part in re.split(r"(%[-+ 0#]*\d*(?:\.\d+)?[a-zA-Z%])", decode_ansi(form.text)):
         if part == "%%":
-            pieces.append(Piece(Kind.TEXT, "%"))
+            pieces.append(WordPiece(PieceKind.TEXT, "%"))
         elif part.startswith("%") and len(part) > 1:
             pieces.extend(values.pop(0).pieces if values else ())
         else:
-            pieces.append(Piece(Kind.TEXT, part))
+            pieces.append(WordPiece(PieceKind.TEXT, part))
     for value in values:  # the format is used again for what is left
-        pieces.extend((Piece(Kind.TEXT, "\n" if "\\n" in form.text else ""), *value.pieces))
+        pieces.extend((WordPiece(PieceKind.TEXT, "\n" if "\\n" in form.text else ""), *value.pieces))
     content = make_word(pieces)
     return _shown(_unescaped(content) if "%b" in form.text else content, call)
 
@@ -124,8 +124,8 @@ def _unescaped(content: Word) -> Word:
     )
 
 
-def _shown(content: Word, call: Call) -> Flow:
-    unknown = [piece for piece in content.pieces if piece.kind is Kind.UNKNOWN]
+def _shown(content: Word, call: ProgramCall) -> Flow:
+    unknown = [piece for piece in content.pieces if piece.kind is PieceKind.UNKNOWN]
     flows = [piece.flow for piece in unknown if piece.flow]
     return Flow(
         content=content,
@@ -137,14 +137,14 @@ def _shown(content: Word, call: Call) -> Flow:
 
 
 @_prints("curl")
-def _curl(call: Call) -> Flow:
+def _curl(call: ProgramCall) -> Flow:
     options = call.options("o/output: O/remote-name I/head")
     to_file = options.has("o", "O") and not any(word.text in ("-", "/dev/stdout") for word in options.all_values("o"))
     return NOTHING if to_file or options.has("I") else Flow(remote=True, source=call.text)
 
 
 @_prints("wget")
-def _wget(call: Call) -> Flow:
+def _wget(call: ProgramCall) -> Flow:
     output = call.options("O/output-document: P: o: U:").value("O")
     bundled = any(re.fullmatch(r"-[a-zA-Z]*O-", word.text) for word in call.args)
     to_pipe = bundled or (output is not None and output.text in ("-", "/dev/stdout"))
@@ -152,24 +152,24 @@ def _wget(call: Call) -> Flow:
 
 
 @_prints("find gfind")
-def _find(call: Call) -> Flow | None:
+def _find(call: ProgramCall) -> Flow | None:
     search = read_find(call)
     return None if search.commands or search.deletes else Flow(names=search.names(), source=call.text)
 
 
 @_prints("fd fdfind")
-def _fd(call: Call) -> Flow | None:
+def _fd(call: ProgramCall) -> Flow | None:
     search = read_fd(call)
     return None if search.commands else Flow(names=search.names(), source=call.text)
 
 
 @_prints("ls exa eza")
-def _ls(call: Call) -> Flow:
+def _ls(call: ProgramCall) -> Flow:
     return Flow(names=read_ls(call), source=call.text)
 
 
 @_prints("ps")
-def _ps(call: Call) -> Flow:
+def _ps(call: ProgramCall) -> Flow:
     chosen = call.options("C: p/pid: u/user: U: g: G: t: o: O: q: ppid: sort: format: s:").has(
         "C", "p", "u", "U", "g", "G", "t", "q", "ppid"
     )
@@ -177,13 +177,13 @@ def _ps(call: Call) -> Flow:
 
 
 @_prints("pgrep pidof lsof fuser jobs")
-def _processes(call: Call) -> Flow:
+def _processes(call: ProgramCall) -> Flow:
     options = call.options("u: U: g: P: t: i: p: c: d:")
     return Flow(names=narrowed((EVERYTHING,)) if options.operands or call.args else (EVERYTHING,), source=call.text)
 
 
 @_prints("docker podman nerdctl")
-def _containers(call: Call) -> Flow | None:
+def _containers(call: ProgramCall) -> Flow | None:
     namespaced = call.program == "nerdctl"
     options = call.options("f/filter: n/namespace: format:" if namespaced else "f/filter: n/last: format: H: c:")
     verbs = [word.text for word in options.operands[:2]]
@@ -194,7 +194,7 @@ def _containers(call: Call) -> Flow | None:
 
 
 @_prints("crictl ctr")
-def _node_containers(call: Call) -> Flow | None:
+def _node_containers(call: ProgramCall) -> Flow | None:
     valued = "n/namespace: address:" if call.program == "ctr" else "r: i: name: label: state: pod: namespace:"
     options = call.options(valued)
     verbs = {word.text for word in options.operands[:2]}
@@ -205,24 +205,24 @@ def _node_containers(call: Call) -> Flow | None:
 
 
 @_prints("which whence")
-def _which(call: Call) -> Flow | None:
+def _which(call: ProgramCall) -> Flow | None:
     operands = call.options("").operands
     return Flow(content=joined(operands, "\n"), source=call.text) if operands else None
 
 
 @_prints("command type")
-def _command(call: Call) -> Flow | None:
+def _command(call: ProgramCall) -> Flow | None:
     options = call.leading("")
     return Flow(content=joined(options.operands), source=call.text) if options.has("v", "p", "P") else None
 
 
 @_prints("realpath readlink")
-def _realpath(call: Call) -> Flow:
+def _realpath(call: ProgramCall) -> Flow:
     return Flow(content=joined(call.options("").operands, "\n"), source=call.text)
 
 
 @_prints("basename dirname")
-def _path_part(call: Call) -> Flow | None:
+def _path_part(call: ProgramCall) -> Flow | None:
     operands = call.options("s/suffix:").operands
     if not operands or not operands[0].literal:
         return None
@@ -232,35 +232,37 @@ def _path_part(call: Call) -> Flow | None:
 
 
 @_prints("seq")
-def _seq(call: Call) -> Flow:
+def _seq(call: ProgramCall) -> Flow:
     return Flow(content=literal("1\n2\n3"), source=call.text)
 
 
 @_prints("git")
-def _git(call: Call) -> Flow | None:
+def _git(call: ProgramCall) -> Flow | None:
     operands = [word.text for word in call.options("C: c: git-dir: work-tree:").operands]
     if operands[:1] == ["rev-parse"]:
         top = call.options("").has("show-toplevel")
         return Flow(content=literal("." if top else "1a2b3c"), source=call.text)
     return (
-        Flow(names=(make_word((Piece(Kind.TEXT, "./"), Piece(Kind.GLOB, "*"))),)) if operands == ["ls-files"] else None
+        Flow(names=(make_word((WordPiece(PieceKind.TEXT, "./"), WordPiece(PieceKind.GLOB, "*"))),))
+        if operands == ["ls-files"]
+        else None
     )
 
 
 @_prints("set export declare typeset")
-def _variables(call: Call) -> Flow:
+def _variables(call: ProgramCall) -> Flow:
     lists = not call.args or [word.text for word in call.args] == ["-p"]
     return Flow(secret=True, source=call.text) if lists else NOTHING
 
 
 @_prints("openssl")
-def _openssl(call: Call) -> Flow:
+def _openssl(call: ProgramCall) -> Flow:
     connects = any(word.text == "s_client" for word in call.args)
     return Flow(remote=True, source=call.text) if connects else _filtered(call)
 
 
 @_prints("env printenv")
-def _environment(call: Call) -> Flow | None:
+def _environment(call: ProgramCall) -> Flow | None:
     operands = call.leading("u: S:").operands
     if call.program == "env" and any("=" not in word.text for word in operands):
         return None
@@ -270,7 +272,7 @@ def _environment(call: Call) -> Flow | None:
 
 
 @_prints("gpg gpg2")
-def _gpg(call: Call) -> Flow:
+def _gpg(call: ProgramCall) -> Flow:
     flow = _filtered(call)
     options = call.options("")
     if any(flag.startswith("export-secret") for flag in options.flags):
@@ -279,11 +281,11 @@ def _gpg(call: Call) -> Flow:
 
 
 @_prints("security pass vault op bw secret-tool")
-def _vault(call: Call) -> Flow:
+def _vault(call: ProgramCall) -> Flow:
     return Flow(secret=True, source=call.text)
 
 
-def _filtered(call: Call) -> Flow:
+def _filtered(call: ProgramCall) -> Flow:
     """What a filter prints: its input or its files, changed in ways that mostly do not matter."""
     files = [word for word in _file_operands(call) if word.text != "-"]
     sources = [_file_flow(call, word) for word in files]
@@ -297,7 +299,7 @@ def _filtered(call: Call) -> Flow:
     return decoded(call, flow)
 
 
-def _file_operands(call: Call) -> Iterable[Word]:
+def _file_operands(call: ProgramCall) -> Iterable[Word]:
     operands = call.options("n/lines: c: f: d: k: t: o: e: in: out: C: A: B: m:").operands
     takes_script = call.program in _SCRIPTED
     if call.program in ("tr", "openssl", "dd"):
@@ -305,7 +307,7 @@ def _file_operands(call: Call) -> Iterable[Word]:
     return operands[1:] if takes_script else operands
 
 
-def _file_flow(call: Call, word: Word) -> Flow:
+def _file_flow(call: ProgramCall, word: Word) -> Flow:
     known = call.scope.files.get(word.text) or call.scope.files.get(word.text.removeprefix("./"))
     if known is not None:
         return known

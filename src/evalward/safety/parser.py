@@ -13,6 +13,7 @@ from evalward.safety.syntax import (
     Branches,
     Condition,
     Function,
+    ListStep,
     Loop,
     Node,
     Parameter,
@@ -21,7 +22,6 @@ from evalward.safety.syntax import (
     Redirect,
     Script,
     Simple,
-    Step,
     SyntaxWord,
 )
 
@@ -65,10 +65,10 @@ class Parser(ArgumentReader):
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             raise ParseError("nested too deeply")
-        steps: list[Step] = []
+        steps: list[ListStep] = []
         while not self._at_list_end(closers):
             node = self._pipeline()
-            steps.append(Step(node, self._operator()))
+            steps.append(ListStep(node, self._operator()))
         if steps and steps[-1].operator in ("&&", "||"):
             raise ParseError(f"nothing follows {steps[-1].operator}")
         self.depth -= 1

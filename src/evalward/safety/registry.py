@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 
-from evalward.safety.call import Answer, Call
-from evalward.safety.model import SAFE, Level
+from evalward.safety.call import Answer, ProgramCall
+from evalward.safety.model import SAFE, RiskLevel
 from evalward.safety.options import Options, parse_options, spec
 
-Rule = Callable[[Call], Iterable[Answer]]
+Rule = Callable[[ProgramCall], Iterable[Answer]]
 
 _RULES: dict[str, list[Rule]] = {}
 
@@ -33,7 +33,7 @@ def rules_for(program: str) -> list[Rule]:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Subcommand:
     """One line of a table: a subcommand and what it means.
 
     ``when`` are the operands in order, alternatives separated by ``|``, wildcards allowed, ``...`` in front
@@ -42,24 +42,24 @@ class Row:
     """
 
     when: str
-    level: Level
+    level: RiskLevel
     rule: str
     message: str
     needs: str = ""
     unless: str = ""
 
 
-def table(programs: str, known: str, rows: Iterable[Row]) -> None:
+def table(programs: str, known: str, rows: Iterable[Subcommand]) -> None:
     """Register a table. The first row that fits speaks: one with level safe is an exception to later ones."""
     fixed = tuple(rows)
 
-    def judge(call: Call) -> Iterator[Answer]:
-        yield from judge_rows(call, parse_options(call.args, spec(known)), fixed)
+    def judge(call: ProgramCall) -> Iterator[Answer]:
+        yield from rate_rows(call, parse_options(call.args, spec(known)), fixed)
 
     rule(programs)(judge)
 
 
-def judge_rows(call: Call, options: Options, rows: Iterable[Row]) -> Iterator[Answer]:
+def rate_rows(call: ProgramCall, options: Options, rows: Iterable[Subcommand]) -> Iterator[Answer]:
     """Let the first row that fits ``options`` speak about ``call``."""
     row = next((row for row in rows if row_fits(row, options)), None)
     if row is None:
@@ -68,7 +68,7 @@ def judge_rows(call: Call, options: Options, rows: Iterable[Row]) -> Iterator[An
         yield call.find(row.rule, row.level, row.message)
 
 
-def row_fits(row: Row, options: Options) -> bool:
+def row_fits(row: Subcommand, options: Options) -> bool:
     """Say whether a call with ``options`` is what ``row`` describes."""
     if any(not options.enabled(*group.split()) for group in row.needs.split(";") if group.strip()):
         return False

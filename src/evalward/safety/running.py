@@ -6,17 +6,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.lexer import DEPTH_LIMIT
-from evalward.safety.model import HIGH, MODERATE, Finding, Level
+from evalward.safety.model import HIGH, MODERATE, RiskLevel, SafetyFinding
 from evalward.safety.outputs import printed_by
 from evalward.safety.registry import rules_for
 from evalward.safety.rules.interpreters import runs_code
-from evalward.safety.rules.services import judge_init_script
+from evalward.safety.rules.services import rate_init_script
 from evalward.safety.rules.shells import written_program
 from evalward.safety.scope import Scope
 from evalward.safety.syntax import ParseError
-from evalward.safety.words import ANYTHING, NOTHING, Flow, Kind, Piece, Word, merge_flows, show
+from evalward.safety.words import ANYTHING, NOTHING, Flow, PieceKind, Word, WordPiece, merge_flows, show
 
 
 class TooComplex(Exception):
@@ -24,7 +24,7 @@ class TooComplex(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class CommandContext:
     """What surrounds a command: input, privileges, whether its output is used, and the nesting so far."""
 
     stdin: Flow | None = None
@@ -33,31 +33,31 @@ class Context:
     depth: int = 0
 
 
-class Runner(ABC):
+class DryRun(ABC):
     """Runs programs in thought and collects what the rules find."""
 
     def __init__(self) -> None:
         """Start without findings."""
-        self.findings: dict[Finding, None] = {}
+        self.findings: dict[SafetyFinding, None] = {}
 
     @abstractmethod
-    def run_text(self, text: str, context: Context, scope: Scope) -> Flow:
+    def run_text(self, text: str, context: CommandContext, scope: Scope) -> Flow:
         """Parse and judge a script."""
 
     @abstractmethod
-    def call_function(self, name: str, args: tuple[Word, ...], context: Context, scope: Scope) -> Flow:
+    def call_function(self, name: str, args: tuple[Word, ...], context: CommandContext, scope: Scope) -> Flow:
         """Judge a call of a function of the shell."""
 
-    def find(self, rule: str, level: Level, words: str, message: str) -> None:
+    def find(self, rule: str, level: RiskLevel, words: str, message: str) -> None:
         """Add a finding."""
-        self.findings[Finding(rule, level, words, message)] = None
+        self.findings[SafetyFinding(rule, level, words, message)] = None
 
-    def make_call(self, words: tuple[Word, ...], context: Context, scope: Scope) -> Call:
+    def make_call(self, words: tuple[Word, ...], context: CommandContext, scope: Scope) -> ProgramCall:
         """Return the call that ``words`` are."""
         program = program_name(words[0]) if words else ":"
-        return Call(program, words[1:], scope, context.stdin, context.privileged, context.piped)
+        return ProgramCall(program, words[1:], scope, context.stdin, context.privileged, context.piped)
 
-    def command(self, words: tuple[Word, ...], context: Context, scope: Scope) -> Flow:
+    def command(self, words: tuple[Word, ...], context: CommandContext, scope: Scope) -> Flow:
         """Judge one program with its words, and what it runs in turn."""
         first = words[0]
         if first.literal and first.text in scope.functions:
@@ -76,23 +76,23 @@ class Runner(ABC):
         flow = printed if printed is not None else merge_flows(flows) if flows else ANYTHING
         return flow if flow.source else replace(flow, source=call.text)
 
-    def take(self, answers: Iterable[Answer], call: Call, context: Context) -> list[Flow]:
+    def take(self, answers: Iterable[Answer], call: ProgramCall, context: CommandContext) -> list[Flow]:
         """Collect findings; run what a program runs in turn and return what that prints."""
         flows: list[Flow] = []
         for answer in answers:
-            if isinstance(answer, Finding):
+            if isinstance(answer, SafetyFinding):
                 self.findings[answer] = None
             else:
                 flows.append(self._launch(answer, call, context))
         return flows
 
-    def _command_position(self, word: Word, call: Call, context: Context) -> None:
+    def _command_position(self, word: Word, call: ProgramCall, context: CommandContext) -> None:
         """Judge a program whose name is not known, or that this command wrote or fetched a moment ago."""
         flow = written_program(call, word)
         if flow is not None:
-            self._run_flow(flow, Launch(flow=flow), call, replace(context, depth=context.depth + 1))
+            self._run_flow(flow, NestedCommand(flow=flow), call, replace(context, depth=context.depth + 1))
         if word.literal and word.text:
-            self.take(judge_init_script(call, word.text), call, context)
+            self.take(rate_init_script(call, word.text), call, context)
         elif any(flow.remote for flow in word.flows):
             self.find("remote.execute", HIGH, call.text, "runs what it gets from the network")
         elif call.program != "?":
@@ -102,13 +102,13 @@ class Runner(ABC):
         else:
             self.find("opaque.command", HIGH, show((word, *call.args)), "which program runs is not known")
 
-    def _run_alias(self, words: tuple[Word, ...], context: Context, scope: Scope) -> Flow:
+    def _run_alias(self, words: tuple[Word, ...], context: CommandContext, scope: Scope) -> Flow:
         inner = scope.child()
         body = inner.aliases.pop(words[0].text)
         inner.set_arguments(words[1:])
         return self._nested(f'{body} "$@"', context, inner, show(words))
 
-    def _launch(self, launch: Launch, call: Call, context: Context) -> Flow:
+    def _launch(self, launch: NestedCommand, call: ProgramCall, context: CommandContext) -> Flow:
         privileged = context.privileged if launch.privileged is None else launch.privileged
         inner = replace(context, stdin=launch.stdin, privileged=privileged, depth=context.depth + 1)
         scope = call.scope if launch.inline else call.scope.child()
@@ -122,21 +122,23 @@ class Runner(ABC):
             return self._run_word(launch.script, launch, call, inner, scope)
         return self._run_flow(launch.flow or ANYTHING, launch, call, inner)
 
-    def _run_word(self, script: Word, launch: Launch, call: Call, context: Context, scope: Scope) -> Flow:
+    def _run_word(
+        self, script: Word, launch: NestedCommand, call: ProgramCall, context: CommandContext, scope: Scope
+    ) -> Flow:
         text, bindings = script_text(script)
         if launch.arguments:
             scope.set_arguments(launch.arguments)
         scope.variables.update(bindings)
         return self._nested(text, context, scope, call.text)
 
-    def _nested(self, text: str, context: Context, scope: Scope, words: str) -> Flow:
+    def _nested(self, text: str, context: CommandContext, scope: Scope, words: str) -> Flow:
         try:
             return self.run_text(text, context, scope)
         except ParseError as error:
             self.find("syntax.unreadable", HIGH, words, f"a script inside cannot be read: {error}")
             return ANYTHING
 
-    def _run_flow(self, flow: Flow, launch: Launch, call: Call, context: Context) -> Flow:
+    def _run_flow(self, flow: Flow, launch: NestedCommand, call: ProgramCall, context: CommandContext) -> Flow:
         """Judge text from elsewhere that a shell runs."""
         source = flow.source or "unknown"
         if flow.remote:
@@ -153,10 +155,10 @@ class Runner(ABC):
         return self._run_word(flow.content, launch, call, replace(context, stdin=None), scope)
 
 
-def _only_explains(call: Call, answers: list[Answer]) -> bool:
+def _only_explains(call: ProgramCall, answers: list[Answer]) -> bool:
     """Say whether a program only shows its help: asked to, and running nothing that could read the word."""
     asks = any(word.text in ("--help", "-help") for word in call.args)
-    return asks and not runs_code(call.program) and not any(isinstance(answer, Launch) for answer in answers)
+    return asks and not runs_code(call.program) and not any(isinstance(answer, NestedCommand) for answer in answers)
 
 
 def program_name(word: Word) -> str:
@@ -165,7 +167,7 @@ def program_name(word: Word) -> str:
     if word.literal or (word.home and not word.opaque and not word.glob):
         return name
     last = word.pieces[-1]
-    fixed = last.kind is Kind.TEXT and "/" in last.text and not any(char in name for char in "*?[$")
+    fixed = last.kind is PieceKind.TEXT and "/" in last.text and not any(char in name for char in "*?[$")
     return name if fixed and name else "?"
 
 
@@ -176,11 +178,11 @@ def script_text(script: Word) -> tuple[str, dict[str, tuple[Word, ...]]]:
     parts: list[str] = []
     bindings: dict[str, tuple[Word, ...]] = {}
     for number, piece in enumerate(script.pieces):
-        if piece.kind is Kind.UNKNOWN:
+        if piece.kind is PieceKind.UNKNOWN:
             name = f"__unknown_{number}"
-            value = Word((Piece(Kind.UNKNOWN, piece.text, piece.flow),), piece.text, True, False, False)
+            value = Word((WordPiece(PieceKind.UNKNOWN, piece.text, piece.flow),), piece.text, True, False, False)
             bindings[name] = (value,)
             parts.append("${" + name + "}")
         else:
-            parts.append("${HOME}" if piece.kind is Kind.HOME else piece.text)
+            parts.append("${HOME}" if piece.kind is PieceKind.HOME else piece.text)
     return "".join(parts), bindings

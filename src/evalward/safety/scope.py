@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evalward.safety.syntax import Node
-from evalward.safety.words import Flow, Kind, Piece, Word, literal, make_word, unknown
+from evalward.safety.words import Flow, PieceKind, Word, WordPiece, literal, make_word, unknown
 
 _NUMBER = literal("12345")
-_HOME = make_word((Piece(Kind.HOME, "~"),))
+_HOME = make_word((WordPiece(PieceKind.HOME, "~"),))
 _ENVIRONMENT = {
     "HOME": _HOME,
     "PWD": literal("."),
@@ -17,8 +17,8 @@ _ENVIRONMENT = {
     "TMP": literal("/tmp"),
     "TEMP": literal("/tmp"),
     "RUNNER_TEMP": literal("/tmp/runner"),
-    "XDG_CACHE_HOME": make_word((Piece(Kind.HOME, "~"), Piece(Kind.TEXT, "/.cache"))),
-    "XDG_CONFIG_HOME": make_word((Piece(Kind.HOME, "~"), Piece(Kind.TEXT, "/.config"))),
+    "XDG_CACHE_HOME": make_word((WordPiece(PieceKind.HOME, "~"), WordPiece(PieceKind.TEXT, "/.cache"))),
+    "XDG_CONFIG_HOME": make_word((WordPiece(PieceKind.HOME, "~"), WordPiece(PieceKind.TEXT, "/.config"))),
     "USER": literal("user"),
     "LOGNAME": literal("user"),
     "USERNAME": literal("user"),

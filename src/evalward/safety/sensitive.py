@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from evalward.safety.call import Call
-from evalward.safety.targets import Target
+from evalward.safety.call import ProgramCall
+from evalward.safety.targets import PathTarget
 from evalward.safety.words import Word
 
 _SECRET = re.compile(
@@ -26,7 +26,7 @@ _SENSITIVE = re.compile(
 _HARMLESS = re.compile(r".*\.(?:pub|example|sample|template|dist)|.*/known_hosts")
 
 
-def is_secret(target: Target) -> bool:
+def is_secret(target: PathTarget) -> bool:
     """Say whether a file holds a credential: showing it is already a leak."""
     if target.everything and target.name in (".ssh", ".gnupg", ".aws"):
         return True
@@ -34,23 +34,23 @@ def is_secret(target: Target) -> bool:
     return bool(_SECRET.fullmatch(path)) and not _HARMLESS.fullmatch(path)
 
 
-def is_sensitive(target: Target) -> bool:
+def is_sensitive(target: PathTarget) -> bool:
     """Say whether a file must not leave the machine."""
     if is_secret(target):
         return True
     return bool(_SENSITIVE.fullmatch(target.path.replace("*", "x"))) and not _HARMLESS.fullmatch(target.path)
 
 
-def names_secret(call: Call, words: Iterable[Word]) -> bool:
+def names_secret(call: ProgramCall, words: Iterable[Word]) -> bool:
     """Say whether one of ``words`` is a file with a credential."""
     return any(is_secret(target) for _, target in call.places(words) if target.path)
 
 
-def names_sensitive(call: Call, words: Iterable[Word]) -> bool:
+def names_sensitive(call: ProgramCall, words: Iterable[Word]) -> bool:
     """Say whether one of ``words`` is a file that must not leave the machine, or holds what one printed."""
     return any(_holds_secret(call, word, target) for word, target in call.places(words))
 
 
-def _holds_secret(call: Call, word: Word, target: Target) -> bool:
+def _holds_secret(call: ProgramCall, word: Word, target: PathTarget) -> bool:
     written = call.scope.files.get(word.text)
     return is_sensitive(target) or any(flow.secret for flow in (*word.flows, *([written] if written else [])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.model import HIGH, MODERATE, SAFE, Level
+from evalward.safety.model import HIGH, MODERATE, SAFE, RiskLevel
 
 _NOISE = re.compile(
     r"--[^\n]*|/\*.*?\*/|'(?:[^'\\]|\\.|'')*'|\$(\w*)\$.*?\$\1\$",
@@ -21,7 +21,7 @@ def _pattern(text: str) -> re.Pattern[str]:
     return re.compile(text, _FLAGS)
 
 
-_STATEMENTS: tuple[tuple[re.Pattern[str], Level, str], ...] = (
+_STATEMENTS: tuple[tuple[re.Pattern[str], RiskLevel, str], ...] = (
     (
         _pattern(r"drop\s+(?:index|view|materialized\s+view|trigger|function|procedure|type|rule|temporary|temp)\b"),
         MODERATE,
@@ -72,11 +72,11 @@ _STATEMENTS: tuple[tuple[re.Pattern[str], Level, str], ...] = (
 _ROW_CHANGES = re.compile(r"(?:with\b.*?\)\s*)?(delete|update)\s+", _FLAGS)
 
 
-def judge_sql(text: str) -> Iterator[tuple[Level, str, str]]:
+def rate_sql(text: str) -> Iterator[tuple[RiskLevel, str, str]]:
     """Return level, reason and statement for each statement that is not simply a query."""
     for statement in _NOISE.sub(_blank, text).split(";"):
         plain = " ".join(statement.split()).strip("\\g ")
-        level, reason = _judge(plain)
+        level, reason = _rate(plain)
         if level > SAFE:
             yield level, reason, plain[:120]
 
@@ -85,10 +85,10 @@ def _blank(match: re.Match[str]) -> str:
     return "''" if match[0].startswith(("'", "$")) else " "
 
 
-def _judge(statement: str) -> tuple[Level, str]:
+def _rate(statement: str) -> tuple[RiskLevel, str]:
     changes = _ROW_CHANGES.match(statement)
     if changes:
-        return _judge_rows(statement, changes[1].lower())
+        return _rate_rows(statement, changes[1].lower())
     explains = re.match(r"explain\s+(?!\(?\s*analy[sz]e)", statement, re.IGNORECASE)
     if explains:
         return SAFE, ""
@@ -98,7 +98,7 @@ def _judge(statement: str) -> tuple[Level, str]:
     return SAFE, ""
 
 
-def _judge_rows(statement: str, verb: str) -> tuple[Level, str]:
+def _rate_rows(statement: str, verb: str) -> tuple[RiskLevel, str]:
     limited = re.search(r"\bwhere\b", statement, re.IGNORECASE) and not _ALWAYS_TRUE.search(statement)
     if limited:
         return MODERATE, f"{verb}s some rows"

@@ -10,7 +10,7 @@ class ParseError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class LiteralText:
     """Literal characters. ``quoted`` ones are never split, globbed or read as syntax."""
 
     text: str
@@ -58,7 +58,7 @@ class Arithmetic:
     word: SyntaxWord
 
 
-Part = Text | Glob | Parameter | Substitution | Process | Arithmetic
+Part = LiteralText | Glob | Parameter | Substitution | Process | Arithmetic
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SyntaxWord:
 
     def keyword(self) -> str:
         """Return the text when the word is plain and unquoted, else an empty string."""
-        if len(self.parts) == 1 and isinstance(self.parts[0], Text) and not self.parts[0].quoted:
+        if len(self.parts) == 1 and isinstance(self.parts[0], LiteralText) and not self.parts[0].quoted:
             return self.parts[0].text
         return ""
 
@@ -172,7 +172,7 @@ Node = Simple | Pipeline | Block | Loop | Branches | Function | Condition
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ListStep:
     """One command of a list and the operator that follows it (``;``, ``&``, ``&&`` or ``||``)."""
 
     node: Node
@@ -183,4 +183,4 @@ class Step:
 class Script:
     """A list of commands."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[ListStep, ...]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from fnmatch import fnmatchcase
 
-from evalward.safety.words import Kind, Word, names
+from evalward.safety.words import PieceKind, Word, names
 
 
-class Place(Enum):
+class PlaceKind(Enum):
     """Kinds of places, told apart because the same deed weighs differently in them."""
 
     ORDINARY = auto()
@@ -47,10 +47,10 @@ class Place(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class PathTarget:
     """A place with its path; ``everything`` when a wildcard takes all that is in the folder ``path``."""
 
-    place: Place
+    place: PlaceKind
     path: str
     everything: bool = False
 
@@ -128,7 +128,7 @@ def takes_all(component: str) -> bool:
     return has_wildcard and not _ANY.sub("", component).strip("^{},")
 
 
-def locate(word: Word, folder: str | None = ".") -> Target:
+def locate(word: Word, folder: str | None = ".") -> PathTarget:
     """Return where ``word`` leads when it is used in ``folder``."""
     path = word.text
     if word.opaque:
@@ -138,155 +138,161 @@ def locate(word: Word, folder: str | None = ".") -> Target:
     if not word.home and path.startswith("~"):
         path = "./" + path
     if folder is None and path[:1] not in ("/", "~"):
-        return Target(Place.UNKNOWN, path)
+        return PathTarget(PlaceKind.UNKNOWN, path)
     components = normalise(path, folder or ".")
     everything = False
     while len(components) > 1 and word.glob and takes_all(components[-1]):
         components.pop()
         everything = True
     path = joined_path(components)
-    return Target(_place(components, everything), path, everything)
+    return PathTarget(_place(components, everything), path, everything)
 
 
-def _locate_opaque(word: Word) -> Target:
+def _locate_opaque(word: Word) -> PathTarget:
     """Judge what is known of a path: a name that has a fixed beginning of its own is narrow enough."""
     known: list[str] = []
     for piece in word.pieces:
-        if piece.kind not in (Kind.TEXT, Kind.HOME):
+        if piece.kind not in (PieceKind.TEXT, PieceKind.HOME):
             break
         known.append(piece.text)
     start = "".join(known)
     stem = start.rpartition("/")[2]
     if stem in ("", ".", "..", "~"):
-        return Target(Place.UNKNOWN, word.text)
+        return PathTarget(PlaceKind.UNKNOWN, word.text)
     place = _place(normalise(start), False)
-    return Target(Place.UNKNOWN if place in (Place.TOP, Place.ROOT) else place, word.text)
+    return PathTarget(PlaceKind.UNKNOWN if place in (PlaceKind.TOP, PlaceKind.ROOT) else place, word.text)
 
 
-def _place(components: list[str], everything: bool) -> Place:
+def _place(components: list[str], everything: bool) -> PlaceKind:
     base, rest = components[0], components[1:]
     if base == "/":
         return _absolute(rest, everything)
     if base == "~":
         return _in_home(rest)
     if not rest:
-        return Place.HERE
+        return PlaceKind.HERE
     if rest[-1] == "..":
-        return Place.PARENT
-    return _by_name(rest) or Place.ORDINARY
+        return PlaceKind.PARENT
+    return _by_name(rest) or PlaceKind.ORDINARY
 
 
-def _by_name(rest: list[str]) -> Place | None:
+def _by_name(rest: list[str]) -> PlaceKind | None:
     """Places that are recognised by their name wherever they stand."""
     if _REPOSITORIES.intersection(rest[-2:]) and rest[-1] != "index.lock":
-        return Place.REPOSITORY
+        return PlaceKind.REPOSITORY
     if rest[0] in _PRIVATE and rest[0] not in (".config", ".local", ".docker"):
-        return Place.PRIVATE
+        return PlaceKind.PRIVATE
     if _HISTORY.search(rest[-1]):
-        return Place.HISTORY
-    return Place.STARTUP if rest[-1] in _STARTUP else None
+        return PlaceKind.HISTORY
+    return PlaceKind.STARTUP if rest[-1] in _STARTUP else None
 
 
-def _in_home(rest: list[str]) -> Place:
+def _in_home(rest: list[str]) -> PlaceKind:
     if not rest:
-        return Place.HOME
+        return PlaceKind.HOME
     named = _by_name(rest)
     if named:
         return named
     if rest[0] in _CACHES or rest[:3] == [".local", "share", "Trash"]:
-        return Place.CACHE
+        return PlaceKind.CACHE
     if rest[0] in _PRIVATE and (len(rest) == 1 or rest[0] not in (".config", ".local")):
-        return Place.PRIVATE
+        return PlaceKind.PRIVATE
     if rest[:2] == ["Library", "Keychains"]:
-        return Place.PRIVATE
+        return PlaceKind.PRIVATE
     if rest in ([".local", "share"], [".local", "share", "containers"]):
-        return Place.PERSONAL
+        return PlaceKind.PERSONAL
     if rest[0] == "**":  # anywhere below: as bad as at the top
         rest = rest[1:]
     is_personal = len(rest) == 1 and (rest[0] in _PERSONAL or takes_all(rest[0]))
-    return Place.PERSONAL if is_personal else Place.ORDINARY
+    return PlaceKind.PERSONAL if is_personal else PlaceKind.ORDINARY
 
 
-def _absolute(rest: list[str], everything: bool) -> Place:
+def _absolute(rest: list[str], everything: bool) -> PlaceKind:
     if not rest:
-        return Place.ROOT
+        return PlaceKind.ROOT
     top = rest[0]
     if any(char in top for char in "*?["):
-        return Place.ROOT if any(fnmatchcase(name, top) for name in SYSTEM_TOPS) else Place.TOP
+        return PlaceKind.ROOT if any(fnmatchcase(name, top) for name in SYSTEM_TOPS) else PlaceKind.TOP
     reader = _BY_TOP.get(top)
     if reader:
         return reader(rest, everything)
     if top in SYSTEM_TOPS:
-        return Place.SYSTEM
-    return Place.TOP if len(rest) == 1 else _by_name(rest) or _elsewhere(rest)
+        return PlaceKind.SYSTEM
+    return PlaceKind.TOP if len(rest) == 1 else _by_name(rest) or _elsewhere(rest)
 
 
-def _elsewhere(rest: list[str]) -> Place:
+def _elsewhere(rest: list[str]) -> PlaceKind:
     """Tell working copies and what can be built again from data that is somewhere on a disk."""
-    return Place.ORDINARY if rest[0] in _WORKSPACES or _DISPOSABLE.intersection(rest) else Place.ELSEWHERE
+    return PlaceKind.ORDINARY if rest[0] in _WORKSPACES or _DISPOSABLE.intersection(rest) else PlaceKind.ELSEWHERE
 
 
-def is_disposable(target: Target) -> bool:
+def is_disposable(target: PathTarget) -> bool:
     """Say whether a folder is one that is built again: a build's output, a cache, something temporary."""
-    return target.place is Place.TEMP or (target.place is Place.ORDINARY and target.name in _DISPOSABLE)
+    return target.place is PlaceKind.TEMP or (target.place is PlaceKind.ORDINARY and target.name in _DISPOSABLE)
 
 
-def _device(rest: list[str], everything: bool) -> Place:
+def _device(rest: list[str], everything: bool) -> PlaceKind:
     path = "/".join(rest[1:])
     if path in _SINKS or path.startswith(("fd/", "pts/")):
-        return Place.SINK
+        return PlaceKind.SINK
     if path.startswith(("tcp/", "udp/")):
-        return Place.NETWORK
+        return PlaceKind.NETWORK
     if path.startswith("shm/"):
-        return Place.TEMP
-    return Place.SYSTEM if not path and not everything else Place.DISK if _DISK.match(path or "*") else Place.ORDINARY
+        return PlaceKind.TEMP
+    return (
+        PlaceKind.SYSTEM
+        if not path and not everything
+        else PlaceKind.DISK
+        if _DISK.match(path or "*")
+        else PlaceKind.ORDINARY
+    )
 
 
-def _kernel(rest: list[str], everything: bool) -> Place:
-    return Place.KERNEL
+def _kernel(rest: list[str], everything: bool) -> PlaceKind:
+    return PlaceKind.KERNEL
 
 
-def _temp(rest: list[str], everything: bool) -> Place:
-    return Place.TEMP if len(rest) > 1 or everything else Place.SYSTEM
+def _temp(rest: list[str], everything: bool) -> PlaceKind:
+    return PlaceKind.TEMP if len(rest) > 1 or everything else PlaceKind.SYSTEM
 
 
-def _homes(rest: list[str], everything: bool) -> Place:
+def _homes(rest: list[str], everything: bool) -> PlaceKind:
     if len(rest) == 1:
-        return Place.SYSTEM
-    return Place.HOME if len(rest) == 2 else _in_home(rest[2:])
+        return PlaceKind.SYSTEM
+    return PlaceKind.HOME if len(rest) == 2 else _in_home(rest[2:])
 
 
-def _root_home(rest: list[str], everything: bool) -> Place:
+def _root_home(rest: list[str], everything: bool) -> PlaceKind:
     return _in_home(rest[1:])
 
 
-def _var(rest: list[str], everything: bool) -> Place:
+def _var(rest: list[str], everything: bool) -> PlaceKind:
     second = rest[1] if len(rest) > 1 else ""
     if second == "tmp":
         return _temp(rest[1:], everything)
     if second == "log":
-        return Place.LOG
+        return PlaceKind.LOG
     if (second == "cache" and (len(rest) > 2 or everything)) or rest[1:4] == ["lib", "apt", "lists"]:
-        return Place.CACHE
-    return Place.LOCAL if second == "www" and len(rest) > 2 else Place.SYSTEM
+        return PlaceKind.CACHE
+    return PlaceKind.LOCAL if second == "www" and len(rest) > 2 else PlaceKind.SYSTEM
 
 
-def _local(rest: list[str], everything: bool) -> Place:
-    return Place.LOCAL if len(rest) > 1 else Place.SYSTEM
+def _local(rest: list[str], everything: bool) -> PlaceKind:
+    return PlaceKind.LOCAL if len(rest) > 1 else PlaceKind.SYSTEM
 
 
-def _usr(rest: list[str], everything: bool) -> Place:
-    return Place.LOCAL if rest[1:2] == ["local"] and len(rest) > 2 else Place.SYSTEM
+def _usr(rest: list[str], everything: bool) -> PlaceKind:
+    return PlaceKind.LOCAL if rest[1:2] == ["local"] and len(rest) > 2 else PlaceKind.SYSTEM
 
 
-def _private(rest: list[str], everything: bool) -> Place:
-    return _absolute(rest[1:], everything) if len(rest) > 1 else Place.SYSTEM
+def _private(rest: list[str], everything: bool) -> PlaceKind:
+    return _absolute(rest[1:], everything) if len(rest) > 1 else PlaceKind.SYSTEM
 
 
-def _mount(rest: list[str], everything: bool) -> Place:
+def _mount(rest: list[str], everything: bool) -> PlaceKind:
     if rest[:1] == ["mnt"] and len(rest) > 1 and rest[1] in ("c", "d"):  # a Windows drive in WSL
-        return Place.SYSTEM if len(rest) <= 3 else Place.ORDINARY
-    return Place.TOP if len(rest) <= 2 else _elsewhere(rest)
+        return PlaceKind.SYSTEM if len(rest) <= 3 else PlaceKind.ORDINARY
+    return PlaceKind.TOP if len(rest) <= 2 else _elsewhere(rest)
 
 
 _BY_TOP = {
@@ -306,7 +312,7 @@ _BY_TOP = {
 }
 
 
-def is_vital(target: Target) -> bool:
+def is_vital(target: PathTarget) -> bool:
     """Say whether the machine cannot live without this system folder."""
     components = normalise(target.path)
     return components[0] == "/" and len(components) > 1 and components[1] in _CRITICAL_TOPS

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from evalward.safety.call import Call
+from evalward.safety.call import ProgramCall
 from evalward.safety.expand import Expander
 from evalward.safety.forkbomb import is_fork_bomb, spawns_endlessly
 from evalward.safety.lexer import DEPTH_LIMIT
 from evalward.safety.model import CRITICAL, HIGH
 from evalward.safety.parser import parse
-from evalward.safety.rules.environment import judge_assignment
-from evalward.safety.rules.files import judge_output, judge_written
-from evalward.safety.rules.shells import judge_function_name
-from evalward.safety.running import Context, Runner, TooComplex
+from evalward.safety.rules.environment import rate_assignment
+from evalward.safety.rules.files import rate_output, rate_written
+from evalward.safety.rules.shells import rate_function_name
+from evalward.safety.running import CommandContext, DryRun, TooComplex
 from evalward.safety.scope import Scope
 from evalward.safety.sensitive import names_sensitive
 from evalward.safety.syntax import (
@@ -22,13 +22,13 @@ from evalward.safety.syntax import (
     Block,
     Condition,
     Function,
+    ListStep,
     Loop,
     Node,
     Pipeline,
     Redirect,
     Script,
     Simple,
-    Step,
 )
 from evalward.safety.words import (
     ANYTHING,
@@ -46,7 +46,7 @@ _LONGEST_SCRIPT = 20000
 _WRITING = frozenset({">", ">>", ">|", "&>", "&>>"})
 
 
-class Walker(Runner):
+class Walker(DryRun):
     """Collects the findings of one command."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Walker(Runner):
         self._commands = 0
         self._called: set[str] = set()
 
-    def run_text(self, text: str, context: Context, scope: Scope) -> Flow:
+    def run_text(self, text: str, context: CommandContext, scope: Scope) -> Flow:
         """Parse and judge a script."""
         if len(text) > _LONGEST_SCRIPT or context.depth > DEPTH_LIMIT:
             raise TooComplex
@@ -64,7 +64,7 @@ class Walker(Runner):
         self._uncalled_functions(context, scope)
         return flow
 
-    def call_function(self, name: str, args: tuple[Word, ...], context: Context, scope: Scope) -> Flow:
+    def call_function(self, name: str, args: tuple[Word, ...], context: CommandContext, scope: Scope) -> Flow:
         """Judge the body of a function with the arguments of one call."""
         self._called.add(name)
         if name in scope.calling:
@@ -76,7 +76,7 @@ class Walker(Runner):
         scope.folders, scope.doubted = inner.folders, inner.doubted
         return flow
 
-    def _script(self, script: Script, context: Context, scope: Scope) -> Flow:
+    def _script(self, script: Script, context: CommandContext, scope: Scope) -> Flow:
         """Judge the commands of a script one after the other."""
         flows = []
         for at, step in enumerate(script.steps):
@@ -86,14 +86,14 @@ class Walker(Runner):
                 _settle(step, following, scope)
         return merge_flows(flows) if context.piped else NOTHING
 
-    def _uncalled_functions(self, context: Context, scope: Scope) -> None:
+    def _uncalled_functions(self, context: CommandContext, scope: Scope) -> None:
         """A function that is only defined is judged too: it is there to be called."""
         for name, body in list(scope.functions.items()):
             if name not in self._called:
                 self._called.add(name)
                 self._node(body, replace(context, depth=context.depth + 1), scope.child())
 
-    def _node(self, node: Node, context: Context, scope: Scope) -> Flow:
+    def _node(self, node: Node, context: CommandContext, scope: Scope) -> Flow:
         if isinstance(node, Simple):
             return self._simple(node, context, scope)
         if isinstance(node, Pipeline):
@@ -112,7 +112,7 @@ class Walker(Runner):
             return NOTHING
         return merge_flows([self._script(script, context, scope) for script in node.scripts])
 
-    def _pipeline(self, node: Pipeline, context: Context, scope: Scope) -> Flow:
+    def _pipeline(self, node: Pipeline, context: CommandContext, scope: Scope) -> Flow:
         flow, last = context.stdin, len(node.stages) - 1
         for at, stage in enumerate(node.stages):
             inner = replace(context, stdin=flow, piped=context.piped or at < last)
@@ -123,12 +123,12 @@ class Walker(Runner):
         if is_fork_bomb(node):
             message = "a function that multiplies itself without end"
             self.find("exhaustion.fork_bomb", CRITICAL, node.name, message)
-        for finding in judge_function_name(node.name):
+        for finding in rate_function_name(node.name):
             self.findings[finding] = None
         scope.functions[node.name] = node.body
         return NOTHING
 
-    def _loop(self, node: Loop, expander: Expander, context: Context, scope: Scope) -> Flow:
+    def _loop(self, node: Loop, expander: Expander, context: CommandContext, scope: Scope) -> Flow:
         if spawns_endlessly(node):
             self.find("exhaustion.fork_bomb", HIGH, "… do … & done", "starts processes without end")
         flows = [self._script(node.condition, context, scope)]
@@ -140,7 +140,7 @@ class Walker(Runner):
             flows.append(self._script(node.body, context, scope))
         return merge_flows(flows) if context.piped else NOTHING
 
-    def _simple(self, node: Simple, context: Context, scope: Scope) -> Flow:
+    def _simple(self, node: Simple, context: CommandContext, scope: Scope) -> Flow:
         self._commands += 1
         if self._commands > _MOST_COMMANDS:
             raise TooComplex
@@ -159,21 +159,23 @@ class Walker(Runner):
         for redirect in writes:
             target = expander.one(redirect.target)
             scope.files[target.text] = flow
-            self.take(judge_written(call, target, flow), call, context)
+            self.take(rate_written(call, target, flow), call, context)
         return flow
 
-    def _assign(self, assignment: Assignment, expander: Expander, call: Call, context: Context, keep: bool) -> None:
+    def _assign(
+        self, assignment: Assignment, expander: Expander, call: ProgramCall, context: CommandContext, keep: bool
+    ) -> None:
         scope = call.scope
         value = expander.words(assignment.elements) if assignment.elements is not None else ()
         word = value[0] if value else expander.one(assignment.value)
         if assignment.append:
             before = scope.lookup(assignment.name) or (literal(""),)
             word = make_word((*before[0].pieces, *word.pieces))
-        self.take(judge_assignment(call, assignment.name, word), call, context)
+        self.take(rate_assignment(call, assignment.name, word), call, context)
         if keep:
             scope.variables[assignment.name] = value or (word,)
 
-    def _expander(self, context: Context, scope: Scope) -> Expander:
+    def _expander(self, context: CommandContext, scope: Scope) -> Expander:
         def run(script: Script, stdin: Flow | None) -> Flow:
             inner = replace(context, stdin=stdin or context.stdin, piped=True, depth=context.depth + 1)
             return self._script(script, inner, scope.child())
@@ -184,10 +186,10 @@ class Walker(Runner):
         self,
         redirects: Iterable[Redirect],
         expander: Expander,
-        context: Context,
+        context: CommandContext,
         scope: Scope,
-        call: Call | None = None,
-    ) -> Context:
+        call: ProgramCall | None = None,
+    ) -> CommandContext:
         """Judge redirections and return the context with the input they give."""
         for redirect in redirects:
             if redirect.document is not None:
@@ -201,8 +203,8 @@ class Walker(Runner):
             elif redirect.operator == "<":
                 context = replace(context, stdin=_file(target, scope))
             elif not _duplicates(redirect.operator, target.text):
-                judged = call or Call(":", (), scope, context.stdin, context.privileged)
-                self.take(judge_output(judged, redirect.operator, target, call is not None), judged, context)
+                judged = call or ProgramCall(":", (), scope, context.stdin, context.privileged)
+                self.take(rate_output(judged, redirect.operator, target, call is not None), judged, context)
         return context
 
 
@@ -218,12 +220,12 @@ def _file(word: Word, scope: Scope) -> Flow:
         return known
     if word.flows:
         return word.flows[0]
-    secret = names_sensitive(Call("<", (word,), scope), (word,))
+    secret = names_sensitive(ProgramCall("<", (word,), scope), (word,))
     remote = word.text.startswith(("/dev/tcp/", "/dev/udp/"))
     return Flow(local=not remote, remote=remote, secret=secret, source=word.text)
 
 
-def _settle(step: Step, following: Step | None, scope: Scope) -> None:
+def _settle(step: ListStep, following: ListStep | None, scope: Scope) -> None:
     """Decide after ``cd`` whether the shell surely is in the new folder."""
     if step.operator == "&&":
         return

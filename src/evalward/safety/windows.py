@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from evalward.safety.model import CRITICAL, HIGH, MODERATE, Finding, Level
+from evalward.safety.model import CRITICAL, HIGH, MODERATE, RiskLevel, SafetyFinding
 from evalward.safety.words import names
 
 _TOKEN = re.compile(r"\"[^\"]*\"|'[^']*'|\|\||&&|[;|&\n{}()]|[^\s;|&\"'{}()]+")
@@ -123,15 +123,15 @@ def _is_service_tool(command: Statement) -> bool:
     return command.name in ("net", "sc", "reg") and bool(command.args) and command.args[0].lower() in verbs.split()
 
 
-def judge_windows(text: str, depth: int = 0) -> Iterator[Finding]:
+def rate_windows(text: str, depth: int = 0) -> Iterator[SafetyFinding]:
     """Judge a command line of Windows."""
     if depth > 5:
-        yield Finding("opaque.script", HIGH, text[:80], "nested too deeply")
+        yield SafetyFinding("opaque.script", HIGH, text[:80], "nested too deeply")
         return
     if re.search(r"%0\s*\|\s*%0", text):
-        yield Finding("exhaustion.fork_bomb", CRITICAL, text[:80], "a script that starts itself without end")
+        yield SafetyFinding("exhaustion.fork_bomb", CRITICAL, text[:80], "a script that starts itself without end")
     if _runs_downloads(text):
-        yield Finding("remote.execute", HIGH, text[:160], "runs what comes from the network")
+        yield SafetyFinding("remote.execute", HIGH, text[:160], "runs what comes from the network")
     for command in statements(text):
         reader = _READERS.get(command.name)
         if reader:
@@ -144,11 +144,11 @@ def _runs_downloads(text: str) -> bool:
     return bool(re.search(fetches, text, re.IGNORECASE) and re.search(runs, text, re.IGNORECASE))
 
 
-def _find(command: Statement, rule: str, level: Level, message: str) -> Finding:
-    return Finding(rule, level, command.text, message)
+def _find(command: Statement, rule: str, level: RiskLevel, message: str) -> SafetyFinding:
+    return SafetyFinding(rule, level, command.text, message)
 
 
-def _target_level(path: str) -> Level:
+def _target_level(path: str) -> RiskLevel:
     if ".." in path:
         path = ntpath.normpath(path)
     if _DRIVE.match(path) or _SYSTEM.match(path) or path in _EVERYTHING:
@@ -160,7 +160,7 @@ def _target_level(path: str) -> Level:
     return MODERATE
 
 
-def _remove(command: Statement, depth: int) -> Iterator[Finding]:
+def _remove(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     """Del, rd, Remove-Item: by what they reach."""
     deep = command.has("s", "recurse")
     paths = command.operands() or [arg.strip("\"'") for arg in command.source[1:] if not arg.startswith(("-", "/"))]
@@ -177,43 +177,45 @@ def _remove(command: Statement, depth: int) -> Iterator[Finding]:
         yield _find(command, "deletion.windows", HIGH, "deletes whatever is passed to it")
 
 
-def _format(command: Statement, depth: int) -> Iterator[Finding]:
+def _format(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     if any(_DRIVE.match(path) for path in command.operands()) or re.search(r"\b[A-Za-z]:", command.text):
         yield _find(command, "disk.format", CRITICAL, "formats a drive")
 
 
-def _always(level: Level, rule: str, message: str) -> Callable[[Statement, int], Iterator[Finding]]:
-    def judge(command: Statement, depth: int) -> Iterator[Finding]:
+def _always(level: RiskLevel, rule: str, message: str) -> Callable[[Statement, int], Iterator[SafetyFinding]]:
+    def judge(command: Statement, depth: int) -> Iterator[SafetyFinding]:
         if not command.has("whatif", "?"):
             yield _find(command, rule, level, message)
 
     return judge
 
 
-def _with_words(words: str, level: Level, rule: str, message: str) -> Callable[[Statement, int], Iterator[Finding]]:
+def _with_words(
+    words: str, level: RiskLevel, rule: str, message: str
+) -> Callable[[Statement, int], Iterator[SafetyFinding]]:
     pattern = re.compile(words, re.IGNORECASE)
 
-    def judge(command: Statement, depth: int) -> Iterator[Finding]:
+    def judge(command: Statement, depth: int) -> Iterator[SafetyFinding]:
         if pattern.search(" ".join(command.args)):
             yield _find(command, rule, level, message)
 
     return judge
 
 
-def _shell(command: Statement, depth: int) -> Iterator[Finding]:
+def _shell(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     """A shell in a shell: encoded, inline, or with its protections off."""
     args = [arg.strip("\"'") for arg in command.args]
     lowered = [arg.lower() for arg in args]
     for at, arg in enumerate(lowered):
         if re.match(r"-(?:e|ec|enc|enco\w*|encodedcommand)\Z", arg):
             yield _find(command, "opaque.disguised", HIGH, "runs an encoded command")
-            yield from judge_windows(_decoded(args[at + 1]) if at + 1 < len(args) else "", depth + 1)
+            yield from rate_windows(_decoded(args[at + 1]) if at + 1 < len(args) else "", depth + 1)
         elif re.match(r"-(?:c|command)\Z|/[ckr]\Z", arg):
-            yield from judge_windows(" ".join(args[at + 1 :]), depth + 1)
+            yield from rate_windows(" ".join(args[at + 1 :]), depth + 1)
             return
     first = next((at for at, arg in enumerate(args) if not arg.startswith("-")), None)
     if first is not None and command.name.startswith(("powershell", "pwsh")):
-        yield from judge_windows(" ".join(command.args[first:]), depth + 1)
+        yield from rate_windows(" ".join(command.args[first:]), depth + 1)
 
 
 def _decoded(text: str) -> str:
@@ -223,12 +225,12 @@ def _decoded(text: str) -> str:
         return ""
 
 
-def _policy(command: Statement, depth: int) -> Iterator[Finding]:
+def _policy(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     if re.search(r"unrestricted|bypass", command.text, re.IGNORECASE):
         yield _find(command, "protection.off", HIGH, "lets any script run")
 
 
-def _net(command: Statement, depth: int) -> Iterator[Finding]:
+def _net(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     text = " ".join(command.args).lower()
     if re.search(r"\b(?:user|localgroup|group)\b.*(?:/add|/delete|/active)", text) or re.match(
         r"user\s+\S+\s+[^/\s]", text
@@ -240,13 +242,13 @@ def _net(command: Statement, depth: int) -> Iterator[Finding]:
         yield _find(command, "network.share", MODERATE, "removes a share")
 
 
-def _write(command: Statement, depth: int) -> Iterator[Finding]:
+def _write(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     levels = [_target_level(path) for path in command.operands()[:1]]
     if levels and levels[0] > MODERATE:
         yield _find(command, "write.windows", HIGH, "writes to a system folder")
 
 
-def _kill(command: Statement, depth: int) -> Iterator[Finding]:
+def _kill(command: Statement, depth: int) -> Iterator[SafetyFinding]:
     vital = re.search(
         r"\b(?:explorer|svchost|lsass|csrss|winlogon|wininit|services)\b|/im\s+\*",
         command.text,
@@ -259,7 +261,7 @@ def _kill(command: Statement, depth: int) -> Iterator[Finding]:
 
 
 _GONE = "destroys what is on a disk"
-_Reader = Callable[[Statement, int], Iterator[Finding]]
+_Reader = Callable[[Statement, int], Iterator[SafetyFinding]]
 _READERS: dict[str, _Reader] = {
     **dict.fromkeys(("del", "erase", "rd", "rmdir", "remove-item", "ri", "rm"), _remove),
     "format": _format,

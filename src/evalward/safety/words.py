@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 
-class Kind(Enum):
+class PieceKind(Enum):
     """What a piece of a word is made of."""
 
     TEXT = auto()
@@ -19,10 +19,10 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class WordPiece:
     """A part of a word. ``flow`` says where the value of an unknown piece comes from, if that is known."""
 
-    kind: Kind
+    kind: PieceKind
     text: str
     flow: Flow | None = None
 
@@ -31,7 +31,7 @@ class Piece:
 class Word:
     """One argument. ``text`` shows unknown pieces as ``$name`` and the home folder as ``~``."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WordPiece, ...]
     text: str
     opaque: bool
     glob: bool
@@ -53,7 +53,7 @@ class Word:
         while pieces and count >= len(pieces[0].text):
             count -= len(pieces.pop(0).text)
         if pieces and count:
-            pieces[0] = Piece(pieces[0].kind, pieces[0].text[count:], pieces[0].flow)
+            pieces[0] = WordPiece(pieces[0].kind, pieces[0].text[count:], pieces[0].flow)
         return make_word(pieces)
 
 
@@ -88,53 +88,53 @@ def names(text: str) -> frozenset[str]:
 _WILDCARD = re.compile(r"[*?]|\[[^\]\s]+\]")
 
 
-def make_word(pieces: Iterable[Piece]) -> Word:
+def make_word(pieces: Iterable[WordPiece]) -> Word:
     """Join ``pieces`` to one word."""
     kept = tuple(piece for piece in pieces if piece.text)
     return Word(
         kept,
         "".join(piece.text for piece in kept),
-        any(piece.kind is Kind.UNKNOWN for piece in kept),
-        any(piece.kind is Kind.GLOB for piece in kept),
-        any(piece.kind is Kind.HOME for piece in kept),
+        any(piece.kind is PieceKind.UNKNOWN for piece in kept),
+        any(piece.kind is PieceKind.GLOB for piece in kept),
+        any(piece.kind is PieceKind.HOME for piece in kept),
     )
 
 
 def literal(text: str) -> Word:
     """Return a word of exactly ``text``."""
-    return Word((Piece(Kind.TEXT, text),) if text else (), text, False, False, False)
+    return Word((WordPiece(PieceKind.TEXT, text),) if text else (), text, False, False, False)
 
 
 def unknown(name: str, flow: Flow | None = None) -> Word:
     """Return a word whose value is not known."""
-    return Word((Piece(Kind.UNKNOWN, name, flow),), name, True, False, False)
+    return Word((WordPiece(PieceKind.UNKNOWN, name, flow),), name, True, False, False)
 
 
 def pattern(text: str) -> Word:
     """Return a word in which wildcards are live and a leading ``~`` is the home folder."""
-    pieces: list[Piece] = []
+    pieces: list[WordPiece] = []
     if text == "~" or text.startswith("~/"):
-        pieces.append(Piece(Kind.HOME, "~"))
+        pieces.append(WordPiece(PieceKind.HOME, "~"))
         text = text[1:]
     return make_word((*pieces, *live_wildcards(text)))
 
 
-def live_wildcards(text: str) -> Iterable[Piece]:
+def live_wildcards(text: str) -> Iterable[WordPiece]:
     """Cut ``text`` into literal pieces and wildcards."""
     start = 0
     for match in _WILDCARD.finditer(text):
-        yield Piece(Kind.TEXT, text[start : match.start()])
-        yield Piece(Kind.GLOB, match[0])
+        yield WordPiece(PieceKind.TEXT, text[start : match.start()])
+        yield WordPiece(PieceKind.GLOB, match[0])
         start = match.end()
-    yield Piece(Kind.TEXT, text[start:])
+    yield WordPiece(PieceKind.TEXT, text[start:])
 
 
 def joined(words: Iterable[Word], separator: str = " ") -> Word:
     """Join words to one, as ``eval`` and ``echo`` do."""
-    pieces: list[Piece] = []
+    pieces: list[WordPiece] = []
     for index, word in enumerate(words):
         if index:
-            pieces.append(Piece(Kind.TEXT, separator))
+            pieces.append(WordPiece(PieceKind.TEXT, separator))
         pieces.extend(word.pieces)
     return make_word(pieces)
 

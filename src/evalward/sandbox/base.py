@@ -14,6 +14,10 @@ class SandboxError(Exception):
     """The sandbox itself broke. Counted as `error`: never the target's failure."""
 
 
+class NoWorkspaceError(SandboxError):
+    """Where something is judged no workspace could be made, or it broke: the harness's fault, not the target's."""
+
+
 class FileTooLargeError(SandboxError):
     """A file is too large to be read. Its writer did that: where it is judged, it counts as a wrong file."""
 
@@ -28,7 +32,7 @@ class Execution:
     duration_ms: int
 
 
-class Ended(Protocol):
+class EndedCommand(Protocol):
     """A command that has ended. One that can't be started ends with 126 or 127, as in a shell."""
 
     @property

@@ -22,13 +22,17 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.base import clean_text
 from evalward.sandbox.base import Execution, FileType, SandboxError
 from evalward.sandbox.launcher.plan import Command
-from evalward.sandbox.process.client import Launcher, LauncherClient
+from evalward.sandbox.process.client import LauncherClient, LauncherSocket
 from evalward.sandbox.process.probe import Layers, strongest, yard
+
+if TYPE_CHECKING:
+    from evalward.sandbox.process.places import Copied
 
 HOME = "/home/eval"
 USER = "eval"
@@ -166,7 +170,7 @@ def _start() -> _Started:
     return started
 
 
-def _start_behind(walls: Layers, patience_s: float, spares: list[Launcher]) -> _Started:
+def _start_behind(walls: Layers, patience_s: float, spares: list[LauncherSocket]) -> _Started:
     with contextlib.ExitStack() as held:
         library = os.path.realpath(sysconfig.get_path("stdlib"))  # of which modules may be loaded later
         plan = replace(held.enter_context(yard(walls)), worker=True, readable=[library])
@@ -273,6 +277,20 @@ class VirtualShell:
         """All files with their content and, as `None`, all folders; devices and what the kernel shows are left out."""
         found: dict[str, str | None] = self._ask("files")
         return {path: None if text is None else base64.b64decode(text) for path, text in found.items()}
+
+    @property
+    def home(self) -> str:
+        """What relative paths count from."""
+        return HOME
+
+    async def copy_out(self, files: Path, elsewhere: Path, most_mb: int) -> Copied:
+        """Copy what the scripts left: the home folder, and what else lies there but the interpreter's own programs.
+
+        A link becomes the file that it leads to; one that leads to a folder is left out.
+        """
+        from evalward.sandbox.virtual_copy import copy_out  # noqa: PLC0415 - few suites have graders
+
+        return await asyncio.to_thread(copy_out, self, files, elsewhere, most_mb << 20)
 
     # --- the conversation with the process --------------------------------------------------------------------------
 

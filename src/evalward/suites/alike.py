@@ -24,7 +24,7 @@ _REPORTED = re.compile(r"^(?:execution error|runtime error): ")
 
 
 @dataclass(frozen=True)
-class Message:
+class CommonMessage:
     """What a tool said, without the words before it that every message has."""
 
     text: str
@@ -35,13 +35,13 @@ class Message:
         return _VARIABLE.sub("_", self.text.lower())
 
 
-def messages_in(text: str) -> list[Message]:
+def messages_in(text: str) -> list[CommonMessage]:
     """The messages of a call: its first lines, each cut."""
     lines = [line.strip() for line in text.splitlines() if line.strip()][:LINES_OF_A_CALL]
-    return [Message(_REPORTED.sub("", line[:LINE_LENGTH])) for line in lines]
+    return [CommonMessage(_REPORTED.sub("", line[:LINE_LENGTH])) for line in lines]
 
 
-def shared_messages(targets: Sequence[Iterable[Message]]) -> list[tuple[str, int]]:
+def shared_messages(targets: Sequence[Iterable[CommonMessage]]) -> list[tuple[str, int]]:
     """Messages that every target met, with the number of times, the most frequent first."""
     counted = [_forms(messages) for messages in targets]
     if not all(counted):
@@ -52,7 +52,7 @@ def shared_messages(targets: Sequence[Iterable[Message]]) -> list[tuple[str, int
     return sorted(found, key=lambda item: (-item[1], item[0]))
 
 
-def _forms(messages: Iterable[Message]) -> dict[str, tuple[str, int]]:
+def _forms(messages: Iterable[CommonMessage]) -> dict[str, tuple[str, int]]:
     """Of each form the first text, and how often it stands there."""
     forms: dict[str, tuple[str, int]] = {}
     for message in messages:

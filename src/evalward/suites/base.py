@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
+
+from typing_extensions import TypeVar  # with defaults: a kind of which nothing more is known is a plain `Kind`
 
 from evalward.config import LoadedConfig, Suite
+from evalward.decide.kinds import ComparedKind, PlainKind
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
+from evalward.records.parts import loaded, unusable
 from evalward.records.policy import Rule
 from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
+from evalward.records.result import Details, OtherDetails, Result
+from evalward.records.sections import Grid
 from evalward.records.trace import Trace
-from evalward.targets.base import Evaluated
+from evalward.registry import KINDS, has, installed, ours
+from evalward.render.kinds import ShownKind, TrialText
 
 if TYPE_CHECKING:
-    from evalward.suites.judge.who import Judges, Wanted
+    from evalward.decide.guidance import GuidanceReading
+    from evalward.suites.judge.who import JudgeNeeds, Judges
 
-# One line per kind: adding one is a folder in this room and a line here. Third parties use the entry point group.
-BUILT_IN = {
-    "bash": "evalward.suites.bash:BASH",
-    "command": "evalward.suites.command:COMMAND",
-    "scenario": "evalward.suites.scenario:SCENARIO",
-    "speedup": "evalward.suites.speedup.kind:SPEEDUP",
-}
-ENTRY_POINTS = "evalward.kinds"
+
+SpecT = TypeVar("SpecT", bound=Suite, default=Any)
+CaseT = TypeVar("CaseT", bound=Case, default=Any)
+SettingsT = TypeVar("SettingsT", default=Any)
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name."""
+class Prepared(Generic[SpecT, CaseT, SettingsT]):
+    """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name.
 
-    spec: Suite
-    cases: Sequence[Case]
+    `settings` is what the kind itself needs in `run_trial`: prompt, tool, limits.
+    """
+
+    spec: SpecT
+    cases: Sequence[CaseT]
     subject: Mapping[str, str]
-    settings: Any = None  # what the kind itself needs in `run_trial`: prompt, tool, limits
+    settings: SettingsT
     warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
-    judging: Wanted | None = None  # what its cases want of judges, if anything
+    judging: JudgeNeeds | None = None  # what its cases want of judges, if anything
     judges: Judges | None = None  # who that is: the plan, which knows the keys, puts them here
 
 
@@ -81,12 +84,22 @@ class TrialBrokenError(Exception):
         super().__init__(message)
 
 
-class Kind(Protocol):
-    """One family of evaluation."""
+class Kind(ComparedKind, ShownKind, Protocol[SpecT, CaseT, SettingsT]):
+    """One family of evaluation: its record of the configuration, its cases, and what its trials have in common."""
 
     @property
     def name(self) -> str:
         """How the configuration calls it."""
+        ...
+
+    @property
+    def spec(self) -> type[SpecT]:
+        """The record of its suites in the configuration, which also says which targets they take."""
+        ...
+
+    @property
+    def details(self) -> type[Details]:
+        """The record of what a result of its trials says beside status, score and usage."""
         ...
 
     @property
@@ -102,23 +115,26 @@ class Kind(Protocol):
         """Rules for metrics that the policy doesn't name: the specification's thresholds."""
         ...
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: SpecT, config: LoadedConfig) -> Prepared[SpecT, CaseT, SettingsT]:
         """Load everything that the suite names. Raises `InputError` with all problems."""
         ...
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(
+        self,
+        suite: Prepared[SpecT, CaseT, SettingsT],
+        case: CaseT,
+        target: Any,  # whom its `spec` takes: a `Target` to talk with, or where that says so an `Agent`
+        trial: int,
+    ) -> TrialOutcome:
         """Run and score one trial. Raises `TrialSkippedError` and `TrialBrokenError`.
 
-        A `BrokeOffError` counts as the target's failure; what a kind gives for it itself says more.
+        A `TargetError` or `SandboxError` breaks the trial as if nothing had happened before, and a `BrokeOffError`
+        counts as the target's failure; what a kind gives for these itself says more.
         """
         ...
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: Prepared[SpecT, CaseT, SettingsT]) -> Proof:
         """Does the set tell right from wrong? Runs reference solutions and wrong answers; needs no key."""
-        ...
-
-    def measure(self, results: Sequence[Result]) -> Measurement:
-        """Metrics and category summaries of a list of results. Pure."""
         ...
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
@@ -129,15 +145,72 @@ class Kind(Protocol):
         """What several targets on one suite show together. Pure."""
         ...
 
+    def guidance_reading(self) -> GuidanceReading | None:
+        """What its results say about the guidance that agents were given; `None` for a kind whose cases have none."""
+        ...
 
-@cache
+
+class BaseKind(PlainKind):
+    """What a kind has that says nothing else: kinds begin here, and say what is theirs."""
+
+    details: type[Details] = OtherDetails
+    default_rules: Sequence[Rule] = ()
+
+    async def prove(self, suite: Prepared) -> Proof:
+        """The cases could be read; nothing is run."""
+        return Proof([], f"{len(suite.cases)} cases read")
+
+    def summary(self, runs: Iterable[Run]) -> Grid | None:  # noqa: ARG002
+        """Nothing beyond the metrics."""
+        return None
+
+    def trial_text(self, result: Result) -> TrialText:  # noqa: ARG002
+        """Nothing beyond what every trial tells."""
+        return TrialText()
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002
+        """Nothing beyond the numbers."""
+        return []
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002
+        """Nothing beyond what each run shows."""
+        return []
+
+    def guidance_reading(self) -> GuidanceReading | None:
+        """Its cases have no guidance."""
+        return None
+
+
 def kinds() -> Mapping[str, str]:
     """Name → `module:attribute` of every kind that is installed."""
-    found = {point.name: point.value for point in entry_points(group=ENTRY_POINTS)}
-    return found | BUILT_IN
+    return installed(KINDS)
+
+
+def guidance_of(kind: str) -> GuidanceReading | None:
+    """How results are compared of suites whose cases bring guidance; `None` for kinds without, and unknown ones."""
+    return kind_named(kind).guidance_reading() if has(KINDS, kind) else None
 
 
 def kind_named(name: str) -> Kind:
-    """The kind of this name; `KeyError` when there is none."""
-    module, _, attribute = kinds()[name].partition(":")
-    return cast(Kind, getattr(import_module(module), attribute))
+    """The kind of this name. Raises `KeyError` when there is none, `InputError` for one that is none."""
+    kind = loaded(KINDS, name)
+    if name not in ours(KINDS):
+        _check(kind, name)
+    return cast(Kind, kind)
+
+
+def _check(kind: object, name: str) -> None:
+    """What a type checker would say of the kind of another distribution, as far as names go."""
+    if isinstance(kind, type):
+        raise unusable(KINDS, name, f"is the class {kind.__name__}, and a kind is an object of it")
+    lacking = [each for each in _PARTS if not hasattr(kind, each)]
+    if lacking:
+        raise unusable(KINDS, name, f"is no kind: it has no {', '.join(lacking)}")
+    if (called := cast(Kind, kind).name) != name:
+        raise unusable(KINDS, name, f'names a kind that calls itself "{called}"')
+
+
+_PARTS = sorted(
+    {"name", "spec", "metric_ids", "prepare", "run_trial", "measure"}
+    | {each for each in dir(BaseKind) if not each.startswith("_")}
+)

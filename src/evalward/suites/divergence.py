@@ -31,10 +31,10 @@ def scrub(text: str) -> str:
 def first_divergence(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | None:
     """The number (from 1) of the first call whose stdout, stderr or exit code differs; `None` when all are alike."""
     for number, (before, now) in enumerate(zip(recorded, today, strict=False), 1):
-        if before.exit_code != now.exit_code or _said(before) != _said(now):
+        if before.exit_code != now.exit_code or _output(before) != _output(now):
             return number
     return None if len(recorded) == len(today) else min(len(recorded), len(today)) + 1
 
 
-def _said(call: ToolCall) -> tuple[str, str]:
+def _output(call: ToolCall) -> tuple[str, str]:
     return scrub(cut(call.stdout)), scrub(cut(call.stderr))

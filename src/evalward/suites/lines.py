@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -10,12 +10,16 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from evalward.config import LoadedConfig, Suite
 from evalward.config.words import near_or_known
 from evalward.opening import read_text_inside
+from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem
+from evalward.suites.files import case_files, repeated_ids
 
 Model = TypeVar("Model", bound=BaseModel)
+CaseT = TypeVar("CaseT", bound=Case)
 COMMENT_MARKS = ("#", "//")
 REMEDY = "Write one JSON object per line."
 LIMIT_BYTES = 10 * 1024 * 1024
@@ -24,7 +28,7 @@ MOST_PROBLEMS = 1000
 
 
 @dataclass(frozen=True)
-class Line(Generic[Model]):
+class JsonLine(Generic[Model]):
     """One object and where it stands."""
 
     place: Place
@@ -35,7 +39,7 @@ class Line(Generic[Model]):
 class LinesRead(Generic[Model]):
     """What a file gave: its objects, and all that is wrong with the others."""
 
-    lines: list[Line[Model]]
+    lines: list[JsonLine[Model]]
     problems: list[Problem]
 
 
@@ -55,9 +59,38 @@ def read_lines(root: Path, name: str, model: type[Model], shown_as: str = "") ->
     return parse_lines(text, shown_as, model)
 
 
+def read_cases(
+    spec: Suite, config: LoadedConfig, model: type[Model], make: Callable[[Model, Place], CaseT], word: str = "case"
+) -> list[CaseT]:
+    """The cases of a suite whose files hold one JSON object a line: `make` gives that of one object and its place.
+
+    Raises `InputError` with every problem of every file, such as ids that two cases have, or what `make` raises. `word`
+    is what a line is.
+    """
+    problems: list[Problem] = []
+    lines: list[JsonLine[Model]] = []
+    for file in case_files(spec.name, spec.cases, config, problems):
+        read = read_lines(config.root, file, model)
+        lines += read.lines
+        problems += read.problems
+        if not read.lines and not read.problems:
+            message = f"the file has no {word}"
+            problems.append(Problem(place=Place(file=file), message=message, remedy="Add one, or take it away."))
+    cases: list[CaseT] = []
+    for line in lines:
+        try:
+            cases.append(make(line.value, line.place))
+        except InputError as error:
+            problems += error.problems
+    problems += repeated_ids(cases)
+    if problems:
+        raise InputError(problems)
+    return cases
+
+
 def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model]:
     """The objects of a JSONL text."""
-    lines: list[Line[Model]] = []
+    lines: list[JsonLine[Model]] = []
     problems: list[Problem] = []
     for number, line in enumerate(text.split("\n"), 1):
         if len(problems) >= MOST_PROBLEMS:
@@ -66,7 +99,7 @@ def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model
             continue
         place = Place(file=shown_as, line=number)
         try:
-            lines.append(Line(place, model.model_validate(_object(line))))
+            lines.append(JsonLine(place, model.model_validate(_object(line))))
         except ValidationError as error:
             problems += [explained(place, item, model) for item in error.errors()]
         except NoJsonError as error:

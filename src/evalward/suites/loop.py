@@ -15,7 +15,7 @@ from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, T
 from evalward.sandbox.base import Execution, SandboxError, Shell, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.tool import BASH_TOOL, ShellTool
-from evalward.targets.base import BrokeOffError, Chat, Reply, Request, ToolSpec, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, ToolSpec, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 
 NO_GOING_ON = {"end", "refusal", "content_filter", "context_length"}  # whatever else the turn holds
@@ -37,7 +37,7 @@ class Conversation:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class LoopBounds:
     """What ends a conversation beside the model itself: turns, a time of `time.monotonic`, and what was spent.
 
     The time bounds waiting for the model; how long a command may take is its shell's affair. `spent` is asked after
@@ -59,7 +59,7 @@ class Conversed:
 
 async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, prompt: str, max_turns: int) -> Trace:
     """Run one conversation to its end: the model's own stop, or `max_turns` round trips. As `converse_within`."""
-    done = await converse_within(chat, shell, Asked(system, tool), prompt, Bounds(max_turns))
+    done = await converse_within(chat, shell, ConversationSetup(system, tool), prompt, LoopBounds(max_turns))
     return done.trace
 
 
@@ -72,7 +72,7 @@ async def broken_shell(shell: Shell, trace: Trace, error: SandboxError) -> Trial
 
 
 @dataclass(frozen=True)
-class Asked:
+class ConversationSetup:
     """What stays the same over a conversation. `form` is how a use of the tool is recognised and read."""
 
     system: str
@@ -80,7 +80,9 @@ class Asked:
     form: ShellTool = BASH_TOOL
 
 
-async def converse_within(chat: Chat, shell: Shell, asked: Asked, prompt: str, bounds: Bounds) -> Conversed:
+async def converse_within(
+    chat: Chat, shell: Shell, asked: ConversationSetup, prompt: str, bounds: LoopBounds
+) -> Conversed:
     """Run one conversation to its end: the model's own stop, or its bounds.
 
     The trace's calls hold the whole output, for the checks; `keep` cuts it for the file. Raises `TrialBrokenError`,
@@ -104,7 +106,7 @@ async def converse_within(chat: Chat, shell: Shell, asked: Asked, prompt: str, b
     return Conversed(_trace(talk, chat, started), talk.timed_out)
 
 
-async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Asked, bounds: Bounds) -> None:
+async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: ConversationSetup, bounds: LoopBounds) -> None:
     while len(talk.turns) < bounds.max_turns:
         sent = await _sent(talk, chat, asked, bounds.until)
         if sent is None:
@@ -122,7 +124,7 @@ async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Asked, 
             return
 
 
-async def _sent(talk: Conversation, chat: Chat, asked: Asked, until: float | None) -> Reply | None:
+async def _sent(talk: Conversation, chat: Chat, asked: ConversationSetup, until: float | None) -> Reply | None:
     """The model's next answer; `None` when the time is up. What an answer that nobody waited for costs is unknown."""
     left = None if until is None else until - time.monotonic()
     if left is not None and left <= 0:
@@ -144,7 +146,7 @@ async def _reply(chat: Chat, request: Request) -> Reply:
     """The answer. What a chat raises beyond its contract is no doing of the model's: that has said nothing yet."""
     try:
         return await chat.send(request)
-    except (TargetError, SandboxError, TrialSkippedError, TimeoutError):
+    except (TargetError, NoAnswerError, SandboxError, TrialSkippedError, TimeoutError):
         raise
     except Exception as error:
         raise TargetError(Cause.OURS, why_of(error), target="") from error

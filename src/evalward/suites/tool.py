@@ -41,7 +41,7 @@ BASH_TOOL = ShellTool()
 
 
 @dataclass(frozen=True)
-class Prompting:
+class ToolPrompting:
     """System prompt and tool of a suite, as they are sent."""
 
     system: str
@@ -56,9 +56,11 @@ class Prompting:
         }
 
 
-def load_prompting(root: Path, system: str | None, tool: str | None, default: str) -> Prompting:
+def load_prompting(root: Path, system: str | None, tool: str | None, default: str) -> ToolPrompting:
     """`default` and our tool, or what the files say: text for both; also JSON (`description`, `input_schema`)."""
-    return Prompting(_read(root, system) if system else default, _load_tool(root, tool) if tool else _default_tool())
+    return ToolPrompting(
+        _read(root, system) if system else default, _load_tool(root, tool) if tool else _default_tool()
+    )
 
 
 def _default_tool() -> ToolSpec:

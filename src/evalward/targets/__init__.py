@@ -1,90 +1,58 @@
-"""Who answers: models, programs, and the three that need nobody: oracle, nop and replay."""
+"""Who answers: models, programs, agents, and the three that need nobody: oracle, nop and replay."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalward.config import PROVIDERS, LoadedConfig
-from evalward.records.problem import wrong
-from evalward.targets.asking import AskedTarget, Asker, NoAsker
-from evalward.targets.base import Evaluated, Target
+from evalward.config import LoadedConfig, TargetForms
+from evalward.config.targets import ALL_FORMS
+from evalward.records.parts import loaded
+from evalward.records.problem import InputError, wrong
+from evalward.records.target_id import TargetId, target_id
+from evalward.registry import TARGETS, added
+from evalward.targets.asking import Asker, NoAsker
+from evalward.targets.base import Evaluated, Target, talks
+from evalward.targets.context import TargetContext, TargetFactory
 
-REPLAY = "replay:"
-PROGRAM = "program:"
-PER_TASK = ("patch", "log")
-AGENTS_WORK = ("scenario", "speedup")
-"""The kinds of suites that agents work on."""
+_UNNAMED = ("oracle", "nop")
 
 
 def make_target(name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None) -> Target:
-    """The target of this id. Raises `InputError` when there is none, or when its recording can't be read.
+    """The target of this id, which one talks with. Raises `InputError` when there is none.
 
-    `env` says which keys there are: one that is missing is no error yet, see `Target.missing_key`. `asker` asks the
+    `env` says which keys there are: one that is missing is no error yet, see `Evaluated.missing_key`. `asker` asks the
     models; without it nobody does.
     """
-    if name == "oracle":
-        from evalward.targets.scripted import Oracle  # noqa: PLC0415 - each target costs only who uses it
-
-        return Oracle()
-    if name == "nop":
-        from evalward.targets.scripted import Nop  # noqa: PLC0415
-
-        return Nop()
-    if name.startswith(REPLAY):
-        from evalward.targets.replay import load_recording  # noqa: PLC0415
-
-        recording = name.removeprefix(REPLAY)
-        path = loaded.config.recordings[recording]
-        return load_recording(recording, loaded.root / path, shown=path, root=loaded.root)
-    if name.startswith(PROGRAM):
-        from evalward.targets.programs import load_program  # noqa: PLC0415
-
-        return load_program(name.removeprefix(PROGRAM), loaded, env)
-    form, _, left = name.partition(":")
-    if form in PER_TASK and left:
-        return _files(form, left, loaded)
-    provider, _, model = name.partition("/")
-    if provider in PROVIDERS and model:
-        return _live(provider, model, loaded, env, asker or NoAsker())
-    known = ", ".join(
-        [
-            "oracle",
-            "nop",
-            "replay:NAME",
-            "program:NAME",
-            *(f"{each}/NAME" for each in PROVIDERS),
-            *(f"{form}:NAME" for form in PER_TASK),
-        ]
-    )
-    raise wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")
+    made = _made(name, TargetContext(loaded, env, asker or NoAsker()))
+    if not talks(made):
+        raise _unknown(name, loaded)
+    return made
 
 
 def make_evaluated(
-    kind: str, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
+    takes: TargetForms, name: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker | None = None
 ) -> Evaluated:
-    """Who is evaluated by a suite of this kind: as `make_target`, and where agents work these, too.
-
-    `oracle` and `nop` work by themselves in scenarios.
-    """
-    if kind not in AGENTS_WORK or name.startswith(REPLAY) or name.partition("/")[0] in PROVIDERS:
-        return make_target(name, loaded, env, asker)
-    if kind == "speedup" and (name in {"oracle", "nop"} or name.partition(":")[0] in PER_TASK):
-        return make_target(name, loaded, env, asker)
-    from evalward.targets.agents.make import make_agent  # noqa: PLC0415
-
-    config = loaded.config
-    return make_agent(name, loaded, env, asker, agents=config.agents, scripts=config.scripts)
+    """Who is evaluated by a suite that `takes` such targets: as `make_target`, or an agent that works by itself."""
+    return _made(name, TargetContext(loaded, env, asker or NoAsker(), agents_work=takes.works(name)))
 
 
-def _files(form: str, name: str, loaded: LoadedConfig) -> Target:
-    from evalward.targets.per_task import FileTarget  # noqa: PLC0415
+def _made(name: str, context: TargetContext) -> Evaluated:
+    asked = target_id(name)
+    factory = _factory(asked)
+    if factory is None:
+        raise _unknown(name, context.loaded)
+    return factory(asked, context)
 
-    if form == "patch":
-        return FileTarget("patch", name, loaded.config.patches[name], loaded.root)
-    return FileTarget("log", name, loaded.config.logs[name], loaded.root)
+
+def _factory(asked: TargetId) -> TargetFactory | None:
+    """What makes a target of this form, or of this name: a coding agent, a third party's target. `None` for nothing."""
+    if asked.form == "other":
+        there = asked.mark != "/" and asked.head in added(TARGETS)
+        return loaded(TARGETS, asked.head) if there else None
+    complete = asked.form in _UNNAMED or asked.name
+    return loaded(TARGETS, asked.head if asked.form == "coding-agent" else asked.form) if complete else None
 
 
-def _live(provider: str, model: str, loaded: LoadedConfig, env: Mapping[str, str], asker: Asker) -> Target:
-    from evalward.targets.models.settings import settings_of  # noqa: PLC0415
-
-    return AskedTarget(settings_of(loaded.config, provider, model), env, asker)
+def _unknown(name: str, loaded: LoadedConfig) -> InputError:
+    known = ", ".join([*ALL_FORMS, *added(TARGETS)])
+    return wrong(loaded.file, f"there is no target {name!r}", f"Known: {known}.", field="targets")

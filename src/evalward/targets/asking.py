@@ -13,11 +13,11 @@ from evalward.records.trace import Message, Trace, Turn
 from evalward.targets.agents.base import Limit
 from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import FAILURES, Cause, TargetError
-from evalward.targets.models.settings import Settings
+from evalward.targets.models.settings import LiveSettings
 
 
 @dataclass(frozen=True)
-class Bounds:
+class AgentBounds:
     """What one trial of an agent may ask: how many turns, tokens (read and written) and dollars; `None` is no limit.
 
     `pinned`: no other model than the target's own.
@@ -30,7 +30,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Answered:
+class AnsweredRequest:
     """One answered request of an agent. `main`: by the model that is evaluated, not by one that it asks beside it."""
 
     turn: Turn
@@ -39,13 +39,13 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AgentRequests:
     """All that an agent asked in a trial: answers, the limit that ended it, the fault that its last request met.
 
     `refused` is what the provider said where it refused the last request as a bad one: the agent's own doing.
     """
 
-    answers: Sequence[Answered] = ()
+    answers: Sequence[AnsweredRequest] = ()
     limit: Limit | None = None
     ended_by: TargetError | None = None
     refused: str | None = None
@@ -56,7 +56,7 @@ class Asked:
         return [answer.turn for answer in self.answers]
 
 
-class Door(Protocol):
+class ModelDoor(Protocol):
     """Where an agent asks its model during one trial."""
 
     @property
@@ -69,7 +69,7 @@ class Door(Protocol):
         """What opens it: worth something for this trial alone."""
         ...
 
-    async def settled(self) -> Asked:
+    async def settled(self) -> AgentRequests:
         """What was asked, when the agent has ended. Nothing can be asked after this."""
         ...
 
@@ -86,8 +86,8 @@ class Asker(Protocol):
         ...
 
     def door(
-        self, target: str, provider: str, model: str, bounds: Bounds, listener: socket | None
-    ) -> AbstractAsyncContextManager[Door]:
+        self, target: str, provider: str, model: str, bounds: AgentBounds, listener: socket | None
+    ) -> AbstractAsyncContextManager[ModelDoor]:
         """An allowance for one trial of the agent `target`; `listener` is where it can connect, `None` our loopback.
 
         Raises `TargetError` where there is no key that can be used.
@@ -114,9 +114,9 @@ class NoAsker:
         target: str,
         provider: str,
         model: str,
-        bounds: Bounds,  # noqa: ARG002 - there is no door
+        bounds: AgentBounds,  # noqa: ARG002 - there is no door
         listener: socket | None,  # noqa: ARG002
-    ) -> AbstractAsyncContextManager[Door]:
+    ) -> AbstractAsyncContextManager[ModelDoor]:
         """Raises `TargetError`."""
         raise _no_key(target, provider, model, "")
 
@@ -129,7 +129,7 @@ class AskedTarget:
 
     random = True
 
-    def __init__(self, settings: Settings, env: Mapping[str, str], asker: Asker) -> None:
+    def __init__(self, settings: LiveSettings, env: Mapping[str, str], asker: Asker) -> None:
         self.settings, self._asker = settings, asker
         self._there = not settings.key_env or bool(env.get(settings.key_env, "").strip())
 
@@ -177,7 +177,7 @@ class AskedChat:
 
     recording: Trace | None = None
 
-    def __init__(self, settings: Settings, asker: Asker, *, missing: str | None) -> None:
+    def __init__(self, settings: LiveSettings, asker: Asker, *, missing: str | None) -> None:
         self._settings, self._asker, self._missing = settings, asker, missing
 
     async def send(self, request: Request) -> Reply:
@@ -188,6 +188,6 @@ class AskedChat:
 
 
 def _no_key(target: str, provider: str, model: str, variable: str) -> TargetError:
-    words = FAILURES[Cause.KEY].told.format(provider=provider, model=model, variable=variable or "that `key_env` names")
-    said = f" ({variable} is not set)" if variable else ""
-    return TargetError(Cause.KEY, f"{words}{said}", target=target)
+    words = FAILURES[Cause.KEY].text.format(provider=provider, model=model, variable=variable or "that `key_env` names")
+    unset = f" ({variable} is not set)" if variable else ""
+    return TargetError(Cause.KEY, f"{words}{unset}", target=target)

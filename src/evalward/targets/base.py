@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeGuard
+from typing import Any, Protocol
+
+from typing_extensions import TypeIs
 
 from evalward.records.base import why_of
 from evalward.records.case import Case
-from evalward.records.trace import Message, Trace, Turn
+from evalward.records.trace import Message, Trace, Turn, Usage
+
+NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+"""The usage of turns that no model was asked for."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,6 @@ class Target(Evaluated, Protocol):
         ...
 
 
-def talks(target: Evaluated) -> TypeGuard[Target]:
+def talks(target: Evaluated) -> TypeIs[Target]:
     """Whether one can talk with it: the other kind of target works by itself."""
     return callable(getattr(target, "open", None))

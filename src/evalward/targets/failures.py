@@ -50,7 +50,7 @@ class FailureRule:
     retried: bool
     counted: Counted
     stops_run: bool
-    told: str
+    text: str
 
 
 _ROWS = (
@@ -59,21 +59,21 @@ _ROWS = (
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} limits the rate of requests. Lower `concurrency` of the provider, or try again later.",
+        text="{provider} limits the rate of requests. Lower `concurrency` of the provider, or try again later.",
     ),
     FailureRule(
         Cause.OVERLOAD,
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} is overloaded or broken. Try again later.",
+        text="{provider} is overloaded or broken. Try again later.",
     ),
     FailureRule(
         Cause.NETWORK,
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} could not be reached, or the connection broke. Check the network and the provider's "
+        text="{provider} could not be reached, or the connection broke. Check the network and the provider's "
         "`base_url`.",
     ),
     FailureRule(
@@ -81,14 +81,14 @@ _ROWS = (
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} did not answer in time. Raise `timeout_s` of the provider or of {model}.",
+        text="{provider} did not answer in time. Raise `timeout_s` of the provider or of {model}.",
     ),
     FailureRule(
         Cause.KEY,
         retried=False,
         counted=Status.ERROR,
         stops_run=True,
-        told="{provider} has no key for us, or refuses it. Set the environment variable {variable} to a valid key that "
+        text="{provider} has no key for us, or refuses it. Set the environment variable {variable} to a valid key that "
         "may use {model}.",
     ),
     FailureRule(
@@ -96,28 +96,28 @@ _ROWS = (
         retried=False,
         counted=Status.ERROR,
         stops_run=True,
-        told="The account at {provider} is out of credit or over its spending limit. Add credit or raise the limit.",
+        text="The account at {provider} is out of credit or over its spending limit. Add credit or raise the limit.",
     ),
     FailureRule(
         Cause.MODEL_NOT_FOUND,
         retried=False,
         counted=Status.ERROR,
         stops_run=True,
-        told="{provider} knows no model {model}. Check the name of the target and the provider's `base_url`.",
+        text="{provider} knows no model {model}. Check the name of the target and the provider's `base_url`.",
     ),
     FailureRule(
         Cause.CONTEXT_LENGTH,
         retried=False,
         counted=Status.FAILED,
         stops_run=False,
-        told="The conversation became longer than {model} can read. That is the target's result: it counts as failed.",
+        text="The conversation became longer than {model} can read. That is the target's result: it counts as failed.",
     ),
     FailureRule(
         Cause.MALFORMED,
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} sent an answer that is none: broken, cut off, or of another form. Check what stands at the "
+        text="{provider} sent an answer that is none: broken, cut off, or of another form. Check what stands at the "
         "provider's `base_url`.",
     ),
     FailureRule(
@@ -125,14 +125,14 @@ _ROWS = (
         retried=False,
         counted=Status.FAILED,
         stops_run=False,
-        told="{model} refused, or its content filter did. That is the target's result: it counts as failed.",
+        text="{model} refused, or its content filter did. That is the target's result: it counts as failed.",
     ),
     FailureRule(
         Cause.REJECTED,
         retried=False,
         counted=Status.ERROR,
         stops_run=False,
-        told="{provider} does not accept the request. Check the settings of {model}: not every model takes every "
+        text="{provider} does not accept the request. Check the settings of {model}: not every model takes every "
         "setting.",
     ),
     FailureRule(
@@ -140,7 +140,7 @@ _ROWS = (
         retried=False,
         counted=Status.FAILED,
         stops_run=False,
-        told="What {model} said, did or left can't be read or judged, and the message says why. That is the target's "
+        text="What {model} said, did or left can't be read or judged, and the message says why. That is the target's "
         "result: it counts as failed.",
     ),
     FailureRule(
@@ -148,21 +148,21 @@ _ROWS = (
         retried=False,
         counted=Status.ERROR,
         stops_run=False,
-        told="The place where commands run broke. Run the case again; if it happens again, report it with the case.",
+        text="The place where commands run broke. Run the case again; if it happens again, report it with the case.",
     ),
     FailureRule(
         Cause.BUDGET,
         retried=False,
         counted=Status.ERROR,
         stops_run=True,
-        told="The budget is spent. What was measured is kept; raise `budget_usd` or `budget_tokens`, or run less.",
+        text="The budget is spent. What was measured is kept; raise `budget_usd` or `budget_tokens`, or run less.",
     ),
     FailureRule(
         Cause.OURS,
         retried=False,
         counted=Status.ERROR,
         stops_run=False,
-        told="Evalward itself broke. Report it with the trial's file.",
+        text="Evalward itself broke. Report it with the trial's file.",
     ),
 )
 
@@ -191,9 +191,9 @@ def failures_table() -> str:
     """The table as Markdown, for the documentation."""
     lines = ["| cause | retried | counted as | stops the run | what people are told |", "|---|---|---|---|---|"]
     for rule in FAILURES.values():
-        told = rule.told.format(provider="PROVIDER", model="MODEL", variable="VARIABLE")
+        text = rule.text.format(provider="PROVIDER", model="MODEL", variable="VARIABLE")
         cells = [f"`{rule.cause}`", _yes(rule.retried), f"`{rule.counted}`", _yes(rule.stops_run)]
-        lines.append(f"| {' | '.join(cells)} | {told} |")
+        lines.append(f"| {' | '.join(cells)} | {text} |")
     return "\n".join(lines) + "\n"
 
 

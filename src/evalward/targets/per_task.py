@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from evalward.config.speedup import ID_MARK
 from evalward.opening import glob_inside, hash_inside, read_inside, why
 from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import InputError
+from evalward.records.target_id import TargetId
 from evalward.targets.base import Chat, Free, TrialSkippedError
+from evalward.targets.context import TargetContext
 
 Form = Literal["patch", "log"]
+ID_MARK = "{id}"
+"""Stands for a case's id in the path of its file."""
 MAX_BYTES = 256 * 1024 * 1024
 
 
@@ -59,3 +62,13 @@ class FileTarget(Free):
     def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - no suite of chats has such a target
         """It can't be talked to."""
         raise TrialSkippedError("no_answers", f"{self.id} answers no questions; it is for suites of kind speedup")
+
+
+def patches(asked: TargetId, context: TargetContext) -> FileTarget:
+    """The target `patch:NAME`."""
+    return FileTarget("patch", asked.name, context.entry(context.loaded.config.patches, asked), context.loaded.root)
+
+
+def logs(asked: TargetId, context: TargetContext) -> FileTarget:
+    """The target `log:NAME`."""
+    return FileTarget("log", asked.name, context.entry(context.loaded.config.logs, asked), context.loaded.root)

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from evalward.config.providers import ModelPrice
+from evalward.records.providers import PROVIDERS
 from evalward.records.trace import Usage
 
 MILLION = 1_000_000
@@ -40,11 +41,8 @@ def price(provider: str, model: str) -> Price | None:
 
     Nothing else of a name may differ: `gpt-5.2`, `gpt-5-mini` and `gpt-5-latest` are not `gpt-5`.
     """
-    known = _packaged()[_FAMILY.get(provider, provider)]
+    known = _packaged().get(PROVIDERS[provider].prices, {})
     return known[model] if model in known else known.get(_SNAPSHOT.sub("", model))
-
-
-_FAMILY = {"openai-responses": "openai"}  # one price list, two protocols
 
 
 def configured_price(given: ModelPrice) -> Price:

@@ -24,11 +24,13 @@ from evalward.opening import program_inside
 from evalward.records.base import clean_text, digest
 from evalward.records.case import Case
 from evalward.records.problem import wrong
+from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, Trace, Turn
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import SYSTEM
-from evalward.sandbox.process import Finished, Limits, Settings, Workspace
+from evalward.sandbox.process import Finished, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.targets.base import Chat, Free, NoAnswerError, Reply, Request
+from evalward.targets.context import TargetContext
 from evalward.targets.failures import Cause, TargetError
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
@@ -52,10 +54,10 @@ class ProgramTarget(Free):
         self._loaded = loaded
 
     @cached_property
-    def settings(self) -> Settings:
+    def settings(self) -> WorkspaceSettings:
         """How a workspace for one call is made. What judges the answers isn't shown."""
-        return Settings(
-            limits=Limits(wall_s=self.program.timeout_s, output_bytes=OUTPUT_LIMIT),
+        return WorkspaceSettings(
+            limits=SandboxLimits(wall_s=self.program.timeout_s, output_bytes=OUTPUT_LIMIT),
             network=self.program.network,
             readable=(self.root, *_installed(self.env.get("PATH", ""))),
             hidden=(*_repositories(self.root), *_case_files(self._loaded)),
@@ -90,10 +92,10 @@ class ProgramChat:
         if done.timed_out:
             raise NoAnswerError(f"the program gave no answer in {program.timeout_s:g} s")
         if done.exit_code in _NOT_STARTED and not done.stdout:
-            raise NoAnswerError(f"the program could not be started: {_said(done)}")
+            raise NoAnswerError(f"the program could not be started: {_last_output(done)}")
         if done.exit_code != 0:
-            said = _said(done)
-            raise NoAnswerError(f"the program ended with exit code {done.exit_code}" + (f": {said}" if said else ""))
+            last = _last_output(done)
+            raise NoAnswerError(f"the program ended with exit code {done.exit_code}" + (f": {last}" if last else ""))
         text = done.stdout if program.output == "text" else pick(done.stdout, program.output)
         message = Message(role="assistant", content=[Text(text=clean_text(text))])
         return Reply(message, Turn(wall_ms=done.duration_ms, working_ms=done.duration_ms))
@@ -108,7 +110,7 @@ class ProgramChat:
             raise TargetError(Cause.SANDBOX, str(error), target=target.id) from error
 
 
-def _said(done: Finished) -> str:
+def _last_output(done: Finished) -> str:
     return " ".join(done.stderr.split())[-SAID:]
 
 
@@ -146,8 +148,7 @@ def _repositories(root: Path) -> Iterator[Path]:
 def _case_files(loaded: LoadedConfig) -> Iterator[Path]:
     """The files with the expected answers."""
     for suite in loaded.config.suites:
-        patterns = getattr(suite, "cases", ())
-        for pattern in [patterns] if isinstance(patterns, str) else patterns:
+        for pattern in suite.cases:
             yield from islice(loaded.root.glob(pattern), MOST_ENTRIES)
 
 
@@ -164,9 +165,10 @@ def _installed(path: str) -> Iterator[Path]:
             yield from (folder.parent, (folder / "python").resolve().parent.parent)
 
 
-def load_program(name: str, loaded: LoadedConfig, env: Mapping[str, str]) -> ProgramTarget:
-    """The program of this name. Raises `InputError` when there is no such file to start."""
-    program = loaded.config.programs[name]
+def load_program(asked: TargetId, context: TargetContext) -> ProgramTarget:
+    """The target `program:NAME`. Raises `InputError` when there is no such file to start."""
+    name, loaded, env = asked.name, context.loaded, context.env
+    program = context.entry(loaded.config.programs, asked)
     first = program.command[0]
     if "/" in first and not first.startswith("/"):
         found = program_inside(loaded.root, first)

@@ -165,13 +165,13 @@ class Purse:
         if fitted is not None:
             return fitted
         if short == "usd":
-            told = (
+            spent = (
                 f"${self.used_usd:.4f} of ${self._usd:g} are spent, and the next request may cost ${estimate.usd:.4f}"
             )
         else:
-            told = f"{self.used_tokens:,} of {self._tokens:,} tokens are used, and the next request may use "
-            told += f"{estimate.tokens:,}"
-        raise SpentError(short, f"budget: {told}", self)
+            spent = f"{self.used_tokens:,} of {self._tokens:,} tokens are used, and the next request may use "
+            spent += f"{estimate.tokens:,}"
+        raise SpentError(short, f"budget: {spent}", self)
 
     def _changed(self) -> None:
         for change in self._waiting:
@@ -199,8 +199,8 @@ class Reservation:
         tokens = self.estimate.tokens if read is None or written is None else read + written
         usd = cost(usage, self.estimate.price)
         if usd is None:
-            told = replace(self.estimate, read=read or 0, written=written or 0)
-            usd = max(self.estimate.usd or 0.0, told.usd or 0.0)
+            used = replace(self.estimate, read=read or 0, written=written or 0)
+            usd = max(self.estimate.usd or 0.0, used.usd or 0.0)
         self._charge(usd, tokens)
 
     def forfeit(self) -> None:

@@ -7,8 +7,8 @@ from pydantic_core import to_json
 from evalward.records.trace import Trace
 from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import Cause, TargetError
-from evalward.targets.models.anthropic import MAX_TOKENS, PROVIDER
-from evalward.targets.models.settings import Settings
+from evalward.targets.models.protocol import protocol_of
+from evalward.targets.models.settings import LiveSettings
 from evalward.targets.purse import UNBOUNDED, Estimate, Purse, SpentError, admitted, read_estimate
 
 CHARGED = {Cause.TIMEOUT, Cause.NETWORK, Cause.MALFORMED, Cause.OURS}
@@ -18,7 +18,7 @@ CHARGED = {Cause.TIMEOUT, Cause.NETWORK, Cause.MALFORMED, Cause.OURS}
 class PursedChat:
     """A chat that asks nothing which the purse can't pay."""
 
-    def __init__(self, chat: Chat, settings: Settings, purse: Purse) -> None:
+    def __init__(self, chat: Chat, settings: LiveSettings, purse: Purse) -> None:
         self._chat, self._settings, self._purse = chat, settings, purse
 
     @property
@@ -28,7 +28,7 @@ class PursedChat:
 
     async def send(self, request: Request) -> Reply:
         """The chat's answer. Raises `TargetError`; its cause is `budget` when the purse is empty."""
-        most = self._settings.max_tokens or (MAX_TOKENS if self._settings.provider == PROVIDER else UNBOUNDED)
+        most = self._settings.max_tokens or protocol_of(self._settings.provider).max_tokens or UNBOUNDED
         estimate = Estimate(read_estimate(size_of(request)), most, self._settings.price)
         try:
             reservation = await admitted((self._purse,), estimate)

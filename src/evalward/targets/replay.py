@@ -20,8 +20,10 @@ from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.result import TRIAL_SCHEMA, Trial
+from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Trace, Turn, Usage
 from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
+from evalward.targets.context import TargetContext
 
 Key = tuple[str, int]  # case id and trial number
 MOST_BYTES = 100 * MIB  # more than GitHub takes
@@ -65,11 +67,11 @@ class Replay(Free):
     @cached_property
     def subject(self) -> Mapping[str, str]:
         """The recording's identity: what was said, not when or how fast."""
-        said = [
+        recorded = [
             [*key, [[m.model_dump(mode="json") for m in trial.trace.messages] for trial in self._trials[key]]]
             for key in sorted(self._trials)
         ]
-        return {"recording": digest(said)}
+        return {"recording": digest(recorded)}
 
     def open(self, case: Case, trial: int) -> Chat:
         """The recorded conversation of this trial; refused when the case has changed since."""
@@ -84,6 +86,12 @@ class Replay(Free):
                 "definition_differs", f"the case has changed since {self.name} was recorded: record it again"
             )
         return ReplayChat(same.trace)
+
+
+def recorded(asked: TargetId, context: TargetContext) -> Replay:
+    """The target `replay:NAME`."""
+    root, path = context.loaded.root, context.entry(context.loaded.config.recordings, asked)
+    return load_recording(asked.name, root / path, shown=path, root=root)
 
 
 def load_recording(name: str, path: Path, shown: str | None = None, root: Path | None = None) -> Replay:

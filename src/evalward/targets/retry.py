@@ -85,11 +85,11 @@ def wait_before_retry(error: TargetError, number: int, policy: RetryPolicy, timi
 
 
 def _final(error: TargetError, attempts: int, policy: RetryPolicy) -> TargetError:
-    said = [] if attempts == 1 else [f"{attempts} attempts"]
+    notes = [] if attempts == 1 else [f"{attempts} attempts"]
     asked = error.retry_after
     if error.rule.retried and asked is not None and asked > policy.longest_asked_s:
-        said.append(f"it asks to wait {asked:,.0f} s, and at most {policy.longest_asked_s:,.0f} s are waited")
-    if not said:
+        notes.append(f"it asks to wait {asked:,.0f} s, and at most {policy.longest_asked_s:,.0f} s are waited")
+    if not notes:
         return error
-    message = f"{error.message} ({'; '.join(said)})"
+    message = f"{error.message} ({'; '.join(notes)})"
     return TargetError(error.cause, message, target=error.target, retry_after=error.retry_after)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.records.case import Case
-from evalward.records.trace import Message, Text, Trace, Turn, Usage
-from evalward.targets.base import Chat, Free, Reply, Request, TrialSkippedError
-
-NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+from evalward.records.target_id import TargetId
+from evalward.records.trace import Message, Text, Trace, Turn
+from evalward.targets.base import NO_MODEL, Chat, Evaluated, Free, Reply, Request, TrialSkippedError
+from evalward.targets.context import TargetContext
 
 
 class ScriptedChat:
@@ -50,3 +50,21 @@ class Nop(Free):
     def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - every case and trial is the same
         """A chat that says that it is done."""
         return ScriptedChat([])
+
+
+def oracle(asked: TargetId, context: TargetContext) -> Evaluated:  # noqa: ARG001 - it has no name
+    """The target `oracle`: an agent where agents work."""
+    if not context.agents_work:
+        return Oracle()
+    from evalward.targets.agents.scripted import OracleAgent  # noqa: PLC0415 - each target costs only who uses it
+
+    return OracleAgent()
+
+
+def nop(asked: TargetId, context: TargetContext) -> Evaluated:  # noqa: ARG001
+    """The target `nop`: an agent where agents work."""
+    if not context.agents_work:
+        return Nop()
+    from evalward.targets.agents.scripted import NopAgent  # noqa: PLC0415
+
+    return NopAgent()

@@ -71,7 +71,7 @@ class LoadOrder(Record):
     optional: bool = False
 
 
-class Head(Record):
+class HeadConfig(Record):
     """A configuration as it was read. `unfed` are the rules that none of its suites has a metric for."""
 
     config: Config
@@ -241,7 +241,7 @@ OF_BASE = "/base"
 """Stands for the base's trials where else a guidance is named, none of which begins so."""
 
 
-class Kept(Record):
+class KeptTrial(Record):
     """A trial to write down. `apart` names the guidance that it belongs to, for trials of no run."""
 
     trial: Trial
@@ -274,7 +274,7 @@ class FoundTrial(Record):
     note: str = ""
 
 
-class Again(Record):
+class RetrialRequest(Record):
     """Fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side.
 
     `was`: the suite and target of the base's that the run takes the place of.
@@ -290,7 +290,7 @@ class Again(Record):
 class Agains(Record):
     """What the keeper wants to be tried again."""
 
-    retries: list[Again] = []
+    retries: list[RetrialRequest] = []
 
 
 class BasePath(Record):
@@ -313,7 +313,7 @@ class Listing(Record):
     files: list[BaseFile] | None = None
 
 
-class Compared(Record):
+class GuidanceCompared(Record):
     """What guidances come to, side by side."""
 
     found: list[GuidanceComparison] = []

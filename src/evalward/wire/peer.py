@@ -1,7 +1,7 @@
 """Calls in both directions over one socket pair: bytes with a name, an answer or a failure, and open files with them.
 
-There are two ends. The `Peer` has a thread that reads, so that any thread may ask: the runner. The `Line` has none and
-reads where it waits, or on an event loop: the keeper's, whose loop has enough to do.
+There are two ends. The `Peer` has a thread that reads, so that any thread may ask: the runner. The `CallingPeer` has
+none and reads where it waits, or on an event loop: the keeper's, whose loop has enough to do.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _End:
             send(self._connection, frame, descriptors)
 
 
-class Line(_End):
+class CallingPeer(_End):
     """An end without a thread: one call at a time, whose answer is read by whoever asked."""
 
     def __init__(self, connection: socket.socket, sender: int | None = None) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from evalward.keeper.proxy import Account, Allowance, Proxy
+from evalward.keeper.proxy import Allowance, Proxy, TrialAccount
 from evalward.targets.failures import Cause
 from evalward.targets.limiter import Limiter
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import Price
 from support.model_server import KEY, Answer, Call, Fault, ModelServer, Script, Tokens
 
@@ -27,15 +27,15 @@ TOKENS = Tokens(input=90, cache_read=10, output=20)
 SCRIPT = Script(default=(Answer(text="Hello.", calls=(Call({"x": 1}, "tool"),), tokens=TOKENS),))
 
 
-def account(server: ModelServer, provider: str, **more: Any) -> Account:
+def account(server: ModelServer, provider: str, **more: Any) -> TrialAccount:
     url = server.messages_url if provider == "anthropic" else server.openai_url
-    settings = Settings(provider, MODELS[provider], url, "TEST_KEY", timeout_s=60.0)
+    settings = LiveSettings(provider, MODELS[provider], url, "TEST_KEY", timeout_s=60.0)
     prices = {MODELS[provider]: PRICE, "claude-haiku-4-5": CHEAPER}
-    return Account(settings, Secret(KEY), prices.get, **more)
+    return TrialAccount(settings, Secret(KEY), prices.get, **more)
 
 
 @asynccontextmanager
-async def at(proxy: Proxy, known: Account, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
+async def at(proxy: Proxy, known: TrialAccount, **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
     """A client with the account's token, of a proxy that runs."""
     await proxy.start()
     proxy.open(known)
@@ -96,7 +96,7 @@ async def test_events_pass_as_they_come_and_not_when_the_stream_is_over() -> Non
 
     server = await asyncio.start_server(upstream, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    known = Account(Settings("anthropic", "m", url, None), Secret(""), lambda _: None)
+    known = TrialAccount(LiveSettings("anthropic", "m", url, None), Secret(""), lambda _: None)
     async with (
         at(Proxy(Limiter()), known) as client,
         client.stream("POST", "/v1/messages", json={"model": "m", "stream": True}) as answer,
@@ -303,7 +303,7 @@ async def test_a_redirect_is_not_followed_and_not_passed_on(tmp_path: Path) -> N
 
     server = await asyncio.start_server(upstream, "127.0.0.1", 0)
     url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    known = Account(Settings("anthropic", "m", url, None), Secret(""), lambda _: None)
+    known = TrialAccount(LiveSettings("anthropic", "m", url, None), Secret(""), lambda _: None)
     async with at(Proxy(Limiter()), known) as client:
         answer = await client.post("/v1/messages", json={"model": "m"})
     assert answer.status_code == 502

@@ -189,9 +189,9 @@ async def test_a_program_has_its_own_time_limit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("agent:none", "there is no agent"),
-        ("codex/", "there is no agent"),
-        ("cursor/x", "there is no agent"),
+        ("agent:none", "there is no target"),
+        ("codex/", "there is no target"),
+        ("cursor/x", "there is no target"),
         ("opencode/gpt-5", "provider and model"),
         ("claude-code/claude-sonnet-5", "npm install --global @anthropic-ai/claude-code"),
         ("agent:own", "can be started"),

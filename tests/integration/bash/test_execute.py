@@ -12,17 +12,18 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import Execution, execute, make_subject
+from evalward.engine.scheduler import ExecutionSettings, execute, make_subject
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.records.case import Case
 from evalward.records.problem import InputError
 from evalward.records.report import Run
-from evalward.records.result import BashDetails, Result, Status, Trial
+from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Message, Text, ToolUse, Turn, Usage
 from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.virtual import VirtualShell
-from evalward.suites.bash import shells as bash_shells
+from evalward.suites import shells as bash_shells
+from evalward.suites.bash.details import BashDetails
 from evalward.targets.base import Chat, Free, Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.replay import load_recording
@@ -41,7 +42,7 @@ TASKS = [
 
 def run_all(loaded: LoadedConfig, output: Path | None = None, selection: Selection | None = None) -> list[Run]:
     plan = make_plan(loaded, selection or Selection())
-    return list(asyncio.run(execute(plan, Execution(Store(output) if output else None, Silent()))).runs)
+    return list(asyncio.run(execute(plan, ExecutionSettings(Store(output) if output else None, Silent()))).runs)
 
 
 def statuses(run: Run) -> dict[str, str]:
@@ -124,7 +125,7 @@ def test_results_come_in_the_plans_order_whatever_finishes_first(tmp_path: Path)
     sleepy = [task(id=f"c{n}", solution=f"sleep {0.12 - n * 0.02:.2f}; echo hello") for n in range(6)]
     loaded = write_suite(tmp_path, sleepy, targets=["oracle", "nop"])
     progress = Silent()
-    runs = asyncio.run(execute(make_plan(loaded, Selection()), Execution(None, progress))).runs
+    runs = asyncio.run(execute(make_plan(loaded, Selection()), ExecutionSettings(None, progress))).runs
     assert [run.target for run in runs] == ["oracle", "nop"]
     for run in runs:
         assert [result.id for result in run.cases] == [f"c{n}" for n in range(6)]
@@ -329,7 +330,9 @@ def run_target(tmp_path: Path, target: Scripted, **changes: Any) -> Result:
     plan = make_plan(write_suite(tmp_path, [task(**changes)]), Selection())
     (planned,) = plan.runs
     run = PlannedRun(planned.kind, planned.suite, target, planned.cases, 1)
-    ((only,),) = [r.cases for r in asyncio.run(execute(Plan([run]), Execution(Store(tmp_path / "out"), Silent()))).runs]
+    ((only,),) = [
+        r.cases for r in asyncio.run(execute(Plan([run]), ExecutionSettings(Store(tmp_path / "out"), Silent()))).runs
+    ]
     return only
 
 
@@ -413,7 +416,7 @@ def test_results_say_where_their_case_is_written_today(tmp_path: Path) -> None:
     assert [result.place for result in first.cases] == ["cases.jsonl:1", "cases.jsonl:2"]
     cases = tmp_path / "cases.jsonl"
     cases.write_text("# a comment\n" + cases.read_text("utf-8"), "utf-8")
-    execution = Execution(Store(tmp_path / "out"), Silent(), resume=True)
+    execution = ExecutionSettings(Store(tmp_path / "out"), Silent(), resume=True)
     (resumed,) = asyncio.run(execute(make_plan(loaded, Selection()), execution)).runs
     assert [result.place for result in resumed.cases] == ["cases.jsonl:2", "cases.jsonl:3"]
     assert [result.duration_ms for result in resumed.cases] == [result.duration_ms for result in first.cases]

@@ -10,7 +10,7 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.records.report import Run
@@ -30,7 +30,7 @@ TASKS: list[dict[str, Any]] = [
 
 
 def run_all(loaded: LoadedConfig) -> list[Run]:
-    return list(asyncio.run(execute(make_plan(loaded, Selection()), Execution(None, Silent()))).runs)
+    return list(asyncio.run(execute(make_plan(loaded, Selection()), ExecutionSettings(None, Silent()))).runs)
 
 
 async def test_a_set_is_proved_in_real_processes(tmp_path: Path) -> None:

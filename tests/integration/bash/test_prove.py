@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalward.suites.bash.prove import prove_cases
-from evalward.suites.bash.shells import VirtualShells
+from evalward.suites.shells import VirtualShells
 from support.cases import case
 
 

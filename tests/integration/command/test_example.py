@@ -12,7 +12,8 @@ import pytest
 from evalward.config.load import load_config
 from evalward.records.result import Result, Status, Trial
 from evalward.suites.base import Prepared
-from evalward.suites.command import COMMAND
+from evalward.suites.command.kind import COMMAND
+from evalward.suites.command.spec import CommandSuite
 from evalward.targets.base import Target
 from evalward.targets.replay import load_recording
 from evalward.targets.scripted import Oracle
@@ -24,6 +25,7 @@ WORKED = "worked-examples"
 def prepared(name: str) -> Prepared:
     loaded = load_config(EXAMPLE / "evalward.yml")
     spec = next(suite for suite in loaded.config.suites if suite.name == name)
+    assert isinstance(spec, CommandSuite)
     return COMMAND.prepare(spec, loaded)
 
 

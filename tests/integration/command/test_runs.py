@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import CommandSuite
 from evalward.config.load import load_config
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.runner.measure import prepare
 from evalward.suites.command import judge as judging
 from evalward.suites.command.load import load_cases
+from evalward.suites.command.spec import CommandSuite
 from support.cases import Silent
 from support.commands import recorded_answers
 from support.model_server import KEY, Answer, Conversation, ModelServer, Script
@@ -96,7 +96,7 @@ def test_an_answer_that_breaks_its_judging_is_wrong_and_never_an_error(
     here.write(["replay:bad"], recordings={"bad": "recorded.jsonl"})
     monkeypatch.setattr(judging, "assessed", broken)
     plan = prepare(load_config(here.path / "evalward.yml"), Selection(), {})
-    (run,) = asyncio.run(execute(plan, Execution(None, Silent()))).runs
+    (run,) = asyncio.run(execute(plan, ExecutionSettings(None, Silent()))).runs
     results = {result.id: result for result in run.cases}
     assert (results["range"].status, results["range"].reason) == ("failed", "unreadable_result")
     assert "RecursionError: too deep for us" in str(results["range"].message)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evalward.github.accepted import Word, accepted_line, find_word
+from evalward.github.accepted import AcceptanceWord, accepted_line, find_word
 from evalward.github.client import GitHub
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from support.git_repo import git
 from support.github_api import BOT, REPOSITORY, TOKEN
 from support.github_events import merge_group, pull_request
@@ -89,13 +89,13 @@ def api(tmp_path: Path) -> Iterator[RepositoryGitHub]:
         yield server
 
 
-def word(api: RepositoryGitHub, text: str = TEXT, number: int = 7) -> Word | None:
+def word(api: RepositoryGitHub, text: str = TEXT, number: int = 7) -> AcceptanceWord | None:
     with GitHub(TOKEN, api.url) as client:
-        return find_word(Repository(client, REPOSITORY), number, text.encode())
+        return find_word(RepositoryWriter(client, REPOSITORY), number, text.encode())
 
 
 def test_word__of_who_may_push(api: RepositoryGitHub) -> None:
-    assert word(api) == Word("mona", "slower, but safer")
+    assert word(api) == AcceptanceWord("mona", "slower, but safer")
 
 
 def test_word__is_about_one_baseline_on_one_pull_request(api: RepositoryGitHub) -> None:

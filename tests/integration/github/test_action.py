@@ -151,7 +151,7 @@ def test_a_new_name_is_no_way_out_of_a_regression_or_a_floor(act: Act) -> None:
     seen = act({"evalward.yml": RENAMED, "evals/a.jsonl": cases("one")}, RULED)
     assert seen.code == 1
     assert "overall_rate is" in seen.comment
-    assert "pass_rate fell 20 points" in seen.comment
+    assert "pass_rate fell 20.0 pp" in seen.comment
 
 
 def test_a_suite_that_is_still_there_is_not_replaced_by_another(act: Act) -> None:

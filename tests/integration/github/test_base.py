@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalward.git import FileChange, GitTree, repository_path
-from evalward.github.base import Base, resolve_base
+from evalward.github.base import BaseChoice, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
@@ -29,7 +29,7 @@ def repo(tmp_path: Path) -> PullRequestRepo:
 @pytest.fixture
 def plan(repo: PullRequestRepo) -> EventPlan:
     return EventPlan(
-        kind="pull_request",
+        event="pull_request",
         repository=REPOSITORY,
         event_sha=repo.merge,
         head_sha=repo.head,
@@ -97,9 +97,9 @@ def test_resolve__no_git(repo: PullRequestRepo, plan: EventPlan, tmp_path: Path)
 
 @pytest.mark.parametrize(("sha", "source"), [(UNKNOWN, "event"), (None, "none")])
 def test_resolve__push(repo: PullRequestRepo, plan: EventPlan, sha: str | None, source: str) -> None:
-    base = resolve_base(replace(plan, kind="push", base_sha=sha, event_sha=repo.merge), GitTree(repo.folder))
+    base = resolve_base(replace(plan, event="push", base_sha=sha, event_sha=repo.merge), GitTree(repo.folder))
 
-    assert isinstance(base, Base)
+    assert isinstance(base, BaseChoice)
     assert (base.sha, base.source) == (sha, source)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.baseline_ci import Told, Update, UpdateMode, update_baseline
+from evalward.commands.baseline_ci import UpdateMessage, UpdateMode, UpdateRequest, update_baseline
 from evalward.decide.baseline import read_baseline
 from evalward.github.client import GitHub
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Provenance, Report
@@ -49,22 +49,22 @@ def measured(broken: str, at: str, *, random: bool = True, seconds: int = 1) -> 
     return report(made, created_at=at, provenance=Provenance(commit=f"{seconds:040x}"))
 
 
-def pooled(one: Report) -> Update:
-    return Update(one, Policy(rules=[Rule(metric="pass_rate", max_drop=0.1)]), "main", PATH, mode="pool")
+def pooled(one: Report) -> UpdateRequest:
+    return UpdateRequest(one, Policy(rules=[Rule(metric="pass_rate", max_drop=0.1)]), "main", PATH, mode="pool")
 
 
 def written(api: RepositoryGitHub) -> Baseline:
     return read_baseline(api.text(PATH), PATH)
 
 
-def both_at_once(api: RepositoryGitHub, updates: list[Update]) -> list[Told]:
+def both_at_once(api: RepositoryGitHub, updates: list[UpdateRequest]) -> list[UpdateMessage]:
     """Each in a thread with a client of its own; all have read the branch before any of them writes."""
-    told: list[Told] = []
+    told: list[UpdateMessage] = []
     start = threading.Barrier(len(updates))
 
-    def act(update: Update) -> None:
+    def act(update: UpdateRequest) -> None:
         with GitHub(TOKEN, api.url, sleep=lambda _: None) as client:
-            repository = Repository(client, REPOSITORY)
+            repository = RepositoryWriter(client, REPOSITORY)
             create, first = repository.create_commit, [True]
 
             def meeting(*args: object) -> object:
@@ -109,19 +109,19 @@ def test_pool__the_same_report_by_two_runs_counts_once(api: RepositoryGitHub) ->
 
 def test_replace__of_two_runs_racing_the_later_measurement_stays(api: RepositoryGitHub) -> None:
     reports = [measured("a", "2026-11-21T08:00:00Z"), measured("b", "2026-11-21T08:01:00Z")]
-    both_at_once(api, [Update(one, Policy(), "main", PATH, mode="replace") for one in reports])
+    both_at_once(api, [UpdateRequest(one, Policy(), "main", PATH, mode="replace") for one in reports])
     failed = [case.id for case in written(api).runs[0].cases if any(t.status == "failed" for t in case.trials)]
     assert failed == ["b"]
 
 
 def test_pool__an_older_report_makes_the_baseline_no_older(api: RepositoryGitHub) -> None:
     with GitHub(TOKEN, api.url) as client:
-        repository = Repository(client, REPOSITORY)
+        repository = RepositoryWriter(client, REPOSITORY)
         update_baseline(repository, pooled(measured("a", "2026-11-21T09:00:00Z", seconds=9)))
         update_baseline(repository, pooled(measured("b", "2026-11-21T08:00:00Z", seconds=8)))
         source = written(api).provenance
         assert (source.created_at, source.commit, len(source.reports)) == ("2026-11-21T09:00:00Z", f"{9:040x}", 2)
-        late = Update(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH, mode="replace")
+        late = UpdateRequest(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH, mode="replace")
         replaced = update_baseline(repository, late)
     assert "no change" in replaced.line
     assert "The baseline was measured later than this report" in replaced.line
@@ -137,9 +137,9 @@ def once(broken: str, at: str, *, system: str = "s1", seconds: int = 1) -> Repor
     return report(made, created_at=at, provenance=Provenance(commit=f"{seconds:040x}"))
 
 
-def updated(api: RepositoryGitHub, one: Report, mode: UpdateMode) -> Told:
+def updated(api: RepositoryGitHub, one: Report, mode: UpdateMode) -> UpdateMessage:
     with GitHub(TOKEN, api.url) as client:
-        return update_baseline(Repository(client, REPOSITORY), replace(pooled(one), mode=mode))
+        return update_baseline(RepositoryWriter(client, REPOSITORY), replace(pooled(one), mode=mode))
 
 
 @pytest.mark.parametrize("mode", ["pool", "replace"])
@@ -173,7 +173,7 @@ def test_doubt__a_pull_request_says_it_and_who_merges_decides(api: RepositoryGit
     updated(api, once("", "2026-11-21T08:00:00Z"), "pool")
     proposal = replace(pooled(once("ab", "2026-11-21T09:00:00Z", system="s2", seconds=2)), to="pull-request")
     with GitHub(TOKEN, api.url) as client:
-        told = update_baseline(Repository(client, REPOSITORY), proposal)
+        told = update_baseline(RepositoryWriter(client, REPOSITORY), proposal)
     assert "opened" in told.line
     assert "**In doubt:** it looks worse" in api.stored[max(api.stored)].body
 

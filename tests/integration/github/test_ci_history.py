@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.ci_history import Keeping, keep_history
-from evalward.commands.pipeline import judge_report
+from evalward.commands.ci_history import HistoryRequest, keep_history
+from evalward.commands.pipeline import decide_report
 from evalward.decide.history_file import HISTORY_FILE, append_to_text, read_history
 from evalward.github.client import GitHub
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.records.policy import Policy
 from evalward.records.verdict import Judgement
 from support.git_repo import git
@@ -84,7 +84,7 @@ def test_push__a_token_that_may_not_write_is_told_and_no_failure(site: Site) -> 
 
 
 def judgement() -> Judgement:
-    return judge_report(days({"a": "+"})[0], None, Policy())
+    return decide_report(days({"a": "+"})[0], None, Policy())
 
 
 def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
@@ -95,7 +95,7 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
 
     def act(index: int) -> None:
         with GitHub(TOKEN, site.api.url, sleep=lambda _: None) as client:
-            repository = Repository(client, REPOSITORY)
+            repository = RepositoryWriter(client, REPOSITORY)
             create = repository.create_branch
 
             def meeting(branch: str, sha: str) -> None:
@@ -103,7 +103,9 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
                 create(branch, sha)
 
             repository.create_branch = meeting  # type: ignore[method-assign]
-            told.append(keep_history(repository, Keeping(DATA, "main", "evalward.yml"), reports[index], judgement()))
+            told.append(
+                keep_history(repository, HistoryRequest(DATA, "main", "evalward.yml"), reports[index], judgement())
+            )
 
     threads = [threading.Thread(target=act, args=(index,)) for index in (0, 1)]
     for thread in threads:
@@ -120,8 +122,8 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
 def test_keep__two_runs_that_append(site: Site) -> None:
     reports = days({"a": "+-+"})
     with GitHub(TOKEN, site.api.url, sleep=lambda _: None) as client:
-        repository = Repository(client, REPOSITORY)
-        keeping = Keeping(DATA, "main", "evalward.yml")
+        repository = RepositoryWriter(client, REPOSITORY)
+        keeping = HistoryRequest(DATA, "main", "evalward.yml")
         keep_history(repository, keeping, reports[0], judgement())
         text = append_to_text(site.api.text(HISTORY_FILE, DATA), history([reports[1]]))
         site.api.meet = [lambda branch: site.api.write(branch, {HISTORY_FILE: text.encode()}, "faster")]
@@ -225,7 +227,7 @@ def test_check__the_trend_is_in_the_comment_and_excuses_nothing(site: Site, plac
 LENIENT = CONFIG.replace("max_drop: 0.1", "max_drop: 0.25") + "".join(  # one of five cases may go with each push
     f"  - {{metric: {name}, max_drop: 0.25}}\n" for name in ("overall_rate", "tool_call_success_rate")
 )
-LOST = "since v1.0 tools × oracle lost 40 points"
+LOST = "since v1.0 tools × oracle lost 40.0 pp"
 
 
 def released(site: Site, config: str = LENIENT) -> None:
@@ -248,7 +250,7 @@ def test_anchor__what_was_lost_bit_by_bit_since_the_release_fails_a_push_and_war
     seen = site.update((before, after), now=later(10))
     assert (seen.code, site.passed(), site.api.tip()) == (1, 4, after)  # what fails is not committed
     assert LOST in seen.log
-    assert "more than the 25 points allowed" in seen.summary
+    assert "more than the 25 pp allowed" in seen.summary
     assert "The baseline is not updated" in seen.log
 
     proposed = site.update((before, after), now=later(10), baseline_to="pull-request")

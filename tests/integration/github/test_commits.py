@@ -12,7 +12,7 @@ from evalward.github.client import GitHub
 from evalward.github.commits import MovedHeadError, baseline_message, commit_file, only_baseline_pushed
 from evalward.github.errors import GitHubError
 from evalward.github.pulls import BRANCH, NOTHING_LEFT, Proposal, PullOutcome, propose
-from evalward.github.repository import Repository
+from evalward.github.repository import RepositoryWriter
 from evalward.records.problem import InputError
 from support.git_repo import git
 from support.github_api import REPOSITORY, TOKEN
@@ -35,15 +35,15 @@ def api(tmp_path: Path, workspace: Path) -> Iterator[RepositoryGitHub]:
 
 
 @pytest.fixture
-def repository(client: GitHub) -> Repository:
-    return Repository(client, REPOSITORY)
+def repository(client: GitHub) -> RepositoryWriter:
+    return RepositoryWriter(client, REPOSITORY)
 
 
 # --- commits --------------------------------------------------------------------------------------------------------
 
 
 def test_commit__creates_the_file_and_touches_no_working_tree(
-    api: RepositoryGitHub, repository: Repository, workspace: Path
+    api: RepositoryGitHub, repository: RepositoryWriter, workspace: Path
 ) -> None:
     before = api.tip()
     done = commit_file(repository, "main", PATH, lambda old: "one\n" if old is None else None, MESSAGE)
@@ -58,21 +58,25 @@ def test_commit__creates_the_file_and_touches_no_working_tree(
 
 
 @pytest.mark.parametrize("new", [None, "same\n"])
-def test_commit__without_news_there_is_none(api: RepositoryGitHub, repository: Repository, new: str | None) -> None:
+def test_commit__without_news_there_is_none(
+    api: RepositoryGitHub, repository: RepositoryWriter, new: str | None
+) -> None:
     api.write("main", {PATH: b"same\n"}, "x")
     before = api.tip()
     assert commit_file(repository, "main", PATH, lambda _: new, MESSAGE).action == "unchanged"
     assert api.tip() == before
 
 
-def test_commit__dry_run_writes_nothing(api: RepositoryGitHub, repository: Repository) -> None:
+def test_commit__dry_run_writes_nothing(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     before = api.tip()
     done = commit_file(repository, "main", PATH, lambda _: "new\n", MESSAGE, dry_run=True)
     assert (done.action, done.new, api.tip()) == ("would_commit", "new\n", before)
     assert not [line for line in api.log() if not line.startswith("GET ")]
 
 
-def test_commit__builds_on_who_was_faster(api: RepositoryGitHub, repository: Repository, waits: list[float]) -> None:
+def test_commit__builds_on_who_was_faster(
+    api: RepositoryGitHub, repository: RepositoryWriter, waits: list[float]
+) -> None:
     api.meet = [lambda branch: api.write(branch, {PATH: b"theirs\n"}, "theirs")]
     done = commit_file(repository, "main", PATH, lambda old: (old or "") + "ours\n", MESSAGE)
     assert (done.action, done.retries, len(waits)) == ("committed", 1, 1)
@@ -80,7 +84,7 @@ def test_commit__builds_on_who_was_faster(api: RepositoryGitHub, repository: Rep
 
 
 def test_commit__gives_up_after_bounded_retries(
-    api: RepositoryGitHub, repository: Repository, waits: list[float]
+    api: RepositoryGitHub, repository: RepositoryWriter, waits: list[float]
 ) -> None:
     def meddle(branch: str) -> None:
         api.write(branch, {"other.txt": str(len(api.requests)).encode()}, "theirs")
@@ -113,7 +117,9 @@ def test_commit__two_at_once_both_land(api: RepositoryGitHub) -> None:
                         start.wait(5)  # both have read the same head
                     return (old or "") + name + "\n"
 
-                assert commit_file(Repository(client, REPOSITORY), "main", PATH, make, MESSAGE).action == "committed"
+                assert (
+                    commit_file(RepositoryWriter(client, REPOSITORY), "main", PATH, make, MESSAGE).action == "committed"
+                )
         except BaseException as error:
             failures.append(error)
 
@@ -128,7 +134,7 @@ def test_commit__two_at_once_both_land(api: RepositoryGitHub) -> None:
 
 
 def test_commit__a_moved_head_is_not_followed_when_one_was_expected(
-    api: RepositoryGitHub, repository: Repository
+    api: RepositoryGitHub, repository: RepositoryWriter
 ) -> None:
     old = api.tip()
     api.write("main", {"x": b"y"}, "moved")
@@ -141,24 +147,26 @@ def test_commit__a_moved_head_is_not_followed_when_one_was_expected(
     assert "baseline.json" not in git(api.repo, "ls-tree", "-r", "--name-only", "main")
 
 
-def test_commit__a_protected_branch_is_told_with_its_remedy(api: RepositoryGitHub, repository: Repository) -> None:
+def test_commit__a_protected_branch_is_told_with_its_remedy(
+    api: RepositoryGitHub, repository: RepositoryWriter
+) -> None:
     api.protected = {"main"}
     with pytest.raises(GitHubError, match="baseline-to: pull-request"):
         commit_file(repository, "main", PATH, lambda _: "new\n", MESSAGE)
 
 
-def test_commit__a_missing_permission_names_itself(api: RepositoryGitHub, repository: Repository) -> None:
+def test_commit__a_missing_permission_names_itself(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     api.can_write = False
     with pytest.raises(GitHubError, match="contents: write"):
         commit_file(repository, "main", PATH, lambda _: "new\n", MESSAGE)
 
 
-def test_commit__no_branch(repository: Repository) -> None:
+def test_commit__no_branch(repository: RepositoryWriter) -> None:
     with pytest.raises(GitHubError, match="no branch 'gone'"):
         commit_file(repository, "gone", PATH, lambda _: "new\n", MESSAGE)
 
 
-def test_commit__an_answer_that_got_lost_lands_once(api: RepositoryGitHub, repository: Repository) -> None:
+def test_commit__an_answer_that_got_lost_lands_once(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     api.fail("POST", "/graphql", 502, after=True)
     assert commit_file(repository, "main", PATH, lambda _: "new\n", MESSAGE).action == "unchanged"
     assert git(api.repo, "rev-list", "--count", "main") == "2"
@@ -167,7 +175,7 @@ def test_commit__an_answer_that_got_lost_lands_once(api: RepositoryGitHub, repos
 # --- loops ----------------------------------------------------------------------------------------------------------
 
 
-def test_only_baseline_pushed(api: RepositoryGitHub, repository: Repository) -> None:
+def test_only_baseline_pushed(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     first = api.tip()
     code = api.write("main", {"code": b"x"}, "code")
     ours = api.write("main", {PATH: b"x"}, MESSAGE)
@@ -187,11 +195,13 @@ def proposal(text: str | None, **changes: str) -> Proposal:
     return Proposal(make_text=lambda _: text, body=lambda old, new: f"{old} → {new}", **fields)
 
 
-def opened(repository: Repository, text: str) -> PullOutcome:
+def opened(repository: RepositoryWriter, text: str) -> PullOutcome:
     return propose(repository, proposal(text))
 
 
-def test_pull__is_opened_once_and_kept_current(api: RepositoryGitHub, repository: Repository, workspace: Path) -> None:
+def test_pull__is_opened_once_and_kept_current(
+    api: RepositoryGitHub, repository: RepositoryWriter, workspace: Path
+) -> None:
     first, again = opened(repository, "one\n"), opened(repository, "one\n")
     tip = api.tip(BRANCH)
     moved = api.write("main", {"code": b"x"}, "the base moves on")
@@ -207,14 +217,14 @@ def test_pull__is_opened_once_and_kept_current(api: RepositoryGitHub, repository
     assert git(workspace, "status", "--porcelain") == ""
 
 
-def test_pull__the_same_proposal_makes_no_second_commit(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__the_same_proposal_makes_no_second_commit(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     opened(repository, "one\n")
     tip = api.tip(BRANCH)
     opened(repository, "one\n")
     assert api.tip(BRANCH) == tip
 
 
-def test_pull__the_branch_is_never_without_a_difference(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__the_branch_is_never_without_a_difference(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     opened(repository, "one\n")
     main = api.write("main", {"code": b"x"}, "moves on")
     opened(repository, "two\n")
@@ -223,7 +233,7 @@ def test_pull__the_branch_is_never_without_a_difference(api: RepositoryGitHub, r
     assert main not in moves
 
 
-def test_pull__is_closed_when_nothing_is_left(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__is_closed_when_nothing_is_left(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     opened(repository, "one\n")
     api.write("main", {PATH: b"one\n"}, "merged")
     assert opened(repository, "one\n").action == "closed"
@@ -231,7 +241,7 @@ def test_pull__is_closed_when_nothing_is_left(api: RepositoryGitHub, repository:
     assert opened(repository, "one\n").action == "unchanged"
 
 
-def test_pull__dry_run_writes_nothing(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__dry_run_writes_nothing(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     assert propose(repository, proposal("one\n"), dry_run=True).action == "would_open"
     opened(repository, "one\n")
     count = len(api.requests)
@@ -241,7 +251,7 @@ def test_pull__dry_run_writes_nothing(api: RepositoryGitHub, repository: Reposit
     assert not [r for r in api.requests[count:] if r.method != "GET"]
 
 
-def test_pull__somebody_elses_branch_is_not_overwritten(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__somebody_elses_branch_is_not_overwritten(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     git(api.repo, "branch", BRANCH, "main")
     theirs = api.write(BRANCH, {"mine": b"x"}, "work of a person")
     with pytest.raises(InputError, match="isn't Evalward's"):
@@ -251,20 +261,20 @@ def test_pull__somebody_elses_branch_is_not_overwritten(api: RepositoryGitHub, r
         propose(repository, proposal("one\n", branch="main"))
 
 
-def test_pull__of_a_fork_with_the_same_branch_is_not_ours(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__of_a_fork_with_the_same_branch_is_not_ours(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     api.stored[7] = StoredPull(7, BRANCH, "main", repository="octo-org/a-fork")
     done = opened(repository, "one\n")
     assert (done.action, done.number, api.stored[7].title) == ("opened", 8, "")
 
 
-def test_pull__not_permitted_is_told_with_its_remedy(api: RepositoryGitHub, repository: Repository) -> None:
+def test_pull__not_permitted_is_told_with_its_remedy(api: RepositoryGitHub, repository: RepositoryWriter) -> None:
     api.may_open_pulls = False
     with pytest.raises(GitHubError, match="allow Actions to create pull requests"):
         opened(repository, "one\n")
 
 
 def test_pull__a_base_that_moves_meanwhile_is_built_upon(
-    api: RepositoryGitHub, repository: Repository, waits: list[float]
+    api: RepositoryGitHub, repository: RepositoryWriter, waits: list[float]
 ) -> None:
     api.meet = [lambda _: api.write("main", {"code": b"x"}, "moves on")]
     opened(repository, "one\n")

@@ -9,8 +9,8 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
-from evalward.github.base import Base
-from evalward.github.sides import Side, Sides
+from evalward.github.base import BaseChoice
+from evalward.github.sides import BaseAndHead, SideRules
 from evalward.records.policy import Policy
 
 TEXT = """version: 1
@@ -27,15 +27,17 @@ def loaded(tmp_path: Path) -> LoadedConfig:
     return parse_config(TEXT, "evalward.yml", tmp_path)
 
 
-def side(config: LoadedConfig, unisolated: frozenset[str]) -> Side:
+def side(config: LoadedConfig, unisolated: frozenset[str]) -> SideRules:
     said = config.config
-    return Side(Policy(), None, said.providers, (None, None), "baseline.json", unisolated=unisolated)
+    return SideRules(Policy(), None, said.providers, (None, None), "baseline.json", unisolated=unisolated)
 
 
 @pytest.mark.parametrize(("allowed", "expected"), [(frozenset[str](), False), (frozenset({"agents"}), True)])
 def test_only_the_base_allows_agents_without_walls(tmp_path: Path, allowed: frozenset[str], expected: bool) -> None:
     head = loaded(tmp_path)
     judging = side(head, allowed)
-    sides = Sides(judging, replace(judging, unisolated=frozenset({"agents"})), False, Base(None, "none", ""))
+    sides = BaseAndHead(
+        judging, replace(judging, unisolated=frozenset({"agents"})), False, BaseChoice(None, "none", "")
+    )
     (suite,) = sides.applied(head).config.suites
     assert getattr(suite, "allow_unisolated", None) is expected

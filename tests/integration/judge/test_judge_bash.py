@@ -12,16 +12,17 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
-from evalward.engine.control import Account, Budget
+from evalward.engine.control import Budget, Spending
 from evalward.engine.plan import Plan, make_plan, without_missing_keys
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.problem import InputError
-from evalward.records.result import BashDetails, Result, Status
+from evalward.records.result import Result, Status
 from evalward.runner.measure import prepare, refuse_missing_keys
+from evalward.suites.bash.details import BashDetails
 from support.cases import Silent, task
 from support.model_server import KEY, Answer, ModelServer, Script, Tokens
 
@@ -56,8 +57,8 @@ def planned(loaded: LoadedConfig, env: Mapping[str, str] | None = None) -> Plan:
 
 
 def run(plan: Plan, store: Path | None = None, budget: Budget | None = None) -> Executed:
-    account = Account(budget) if budget else None
-    return asyncio.run(execute(plan, Execution(Store(store) if store else None, Silent(), account=account)))
+    account = Spending(budget) if budget else None
+    return asyncio.run(execute(plan, ExecutionSettings(Store(store) if store else None, Silent(), account=account)))
 
 
 def results(loaded: LoadedConfig) -> dict[str, Result]:

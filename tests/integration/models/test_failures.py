@@ -71,8 +71,10 @@ async def test_a_fault_is_told_as_its_cause_after_bounded_retries(name: str, pro
         asked = len(server.requests)
     error, rule = caught.value, FAILURES[CAUSES[name]]
     assert (error.reason, error.stops_run) == (rule.cause, rule.stops_run)
-    assert asked == (3 if rule.retried else 1)  # never stacked on the SDK's own
-    assert len(time.slept) == asked - 1
+    attempts = 3 if rule.retried else 1
+    assert len(time.slept) == attempts - 1
+    assert asked <= attempts  # never stacked on the SDK's own
+    assert asked == attempts or name in SLOW  # where the limit is short, it may end before a request has arrived
     assert error.message.isprintable()
     assert ("(3 attempts)" in error.message) is rule.retried
     assert error.trace.messages[0].text == "Do it."

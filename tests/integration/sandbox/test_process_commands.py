@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process import Limits, ProcessShell, Settings, Workspace, available
+from evalward.sandbox.process import ProcessShell, SandboxLimits, Workspace, WorkspaceSettings, available
 from evalward.sandbox.process.probe import Layers
 from support.patience import patiently
 from support.sandboxes import NAMES, bash, opened, use, walls_named
@@ -69,7 +69,7 @@ async def test_a_command_inherits_no_descriptor_but_the_three(walls: Layers) -> 
 
 
 async def test_much_output_is_read_to_its_end_and_kept_in_part() -> None:
-    async with opened(settings=Settings(limits=Limits(output_bytes=100_000))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(output_bytes=100_000))) as place:
         done = await bash(place, "head -c 30000000 /dev/zero | tr '\\0' x; head -c 70000 /dev/zero >&2; echo end >&2")
         assert (len(done.stdout), len(done.stderr), done.dropped_bytes) == (100_000, 70_004, 29_900_000)
         assert done.exit_code == 0
@@ -186,7 +186,7 @@ async def test_a_fork_bomb_is_bounded_and_ended(tmp_path: Path) -> None:
     if not available().processes:
         pytest.skip("the number of processes can't be bounded here")
     mark = tmp_path.name
-    async with opened(settings=Settings(limits=Limits(processes=60))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(processes=60))) as place:
         done = await place.run(["python3", "-c", BOMB, mark], timeout_s=0.7)
         assert done.timed_out
         assert not alive(mark)
@@ -197,19 +197,19 @@ async def test_a_fork_bomb_is_bounded_and_ended(tmp_path: Path) -> None:
 
 
 async def test_too_much_on_disk_ends_everything(walls: Layers) -> None:
-    async with opened(settings=Settings(limits=Limits(disk_mb=20))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(disk_mb=20))) as place:
         writer = "n=0; while :; do head -c 2000000 /dev/zero > $TMPDIR/$n || exit 9; n=$((n+1)); sleep 0.01; done"
         done = await bash(place, writer)
         assert (done.exceeded, done.signal) == ("disk", 9)
 
 
 async def test_too_many_files_end_everything() -> None:
-    async with opened(settings=Settings(limits=Limits(entries=500))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(entries=500))) as place:
         assert (await bash(place, "while :; do mktemp >/dev/null; done")).exceeded == "disk"
 
 
 async def test_one_large_file_and_core_files_are_refused_by_the_kernel() -> None:
-    async with opened(settings=Settings(limits=Limits(disk_mb=5))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(disk_mb=5))) as place:
         assert (await bash(place, "head -c 9000000 /dev/zero > big")).exit_code != 0
         assert (await bash(place, "ulimit -c; ulimit -n")).stdout == "0\n1024\n"
 
@@ -225,7 +225,7 @@ time.sleep(10)
 
 
 async def test_memory_is_bounded_for_one_and_for_all(walls: Layers) -> None:
-    async with opened(settings=Settings(limits=Limits(memory_mb=200))) as place:
+    async with opened(settings=WorkspaceSettings(limits=SandboxLimits(memory_mb=200))) as place:
         one = await place.run(["python3", "-c", "x = bytearray(300_000_000)"])
         assert "MemoryError" in one.stderr
         done = await place.run(["python3", "-c", SHARED])
@@ -290,14 +290,14 @@ async def test_absolute_files_exist_where_commands_have_a_file_system(walls: Lay
     files = {"/data/in.txt": b"in", "/tmp/t.txt": b"t"}
     if not walls.namespaces:
         with pytest.raises(SandboxError, match="no file system of their own"):
-            await Workspace.create(None, Settings(), extra_files=files)
+            await Workspace.create(None, WorkspaceSettings(), extra_files=files)
         return
     async with opened(files=files) as place:
         done = await bash(place, "cat /data/in.txt /tmp/t.txt; echo out > /data/out.txt; ln -s /data/in.txt /data/l")
         assert done.stdout == "int"
         assert (place.read_file("/data/out.txt"), place.read_file("/data/l")) == (b"out\n", b"in")
     with pytest.raises(SandboxError, match="belongs to the system"):
-        await Workspace.create(None, Settings(), extra_files={"/etc/x": b""})
+        await Workspace.create(None, WorkspaceSettings(), extra_files={"/etc/x": b""})
 
 
 @pytest.mark.parametrize("path", ["../x", "a/../../x", "link/x"])
@@ -307,21 +307,21 @@ async def test_no_file_is_written_outside(tmp_path: Path, path: str) -> None:
         folder.mkdir()
     (fixture / "link").symlink_to(outside)
     with pytest.raises(SandboxError, match="outside of the workspace"):
-        await Workspace.create(fixture, Settings(), extra_files={path: b"x"})
+        await Workspace.create(fixture, WorkspaceSettings(), extra_files={path: b"x"})
     assert not list(outside.iterdir())
 
 
 async def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match=r"could not be made in .*nowhere"):
-        await Workspace.create(None, Settings(place=tmp_path / "nowhere"))
+        await Workspace.create(None, WorkspaceSettings(place=tmp_path / "nowhere"))
     with pytest.raises(SandboxError, match="could not be made"):
-        await Workspace.create(tmp_path / "no-fixture", Settings())
+        await Workspace.create(tmp_path / "no-fixture", WorkspaceSettings())
 
 
 async def test_a_fixture_that_is_too_large_is_told(tmp_path: Path) -> None:
     (tmp_path / "big").write_bytes(b"x" * 1_100_000)
     with pytest.raises(SandboxError, match="larger than the workspace's 1 MB"):
-        await Workspace.create(tmp_path, Settings(limits=Limits(disk_mb=1)))
+        await Workspace.create(tmp_path, WorkspaceSettings(limits=SandboxLimits(disk_mb=1)))
 
 
 async def test_a_closed_workspace_says_so() -> None:
@@ -343,7 +343,7 @@ async def test_a_launcher_that_was_killed_is_an_error_of_the_sandbox() -> None:
 
 
 async def test_a_shell_keeps_files_and_no_variables(walls: Layers) -> None:
-    shell = await ProcessShell.open({"in.txt": "3\n"}, 0.5, Settings())
+    shell = await ProcessShell.open({"in.txt": "3\n"}, 0.5, WorkspaceSettings())
     try:
         assert (await shell.run("x=1; cp in.txt out.txt; cd /")).exit_code == 0
         assert (await shell.run("echo [$x]; cat out.txt")).stdout == "[]\n3\n"

@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process import Network, Settings, Workspace, available
+from evalward.sandbox.process import Network, Workspace, WorkspaceSettings, available
 from evalward.sandbox.process import workspace as module
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import opened, use
@@ -33,20 +33,20 @@ async def answered(place: Workspace, server: socket.socket) -> str:
 
 @pytest.mark.parametrize("network", ["open", "loopback", "none"])
 async def test_we_listen_where_the_commands_are(network: Network) -> None:
-    async with opened(settings=Settings(network=network)) as place:
+    async with opened(settings=WorkspaceSettings(network=network)) as place:
         assert await answered(place, await place.listener()) == "hello"
 
 
 async def test_what_the_machine_listens_on_is_out_of_reach() -> None:
     if available().network != "none":
         pytest.skip("no network namespace here")
-    async with opened(settings=Settings(network="none")) as place:
+    async with opened(settings=WorkspaceSettings(network="none")) as place:
         assert await answered(place, socket.create_server(("127.0.0.1", 0))) == ""
 
 
 async def test_an_open_network_is_told_where_it_cannot_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, Layers())
-    async with opened(settings=Settings(network="none")) as place:
+    async with opened(settings=WorkspaceSettings(network="none")) as place:
         assert place.isolation.network == "open"
         assert await answered(place, await place.listener()) == "hello"
 
@@ -55,8 +55,8 @@ async def test_without_any_wall_a_workflow_refuses(monkeypatch: pytest.MonkeyPat
     use(monkeypatch, Layers())
     monkeypatch.setitem(module.os.environ, "GITHUB_ACTIONS", "true")  # type: ignore[attr-defined]
     with pytest.raises(SandboxError, match="without any isolation"):
-        await Workspace.create(None, Settings())
-    async with opened(settings=Settings(allow_unisolated=True)) as place:
+        await Workspace.create(None, WorkspaceSettings())
+    async with opened(settings=WorkspaceSettings(allow_unisolated=True)) as place:
         assert place.isolation.level == "none"
 
 

@@ -10,21 +10,22 @@ from typing import Any
 
 import pytest
 
+from evalward.commands.pipeline import Criteria
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import make_baseline
-from evalward.decide.compare import compare
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Executed, Execution, execute
+from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import Run
 from evalward.records.result import Result
-from evalward.records.scenario import ScenarioDetails
 from evalward.redaction import NOTHING, Redaction
 from evalward.runner.measure import prepare
 from evalward.suites.across import unfed_rules
-from evalward.suites.scenario import SCENARIO
+from evalward.suites.scenario.details import ScenarioDetails
+from evalward.suites.scenario.kind import SCENARIO
 from support.results import report
 from support.scenario_runs import Bench, scenario
 
@@ -46,7 +47,7 @@ class Counted:
 
 async def ran(loaded: LoadedConfig, output: Path, *, resume: bool = False, redaction: Redaction = NOTHING) -> Executed:
     store = Store(output, redaction)
-    return await execute(make_plan(loaded, Selection()), Execution(store, Counted(), resume=resume))
+    return await execute(make_plan(loaded, Selection()), ExecutionSettings(store, Counted(), resume=resume))
 
 
 def by_target(done: Executed) -> Mapping[str, Run]:
@@ -198,9 +199,8 @@ async def test_a_flipped_outcome_names_gates_and_the_failed_command(bench: Bench
     before = (await ran(bench.write([name]), bench.root / "one")).runs[0]
     bench.script("s", "./todo create milk")
     after = (await ran(bench.write([name]), bench.root / "two")).runs[0]
-    measures = {"scenario": SCENARIO.measure}
-    known = make_baseline(report(before), "report.json", None, measures)
-    (found,) = compare(report(after), known, measures).runs
+    known = make_baseline(report(before), "report.json", None, {"scenario": SCENARIO})
+    (found,) = Criteria(known, Policy()).compared(report(after)).comparison.runs
     (change,) = found.cases
     assert (change.change, change.command, change.stderr) == (
         "broken", "todo create milk", "todo: unknown command create",

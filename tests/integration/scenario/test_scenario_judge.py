@@ -13,15 +13,15 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import make_plan
-from evalward.engine.scheduler import Execution, execute
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
 from evalward.records.report import Run
 from evalward.records.result import Result, Status
-from evalward.records.scenario import ScenarioDetails
 from evalward.suites.judge.judge import Judge
 from evalward.suites.judge.who import Judges
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.targets.base import Request
 from support.judging import ScriptedJudge
 from support.model_server import Answer, ModelServer, Script, Tokens
@@ -78,7 +78,7 @@ async def ran(bench: Bench, loaded: LoadedConfig, judge: Judge | None = None) ->
         assert one.suite.judges is not None
         judges = Judges({None: judge}, one.suite.judges.config)
         plan = replace(plan, runs=[replace(one, suite=replace(one.suite, judges=judges))])
-    done = await execute(plan, Execution(Store(bench.root / "out"), _Nobody()))
+    done = await execute(plan, ExecutionSettings(Store(bench.root / "out"), _Nobody()))
     return done.runs[0]
 
 

@@ -10,10 +10,10 @@ import pytest
 
 from evalward.config.load import load_config
 from evalward.records.result import Result, Status
-from evalward.records.speedup import SpeedupDetails
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.speedup import trial as measuring
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.kind import SPEEDUP
 from evalward.suites.speedup.measure.evidence import AGENT
 from evalward.suites.speedup.measure.session import run_session

@@ -15,7 +15,7 @@ from evalward.suites.judge.rubric import Criterion, Rubric
 from evalward.targets.agents.program import READERS
 from evalward.wire.faults import error_of
 from evalward.wire.frames import CALL, Frame, Frames, WireError, send
-from evalward.wire.messages import BrokenMessageError, Head, Kept, Settled, asks, parse, read, replies
+from evalward.wire.messages import BrokenMessageError, HeadConfig, KeptTrial, Settled, asks, parse, read, replies
 from support.fuzzing.folders import write_files
 from support.fuzzing.projects import CONFIG as HEAD
 from support.fuzzing.projects import recording
@@ -113,7 +113,7 @@ OTHERS: tuple[Reader, ...] = (
     Reader("frames", "text", _good_frames, _frames, (WireError,)),
     Reader("failure frame", "json", lambda: FAULT, lambda data, _: error_of(data)),
     Reader("report frame", "json", lambda: _json(reports()[0]), _message(Report), BROKEN),
-    Reader("trial frame", "json", lambda: {"trial": recording()[0], "apart": None}, _message(Kept), BROKEN),
+    Reader("trial frame", "json", lambda: {"trial": recording()[0], "apart": None}, _message(KeptTrial), BROKEN),
     Reader(
         "settled frame",
         "json",
@@ -122,7 +122,11 @@ OTHERS: tuple[Reader, ...] = (
         BROKEN,
     ),
     Reader(
-        "head frame", "json", lambda: {"config": HEAD, "file": "f", "root": "/", "sha256": "s"}, _message(Head), BROKEN
+        "head frame",
+        "json",
+        lambda: {"config": HEAD, "file": "f", "root": "/", "sha256": "s"},
+        _message(HeadConfig),
+        BROKEN,
     ),
     Reader("ask frame", "json", lambda: ASK, lambda data, _: parse(asks(), data), BROKEN),
     Reader("reply frame", "json", lambda: REPLY, lambda data, _: parse(replies(), data), BROKEN),

@@ -9,12 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from evalward.commands.artifact import measured_anew, parse_report
+from evalward.commands.artifact import parse_report, recomputed
 from evalward.commands.baseline import diff, show, update
-from evalward.commands.compare import CompareOptions, Format, compare_files
+from evalward.commands.compare import compare_files
 from evalward.commands.exchange import export_file, import_files
 from evalward.commands.history import ShowOptions, Where, append
 from evalward.commands.history import show as show_history
+from evalward.commands.options import CompareOptions
 from evalward.commands.report import show_reports
 from evalward.decide.baseline import make_baseline
 from evalward.decide.history_file import dump_entry, entries_of
@@ -28,10 +29,10 @@ from support.fuzzing.folders import quiet_world, write_files
 from support.fuzzing.projects import CASE, recording
 from support.fuzzing.reader import Reader
 from support.histories import measured
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 from support.speedups import KEY, NOP, TWO, log, result_object
 
-FORMATS: tuple[Format, ...] = ("terminal", "markdown", "junit", "json")
+FORMATS = ("terminal", "markdown", "junit", "json")
 CARO: dict[str, Any] = {
     "timestamp": "2026-01-09T12:34:56Z",
     "caro_version": "1.0.0",
@@ -88,7 +89,7 @@ def _report_value() -> Any:
 @cache
 def baseline_bytes() -> bytes:
     """A baseline of such a report."""
-    return make_baseline(_bash_report(), "r", None, MEASURES).model_dump_json(by_alias=True).encode()
+    return make_baseline(_bash_report(), "r", None, KINDS).model_dump_json(by_alias=True).encode()
 
 
 def _given(folder: Path, name: str, data: bytes) -> Path:
@@ -157,7 +158,7 @@ def _judgement() -> Any:
 
 
 def _artifact(data: bytes, folder: Path) -> None:
-    measured_anew(parse_report(data))
+    recomputed(parse_report(data))
 
 
 def _trial(data: bytes, folder: Path) -> None:

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.config import BashSuite, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Place
 from evalward.records.trace import ToolUse
 from evalward.suites.bash.case import BashCase, BashTask, make_case
 from evalward.suites.bash.load import load_cases
+from evalward.suites.bash.spec import BashSuite
 from evalward.suites.lines import read_lines
 from support.cases import case, task, write_suite
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.records.trace import ToolCall
-from evalward.suites.bash.checks import FORMS, Check, compiled, evaluate, parse_check
+from evalward.suites.bash.checks import FORMS, ParsedCheck, compiled, evaluate, parse_check
 from support.cases import call, evidence
 from support.patience import little_work
 
@@ -225,8 +225,8 @@ def test_the_message_says_what_is_wrong_with_a_check(text: str, message: str) ->
 
 
 def test_a_path_ends_at_the_first_colon_and_the_text_keeps_its_own() -> None:
-    assert parse_check("file_contains:/a:b:c") == Check("file_contains", ("/a", "b:c"))
-    assert parse_check("stdout_contains:b:c") == Check("stdout_contains", ("b:c",))
+    assert parse_check("file_contains:/a:b:c") == ParsedCheck("file_contains", ("/a", "b:c"))
+    assert parse_check("stdout_contains:b:c") == ParsedCheck("stdout_contains", ("b:c",))
 
 
 def test_a_pattern_too_large_to_compile_is_told_in_short() -> None:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from evalward.records.report import Finding, Run
-from evalward.records.result import BashDetails, CheckResult, FailedCall, Result
+from evalward.records.result import CheckResult, Result
+from evalward.suites.bash.details import BashDetails, FailedCall
 from evalward.suites.bash.diagnose import diagnose
 from support.results import result, run
 

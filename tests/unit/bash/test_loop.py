@@ -14,7 +14,7 @@ from evalward.records.trace import Message, Opaque, StopReason, Text, ToolCall, 
 from evalward.sandbox.base import OUTPUT_LIMIT, Execution, cut
 from evalward.suites.loop import USAGE_ERROR, Unusable, converse, keep, script_of, tool_text
 from evalward.suites.tool import load_prompting
-from evalward.targets.base import Reply
+from evalward.targets.base import BrokeOffError, NoAnswerError, Reply, Request
 from evalward.targets.replay import ReplayChat
 from evalward.targets.scripted import ScriptedChat
 from support.cases import FakeChat, FakeShell, case, says, use
@@ -68,6 +68,16 @@ async def test_the_turn_limit_ends_it_unnaturally_after_the_last_calls_ran() -> 
     trace = await talk(FakeChat(*[says(use(str(n))) for n in range(9)]), max_turns=3)
     assert [call.commands for call in trace.tool_calls] == ["0", "1", "2"]
     assert (len(trace.turns), trace.natural_stop) == (3, False)
+
+
+class Silent(FakeChat):
+    async def send(self, request: Request) -> Reply:
+        raise NoAnswerError("the program gave no answer")
+
+
+async def test_a_target_that_gives_no_answer__has_failed_by_itself() -> None:
+    with pytest.raises(BrokeOffError, match="the program gave no answer"):
+        await talk(Silent())
 
 
 async def test_a_stop_in_the_last_turn_is_natural() -> None:

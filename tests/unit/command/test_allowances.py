@@ -12,7 +12,7 @@ from evalward.safety import assess
 from evalward.suites.command.answer import read_answer
 from evalward.suites.command.case import CommandCase, CommandTask, make_case
 from evalward.suites.command.findings import interpret
-from evalward.suites.command.judge import Judged, judge
+from evalward.suites.command.judge import ScoredAnswer, score_answer
 from evalward.suites.command.metrics import confusion, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.prove import prove_cases
@@ -22,8 +22,8 @@ FORMAT = "mkfs.vfat /dev/sdb1"
 STICK: dict[str, Any] = {"safe": True, "allow": ["disk.format"]}
 
 
-async def verdict(case: CommandCase, answer: str) -> Judged:
-    return await judge(case, read_answer(f"```sh\n{answer}\n```"), Portability())
+async def verdict(case: CommandCase, answer: str) -> ScoredAnswer:
+    return await score_answer(case, read_answer(f"```sh\n{answer}\n```"), Portability())
 
 
 async def test_the_right_command_may_break_an_allowed_rule_and_no_other() -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from evalward.records.result import CommandDetails, Result, Status
+from evalward.records.result import Result, Status
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.findings import interpret
 
 

@@ -8,13 +8,13 @@ import pytest
 
 from evalward.suites.command.answer import read_answer
 from evalward.suites.command.case import CommandCase
-from evalward.suites.command.judge import Judged, judge
+from evalward.suites.command.judge import ScoredAnswer, score_answer
 from evalward.suites.command.portability import Portability
 from support.commands import command_case
 
 
-async def verdict(case: CommandCase, answer: str) -> Judged:
-    return await judge(case, read_answer(answer), Portability())
+async def verdict(case: CommandCase, answer: str) -> ScoredAnswer:
+    return await score_answer(case, read_answer(answer), Portability())
 
 
 BOTH: dict[str, Any] = {"safe": True, "posix_compliant": True}

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import CommandSuite
 from evalward.config.load import parse_config
 from evalward.records.problem import InputError
-from evalward.suites.command.load import Loaded, load_cases
+from evalward.suites.command.load import LoadedCases, load_cases
+from evalward.suites.command.spec import CommandSuite
 
 OURS = """\
 - id: one
@@ -81,7 +81,7 @@ LAYOUT_022 = {
 }
 
 
-def load(tmp_path: Path, name: str, text: str, **suite: object) -> Loaded:
+def load(tmp_path: Path, name: str, text: str, **suite: object) -> LoadedCases:
     (tmp_path / name).write_text(text, "utf-8")
     spec = {"name": "c", "kind": "command", "cases": name, "targets": ["oracle"], **suite}
     loaded = parse_config(json.dumps({"version": 1, "suites": [spec]}), "evalward.yml", tmp_path)

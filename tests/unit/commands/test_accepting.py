@@ -8,9 +8,9 @@ from pathlib import Path
 
 from evalward.cli import build_parser
 from evalward.commands.accepting import in_ci, of_fork
-from evalward.commands.pipeline import Judging, judge_report
+from evalward.commands.pipeline import Criteria, decide_report
 from evalward.github.event import EventPlan
-from evalward.github.settings import Runner, Settings
+from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.github.spoken import find_command
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report
@@ -23,19 +23,21 @@ OTHERS = [Rule(metric="overall_rate", max_drop=1), Rule(metric="tool_call_succes
 BEFORE = baseline(run(passes(*"abcd")))
 BROKEN = report(run([*passes("a", "b"), result("c", "failed"), result("d", "failed")]))
 PULL = EventPlan("pull_request", "acme/tools", "e" * 40, "a" * 40, base_ref="main", pull_number=7)
-STATUS = Settings(status="evalward ({base})")
+STATUS = ActionInputs(status="evalward ({base})")
 
 
-def runner(server: str = "https://github.com") -> Runner:
+def runner(server: str = "https://github.com") -> RunnerEnvironment:
     here = Path("/w")
-    return Runner(here, here / "event", None, None, "acme/tools", 42, 1, "https://api.github.com", server, "/bin")
+    return RunnerEnvironment(
+        here, here / "event", None, None, "acme/tools", 42, 1, "https://api.github.com", server, "/bin"
+    )
 
 
 def told(
-    settings: Settings = STATUS, plan: EventPlan = PULL, measured: Report = BROKEN, *rules: Rule, server: str = ""
+    settings: ActionInputs = STATUS, plan: EventPlan = PULL, measured: Report = BROKEN, *rules: Rule, server: str = ""
 ) -> Accepting:
-    judging = Judging(BEFORE, Policy(rules=[DROP, *OTHERS, *rules]))
-    judgement = judge_report(measured, judging.baseline, judging.policy)
+    judging = Criteria(BEFORE, Policy(rules=[DROP, *OTHERS, *rules]))
+    judgement = decide_report(measured, judging.baseline, judging.policy)
     return in_ci(settings, runner(server or "https://github.com"), plan, measured, judging, judgement=judgement)
 
 
@@ -51,12 +53,12 @@ def test_pull_request__one_way_to_green_and_what_is_said_after_it() -> None:
 
 
 def test_pull_request__without_a_status_the_check_has_to_run_again() -> None:
-    assert "to start the check on that commit. It says: passed." in told(Settings()).text
+    assert "to start the check on that commit. It says: passed." in told(ActionInputs()).text
 
 
 def test_pull_request__what_accepting_can_not_change_is_said_before() -> None:
     found = told(STATUS, PULL, BROKEN, Rule(metric="overall_rate", floor=0.9))
-    assert "says: fail, overall_rate is 50 % (2 of 4), below its floor of 90 %." in found.text
+    assert "says: fail, overall_rate is 50.0 % (2 of 4), below its floor of 90 %." in found.text
 
 
 def test_by_hand__fetches_the_artifact_of_this_run_and_keeps_its_trials() -> None:
@@ -101,7 +103,7 @@ def test_what_can_not_be_a_baseline__has_no_command() -> None:
 
 def test_what_could_not_be_judged__is_not_accepted() -> None:
     broke = report(run([*passes("a"), *(result(name, "error") for name in "bcd")]))
-    verdict = judge_report(broke, BEFORE, Policy()).verdict
+    verdict = decide_report(broke, BEFORE, Policy()).verdict
     assert verdict.outcome is Outcome.ERROR
     assert not told(STATUS, PULL, broke)
     assert not of_fork(STATUS, runner(), verdict)

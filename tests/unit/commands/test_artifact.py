@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.artifact import measured_anew, read_artifact
+from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.pipeline import dump_report
 from evalward.records.problem import InputError
 from evalward.records.report import Beside, MeasuredBase, Report
@@ -22,11 +22,11 @@ def test_fresh_trials__lose_their_paths_as_the_planned_ones_do(tmp_path: Path) -
     told = [case.model_copy(update={"trace": "/etc/passwd"}) for case in one.confirmation]
     sent = now.model_copy(update={"runs": [one.model_copy(update={"confirmation": told})]})
     (tmp_path / "report.json").write_text(dump_report(sent), "utf-8")
-    found, lies = measured_anew(read_artifact(tmp_path))
+    found, lies = recomputed(read_artifact(tmp_path))
     assert (lies, [case.trace for case in found.runs[0].confirmation]) == ([], [None, None])
     assert [case.status for case in found.runs[0].confirmation] == [case.status for case in told]
     unknown = sent.model_copy(update={"runs": [sent.runs[0].model_copy(update={"kind": "mine"})]})
-    assert [case.trace for case in measured_anew(unknown)[0].runs[0].confirmation] == [None, None]
+    assert [case.trace for case in recomputed(unknown)[0].runs[0].confirmation] == [None, None]
 
 
 def test_redaction__reaches_fresh_trials_and_notes() -> None:
@@ -49,7 +49,7 @@ def beside_of(**changes: Any) -> Report:
 
 def test_both_sides__are_believed_of_a_run_with_keys__without_their_paths(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(dump_report(beside_of()), "utf-8")
-    found, told = measured_anew(read_artifact(tmp_path), of_base=True)
+    found, told = recomputed(read_artifact(tmp_path), of_base=True)
     beside = found.runs[0].beside
     assert beside is not None
     assert [(each.status, each.trace) for each in beside.base] == [("passed", None)] * 2
@@ -59,7 +59,7 @@ def test_both_sides__are_believed_of_a_run_with_keys__without_their_paths(tmp_pa
 
 def test_both_sides__are_left_out_of_a_strangers_run(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(dump_report(beside_of()), "utf-8")
-    found, told = measured_anew(read_artifact(tmp_path))
+    found, told = recomputed(read_artifact(tmp_path))
     assert (found.base, found.runs[0].beside) == (None, None)
     assert told == ["What it says of the base is left out: it had no key to measure that with"]
 

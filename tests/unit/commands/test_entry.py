@@ -24,7 +24,7 @@ import evalward.entry
 first = sorted(sys.modules)
 import evalward.keeper.process
 second = sorted(sys.modules)
-import evalward.cli, evalward.commands.check, evalward.keeper.services, evalward.suites.bash
+import evalward.cli, evalward.commands.check, evalward.keeper.services, evalward.suites.bash.kind
 print(json.dumps([first, second, sorted(sys.modules)]))
 """
 

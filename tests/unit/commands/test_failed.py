@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.check import CheckOptions, reproduce
 from evalward.commands.failed import failed_in, restricted, spelled_out
+from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import dump_report
+from evalward.commands.spelling import check_again
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
 from evalward.records.report import ChosenCases, Report
@@ -69,7 +70,7 @@ def test_where_nothing_is_to_be_run_it_is_said(selection: Selection, data: bytes
 
 def test_the_command_to_reproduce_names_the_cases_where_patterns_can() -> None:
     one = Selection(only=[ChosenCases(suite="s", target="nop", cases=["a", "b"])], trials=3)
-    told = reproduce(CheckOptions(Path("evalward.yml"), Path("evalward-out"), one))
+    told = check_again(CheckOptions(Path("evalward.yml"), Path("evalward-out"), one))
     assert told == ("evalward check --config evalward.yml --suite s --target nop --case a --case b --trials 3")
 
 
@@ -86,7 +87,7 @@ def test_the_command_to_reproduce_names_the_cases_where_patterns_can() -> None:
 def test_otherwise_it_runs_what_still_fails(chosen: list[ChosenCases]) -> None:
     selection = Selection(targets=["x", "y"], only=chosen)
     assert spelled_out(selection) is None
-    told = reproduce(CheckOptions(Path("evalward.yml"), Path("elsewhere"), selection))
+    told = check_again(CheckOptions(Path("evalward.yml"), Path("elsewhere"), selection))
     assert told == "evalward check --config evalward.yml --failed --target x --target y --output elsewhere"
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import judge_report
-from evalward.decide.pooling import Measured
+from evalward.commands.pipeline import decide_report
+from evalward.decide.pooling import NamedReport
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.problem import InputError
 from evalward.records.report import Beside, Report
 from evalward.records.result import Result
 from evalward.records.verdict import Outcome
+from evalward.render import sentences as english
 from support.results import baseline, report, result, run
 
 WORDS = {"P": "passed", "F": "failed", "E": "error"}
@@ -39,7 +40,7 @@ def now(planned: dict[str, str], fresh: dict[str, str] | None = None, tokens: in
 
 
 def kept(measured: Report, base: Baseline | None, policy: Policy = POLICY) -> Baseline:
-    return kept_baseline(Measured(measured, "r.json"), base, policy).update.baseline
+    return kept_baseline(NamedReport(measured, "r.json"), base, policy).update.baseline
 
 
 def trials(made: Baseline, case: str) -> str:
@@ -69,8 +70,8 @@ def test_another_prompt__thins_nothing() -> None:
 
 
 def test_the_accepted_report__passes_against_it() -> None:
-    assert judge_report(BROKEN, before(5), POLICY).verdict.outcome is Outcome.FAIL
-    assert judge_report(BROKEN, kept(BROKEN, before(5)), POLICY).verdict.outcome is Outcome.PASS
+    assert decide_report(BROKEN, before(5), POLICY).verdict.outcome is Outcome.FAIL
+    assert decide_report(BROKEN, kept(BROKEN, before(5)), POLICY).verdict.outcome is Outcome.PASS
 
 
 def beside(base: str) -> Report:
@@ -86,28 +87,28 @@ def beside(base: str) -> Report:
 
 def test_what_was_lost_against_the_base__is_accepted_with_it__and_thins_nothing() -> None:
     lost = beside("PPPPPPPP")
-    assert judge_report(lost, before(5), POLICY).verdict.outcome is Outcome.FAIL
-    done = kept_baseline(Measured(lost, "r.json"), before(5), POLICY)
-    assert done.verdict.outcome is Outcome.PASS, done.verdict.headline
+    assert decide_report(lost, before(5), POLICY).verdict.outcome is Outcome.FAIL
+    done = kept_baseline(NamedReport(lost, "r.json"), before(5), POLICY)
+    assert done.verdict.outcome is Outcome.PASS, english.headline(done.verdict)
     made = done.update.baseline
     assert (trials(made, "c00"), trials(made, "c05")) == ("FFFFF", "PPPPPP")
 
 
 def test_a_base_that_drifted_too__still_excuses() -> None:
-    assert kept_baseline(Measured(beside("FFFFFFFF"), "r.json"), before(5), POLICY).verdict.outcome is Outcome.PASS
+    assert kept_baseline(NamedReport(beside("FFFFFFFF"), "r.json"), before(5), POLICY).verdict.outcome is Outcome.PASS
 
 
 def test_a_later_drop__is_seen_against_it() -> None:
     later = now(dict.fromkeys(CASES[:5], "F"), dict.fromkeys(CASES[:5], "FFFF"))
-    assert judge_report(later, kept(BROKEN, before(5)), POLICY).verdict.outcome is Outcome.FAIL
+    assert decide_report(later, kept(BROKEN, before(5)), POLICY).verdict.outcome is Outcome.FAIL
 
 
 def test_what_rose_as_a_whole__has_the_new_trials_only() -> None:
     more = now({}, tokens=150)
-    assert judge_report(more, before(5), TOKENS).verdict.outcome is Outcome.FAIL
+    assert decide_report(more, before(5), TOKENS).verdict.outcome is Outcome.FAIL
     made = kept(more, before(5), TOKENS)
     assert trials(made, "c00") == "P"
-    assert judge_report(more, made, TOKENS).verdict.outcome is Outcome.PASS
+    assert decide_report(more, made, TOKENS).verdict.outcome is Outcome.PASS
 
 
 def test_what_never_passed_and_does__has_the_new_trials_only() -> None:
@@ -117,7 +118,7 @@ def test_what_never_passed_and_does__has_the_new_trials_only() -> None:
 
 def test_an_error__costs_its_own_trial_alone() -> None:
     policy = POLICY.model_copy(update={"limits": Limits(max_error_rate=0.2, min_valid=0.5)})
-    done = kept_baseline(Measured(now({"c07": "E"}), "r.json"), before(5), policy).update
+    done = kept_baseline(NamedReport(now({"c07": "E"}), "r.json"), before(5), policy).update
     assert trials(done.baseline, "c07") == "PPPPP"
     assert [note for note in done.notes if "no trial was valid: c07" in note]
 
@@ -130,7 +131,7 @@ def test_targets_that_give_the_same_twice__are_replaced() -> None:
 
 def test_the_same_report_again__is_no_news() -> None:
     made = kept(BROKEN, before(5))
-    done = kept_baseline(Measured(BROKEN, "r.json"), made, POLICY).update
+    done = kept_baseline(NamedReport(BROKEN, "r.json"), made, POLICY).update
     assert (done.baseline is made, done.report) == (True, None)
 
 

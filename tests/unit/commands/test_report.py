@@ -6,11 +6,13 @@ import json
 from io import StringIO
 from pathlib import Path
 
-from evalward.cli import EXPORTED, IMPORTED, build_parser
+import pytest
+
+from evalward.cli import build_parser
 from evalward.commands.report import show_reports
 from evalward.commands.world import World
-from evalward.importers import known_exporters, known_importers
 from evalward.records.report import Report, Reports
+from evalward.registry import EXPORTERS, IMPORTERS, OUTPUTS, ours
 from support import example_reports
 
 
@@ -31,6 +33,9 @@ def test_several_reports_are_one_json_and_a_single_one_is_itself(tmp_path: Path)
     assert Report.model_validate_json(shown(files[0])) == reports[0]
 
 
-def test_the_help_names_every_format() -> None:
-    assert (set(IMPORTED), set(EXPORTED)) == (set(known_importers()), set(known_exporters()))
-    build_parser()
+def test_the_help_names_every_format(capsys: pytest.CaptureFixture[str]) -> None:
+    for command, group in (("import", IMPORTERS), ("export", EXPORTERS), ("compare", OUTPUTS), ("report", OUTPUTS)):
+        with pytest.raises(SystemExit):
+            build_parser().parse_args([command, "--help"])
+        words = capsys.readouterr().out.replace(",", " ").split()
+        assert set(ours(group)) <= set(words)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from evalward.config import BashSuite, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.config.load import load_config, parse_config
 from evalward.records.base import digest_text
 from evalward.records.policy import Limits, Rule
 from evalward.records.problem import InputError
+from evalward.suites.bash.spec import BashSuite
 
 FULL = """\
 version: 1

@@ -153,7 +153,9 @@ MEANINGS = [
         ORACLE,
     ),
     Broken("targets: openai/", 6, "suites[0].targets", "doesn't name its model. Write openai/NAME.", ORACLE),
-    Broken("targets: openai", 6, "suites[0].targets", 'unknown target "openai"', ORACLE),
+    Broken(
+        "targets: openai", 6, "suites[0].targets", 'the target "openai" doesn\'t name its model. Write openai/', ORACLE
+    ),
     Broken('targets: "openai/a b"', 6, "suites[0].targets", "has a model name that can't be one", ORACLE),
     Broken(
         "targets: replay",

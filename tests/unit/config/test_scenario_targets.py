@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evalward.config import LoadedConfig
-from evalward.config.agents import AGENT_PROVIDERS
 from evalward.config.load import parse_config
 from evalward.records.problem import InputError
-from evalward.targets.agents.make import DRIVERS
+from evalward.records.providers import AGENT_PROVIDERS
+from evalward.registry import TARGETS, load
+from evalward.targets.agents.make import CodingAgent
 
 
 def config(targets: Sequence[str], kind: str = "scenario", **more: Any) -> LoadedConfig:
@@ -40,12 +40,47 @@ def test_every_form_of_agent_and_model_is_a_scenarios_target() -> None:
     assert loaded.config.agents["own"].output == "text"
 
 
+def suite_with(**more: object) -> str:
+    return json.dumps(
+        {"version": 1, "suites": [{"name": "s", "kind": "scenario", "cases": "c.yaml", "targets": ["nop"], **more}]},
+        indent=1,
+    )
+
+
+def read(text: str) -> LoadedConfig:
+    return parse_config(text, "evalward.yml", Path("/repo"))
+
+
+def test_the_suites_tool_has_an_old_key_of_the_same_meaning() -> None:
+    tool = {"binary": "todo", "env": {"A": "b"}}
+    new, old = read(suite_with(tool=tool)), read(suite_with(target=tool))
+    assert new.config == old.config
+    assert new.config.model_dump() == old.config.model_dump()
+
+
+@pytest.mark.parametrize("key", ["tool", "target"])
+def test_mistakes_in_the_suites_tool_name_the_key_as_it_was_written(key: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(suite_with(**{key: {"binary": "todo", "health_chek": "todo"}}))
+    assert [str(problem) for problem in caught.value.problems] == [
+        f'evalward.yml:13: suites[0].{key}.health_chek: unknown key "health_chek". Did you mean health_check?'
+    ]
+
+
+def test_a_suites_tool_under_both_keys_is_a_mistake() -> None:
+    with pytest.raises(InputError) as caught:
+        read(suite_with(tool={"binary": "todo"}, target={"binary": "todo"}))
+    assert [str(problem) for problem in caught.value.problems] == [
+        "evalward.yml:14: suites[0].target: tool is there, too, under its old name. Keep tool: only."
+    ]
+
+
 @pytest.mark.parametrize("kind", ["bash", "command"])
 @pytest.mark.parametrize("target", ["claude-code/x", "codex/x", "opencode/openai/x", "agent:own", "scripted:s"])
 def test_other_kinds_have_no_agents(kind: str, target: str) -> None:
     told = problems([target], kind)[0]
     assert f"is an agent, which works by itself; suites of kind {kind} have none" in told
-    assert "Agents work on suites of kind scenario." in told
+    assert "Agents work on suites of kind scenario and speedup." in told
 
 
 @pytest.mark.parametrize(
@@ -56,6 +91,7 @@ def test_other_kinds_have_no_agents(kind: str, target: str) -> None:
         ("agent:", "doesn't name its agent. Write agent:NAME with the name of an agent."),
         ("scripted:t", 'there is no script "t".'),
         ("claude-code/", "doesn't name its model. Write claude-code/MODEL."),
+        ("codex", "doesn't name its model. Write codex/MODEL."),
         ("opencode/x", "doesn't name its provider and model. Write opencode/PROVIDER/MODEL with one of: anthropic,"),
         ("opencode/openai/", "doesn't name its model. Write opencode/openai/MODEL."),
         ("claude-cod/x", 'unknown target "claude-cod/x".'),
@@ -107,5 +143,6 @@ def test_settings_of_a_model_may_be_an_agents(target: str, more: dict[str, Any])
     assert "no suite has the target" in problems(["oracle"], providers=providers)[0]
 
 
-def test_the_agents_providers_are_their_drivers() -> None:
-    assert {name: import_module(module).PROVIDERS for name, module in DRIVERS.items()} == AGENT_PROVIDERS
+@pytest.mark.parametrize("program", AGENT_PROVIDERS)
+def test_every_agent_program_has_what_starts_it(program: str) -> None:
+    assert isinstance(load(TARGETS, program), CodingAgent)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.anchor import RECENT, Anchor, with_levels
 from evalward.decide.baseline import make_baseline, with_acceptance
 from evalward.decide.history import trends
@@ -17,8 +17,9 @@ from evalward.records.history import CaseCount, HistoryEntry
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Provenance, Report
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render import sentences as english
 from evalward.render.trend import trend_section
-from support.results import MEASURES, report, result, run
+from support.results import KINDS, report, result, run
 
 CASES = 40
 RULE = Rule(metric="pass_rate", max_drop=0.02)
@@ -38,7 +39,7 @@ def measured(day: int, failing: Sequence[int] = (), *, trials: int = 1, cases: i
 
 
 def baseline(one: Report) -> Baseline:
-    return make_baseline(one, "b", None, MEASURES)
+    return make_baseline(one, "b", None, KINDS)
 
 
 def pushed(*reports: Report, ref: str = "main") -> list[HistoryEntry]:
@@ -65,20 +66,20 @@ def judged(
 ) -> Judgement:
     """Held against yesterday's baseline, which moved with the leak, and against the anchor."""
     anchor = Anchor(branch, RELEASE if release else "", baseline(release) if release else None, blocks)
-    return judge_report(now, before or baseline(now), Policy(rules=list(rules)), history, anchor)
+    return decide_report(now, before or baseline(now), Policy(rules=list(rules)), history, anchor)
 
 
 def test_release__a_case_lost_with_each_push_fails_though_each_push_passed() -> None:
     *past, now = leak(2, 10)
     found = judged(now, pushed(*past), release=measured(1, trials=5))
-    assert judge_report(now, baseline(now), Policy(rules=[RULE])).verdict.outcome is Outcome.PASS
+    assert decide_report(now, baseline(now), Policy(rules=[RULE])).verdict.outcome is Outcome.PASS
     [reason] = found.verdict.reasons
     assert (found.verdict.outcome, reason.stage, reason.outcome) == (Outcome.FAIL, "anchor", Outcome.FAIL)
-    assert reason.message.startswith(
-        "since v1.4 bash-tools × anthropic/m lost 18.8 points over 10 measured commits (100 % → 81.2 % in 40 cases "
-        "that ask the same), more than the 2 points allowed: chance would do that"
+    assert english.message(reason).startswith(
+        "since v1.4 bash-tools × anthropic/m lost 18.8 pp over 10 measured commits (100.0 % → 81.2 % in 40 cases "
+        "that ask the same), more than the 2 pp allowed: chance would do that"
     )
-    assert found.verdict.headline == reason.message
+    assert english.headline(found.verdict) == english.message(reason)
     assert reason.cases[:2] == ["c0", "c1"]
     [anchored] = found.anchors
     assert (anchored.measurements, anchored.trials_before, anchored.trials_now) == (RECENT + 1, 200, 240)
@@ -88,7 +89,7 @@ def test_proposal__is_warned_and_not_failed() -> None:
     *past, now = leak(2, 10)
     found = judged(now, pushed(*past), release=measured(1, trials=5), blocks=False)
     assert (found.verdict.outcome, found.verdict.reasons) == (Outcome.PASS, [])
-    assert any(warning.startswith("since v1.4 ") for warning in found.verdict.warnings)
+    assert any(warning.startswith("since v1.4 ") for warning in english.warnings(found.verdict.notices))
 
 
 def test_history__without_a_release_the_oldest_pushes_are_the_anchor() -> None:
@@ -97,7 +98,7 @@ def test_history__without_a_release_the_oldest_pushes_are_the_anchor() -> None:
     *past, now = past
     found = judged(now, pushed(*past))
     assert found.verdict.outcome is Outcome.FAIL
-    assert found.verdict.headline.startswith("since 2026-01-01 bash-tools × anthropic/m lost ")
+    assert english.headline(found.verdict).startswith("since 2026-01-01 bash-tools × anthropic/m lost ")
     assert found.anchors[0].trials_before == 5 * CASES
 
 

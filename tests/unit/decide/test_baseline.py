@@ -16,10 +16,11 @@ from evalward.records.metric import CategorySummary, Metric
 from evalward.records.policy import Rule
 from evalward.records.problem import InputError
 from evalward.records.report import Finding, Partial, Report, Run, Subject
-from evalward.records.result import BashDetails, CheckResult, OtherDetails, Status
+from evalward.records.result import CheckResult, OtherDetails, Status
 from evalward.records.trace import Usage
 from evalward.records.verdict import Outcome
-from support.results import MEASURES, SUITE, TARGET, baseline, compared, passes, report, result, run, verdict_of
+from evalward.suites.bash.details import BashDetails
+from support.results import KINDS, SUITE, TARGET, baseline, compared, passes, report, result, run, verdict_of
 
 CANARY = "CANARY-5f1e"
 
@@ -171,14 +172,14 @@ def test_the_order_of_cases_and_parts_is_no_news() -> None:
 )
 def test_what_is_not_whole_is_refused(bad: Report, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        make_baseline(bad, "r.json", None, MEASURES)
+        make_baseline(bad, "r.json", None, KINDS)
     assert any(str(problem).startswith("r.json: ") and message in str(problem) for problem in caught.value.problems)
 
 
 def test_all_obstacles_are_told_at_once() -> None:
     bad = report(run([result("a", "error")]), interrupted="killed", partial=Partial(suites=["x"]))
     with pytest.raises(InputError) as caught:
-        make_baseline(bad, "r.json", None, MEASURES)
+        make_baseline(bad, "r.json", None, KINDS)
     assert len(caught.value.problems) == 3
 
 
@@ -269,10 +270,10 @@ outcomes: st.SearchStrategy[list[Any]] = st.lists(
 @given(outcomes)
 def test_a_report_against_its_own_baseline_has_no_change_and_passes(rows: list[Any]) -> None:
     now = report(run(rows))
-    made = read_baseline(dump_baseline(make_baseline(now, "r.json", None, MEASURES)), "b.json")
+    made = read_baseline(dump_baseline(make_baseline(now, "r.json", None, KINDS)), "b.json")
     strict = [Rule(metric=name, max_drop=0.0, max_rise=0.0) for name in ("overall_rate", "total_turns", "pass_rate")]
     found = compared(now, made)
     assert {case.change for case in found.runs[0].cases} == {"same"}
     assert {change.delta for change in found.runs[0].metrics} <= {0.0, None}
     assert verdict_of(now, made, *strict).outcome is Outcome.PASS
-    assert make_baseline(now, "r.json", made, MEASURES) is made
+    assert make_baseline(now, "r.json", made, KINDS) is made

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from evalward.records.comparison import RunComparison
 from evalward.records.report import Partial, Run
-from evalward.records.result import BashDetails, CheckResult, CommandDetails, Result
+from evalward.records.result import CheckResult, Result
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.command.details import CommandDetails
 from support.results import baseline, case_change, compared, metric_change, passes, report, result, run
 
 
@@ -387,9 +389,9 @@ def allowing(*rules: str, definition: str = "sha256:0") -> Result:
 
 def test_an_allowance_that_the_baseline_had_not_is_told_with_its_case() -> None:
     before, now = allowing("machine.down"), allowing("machine.down", "disk.format", definition="sha256:new")
-    (case,) = only(run([now]), run([before])).cases
+    (case,) = only(run([now], kind="command"), run([before], kind="command")).cases
     assert (case.change, case.allows) == ("redefined", ["disk.format"])
-    (case,) = only(run([now]), run([now])).cases
+    (case,) = only(run([now], kind="command"), run([now], kind="command")).cases
     assert case.allows == []
-    (case, _) = only(run([now, result("keep")]), run([result("keep")])).cases
+    (case, _) = only(run([now, result("keep")], kind="command"), run([result("keep")], kind="command")).cases
     assert (case.change, case.allows) == ("added", ["disk.format", "machine.down"])

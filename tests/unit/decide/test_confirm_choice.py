@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.confirm import Retry
+from evalward.decide.confirm import Retrials
 from evalward.records.policy import Confirm, Rule
 from support.outcomes import DROP, decided, known, measured, outcome_of, retried, steady, trials
 from support.results import baseline, report, result, run
@@ -15,7 +15,7 @@ TWENTY = known(steady(20, "PPPPP", c9="FFFFF"))
 BEFORE = known(steady(10, "PPPPP", c8="FFFFP", c9="FFFFF"))
 
 
-def chosen(found: list[Retry]) -> dict[str, int]:
+def chosen(found: list[Retrials]) -> dict[str, int]:
     """The fresh trials of the only run."""
     (retry,) = found
     return dict(retry.trials)

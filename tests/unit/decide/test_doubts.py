@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import default_rules, judge_report
+from evalward.commands.pipeline import Criteria, decide_report, default_rules
 from evalward.decide.doubts import to_settle
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse, stratified_worse_chosen
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Beside, Report
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render import sentences as english
 from support.outcomes import DROP, known, measured, outcome_of, steady, trials
-from support.results import MEASURES, result
+from support.results import result
 
 FIVE = known(steady(37, "PPPPP"))
 BROKEN = {"c1": "F", "c2": "F"}
@@ -24,7 +25,8 @@ AGAIN = {"c1": "FFFF", "c2": "FFFF"}
 def settled(now: Report, before: Baseline | None = FIVE, *rules: Rule, **policy: Any) -> dict[str, int]:
     """What would be measured of both sides, in the only run."""
     asked = Policy(rules=list(rules or (DROP,)), **policy)
-    found = to_settle(now, before, asked, default_rules(now), MEASURES)
+    compared = Criteria(before, asked).compared(now)
+    found = to_settle(compared.comparison, compared.samples, asked, default_rules(now))
     assert all(retry.beside for retry in found)
     return dict(found[0].trials) if found else {}
 
@@ -35,7 +37,7 @@ def judged(
     """The decision with these trials of both sides."""
     beside = Beside(commit="b" * 40, base=trials(base, 9), head=trials(head, 9), **more)
     runs = [now.runs[0].model_copy(update={"beside": beside})]
-    return judge_report(now.model_copy(update={"runs": runs}), before, Policy(rules=[DROP]))
+    return decide_report(now.model_copy(update={"runs": runs}), before, Policy(rules=[DROP]))
 
 
 def broken(**others: str) -> Report:
@@ -49,7 +51,7 @@ def broken(**others: str) -> Report:
 def test_a_drop_that_would_fail_or_stay_in_doubt__is_measured_on_both_sides() -> None:
     assert settled(broken()) == {"c1": 8, "c2": 8}
     doubt = measured(steady(37, c1="F"), {"c1": "PFPF"})
-    assert judge_report(doubt, known(steady(37)), Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
+    assert decide_report(doubt, known(steady(37)), Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
     assert settled(measured(steady(37, c1="F"), {"c1": "FFFF"}), known(steady(37))) == {"c1": 8}
 
 
@@ -66,7 +68,7 @@ def test_a_case_that_is_gone__is_asked_for_although_others_did_better_by_chance(
     assert settled(now, before) == {"c1": 8}
     fresh = {"c1": "FFFF", "c10": "PPPP", "c11": "PPPP"}
     now = measured(steady(37, c1="F", c10="F", c11="F"), fresh)
-    assert judge_report(now, before, Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
+    assert decide_report(now, before, Policy(rules=[DROP])).verdict.outcome is Outcome.PASS
     assert settled(now, before) == {"c1": 8}
 
 
@@ -115,8 +117,8 @@ def test_head_against_base__alone_decides() -> None:
     assert evidence.p == pytest.approx(stratified_worse(both), rel=1e-12)
     assert (evidence.beside, evidence.share) == (True, 1.0)
     assert evidence.delta == pytest.approx(-(1 + 7 / 8) / 37)
-    assert found.verdict.headline == (
-        "pass_rate fell 5.07 points against the base, measured beside it, more than the 2 points allowed: of 2 of 37 "
+    assert english.headline(found.verdict) == (
+        "pass_rate fell 5.1 pp against the base, measured beside it, more than the 2 pp allowed: of 2 of 37 "
         "cases 1 of 16 trials passed here and 16 of 16 of the base, run side by side; chance would do that less than "
         "once in a million runs"
     )
@@ -124,12 +126,12 @@ def test_head_against_base__alone_decides() -> None:
 
 def test_a_base_that_does_as_badly__convicts_nobody() -> None:
     """A provider's bad day: what the committed baseline would have failed."""
-    assert judge_report(broken(), FIVE, Policy(rules=[DROP])).verdict.outcome is Outcome.FAIL
+    assert decide_report(broken(), FIVE, Policy(rules=[DROP])).verdict.outcome is Outcome.FAIL
     same = {"c1": "FFFFPFFF", "c2": "FFFFFFFF"}
     found = judged(broken(), same, same)
     assert found.verdict.outcome is Outcome.PASS
-    assert outcome_of(found.verdict).explanation == (
-        "pass_rate fell 5.41 points against the baseline, and is no worse than the base, measured beside it: of 2 of "
+    assert english.explanation(outcome_of(found.verdict)) == (
+        "pass_rate fell 5.4 pp against the baseline, and is no worse than the base, measured beside it: of 2 of "
         "37 cases 1 of 16 trials passed here and 1 of 16 of the base, run side by side"
     )
 
@@ -137,7 +139,7 @@ def test_a_base_that_does_as_badly__convicts_nobody() -> None:
 def test_it_looks_worse_and_may_be_chance__is_inconclusive() -> None:
     found = judged(broken(), {"c1": "PF", "c2": "PP"}, {"c1": "FF", "c2": "FP"})
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
-    assert "so it is no proof" in found.verdict.headline
+    assert "so it is no proof" in english.headline(found.verdict)
 
 
 def test_errors__cost_only_their_own_case() -> None:
@@ -155,8 +157,8 @@ def test_a_case_that_only_errs_now__is_no_pass() -> None:
     base = {"c1": "PPPPPPPP", "c2": "PPPPPPPP"}
     found = judged(broken(), base, {"c1": "PPPPPPPP", "c2": "EEEEEEEE"})
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
-    assert "c2 failed and could not be tried again" in outcome_of(found.verdict).message
-    assert any("8 of 40 fresh trials broke" in reason.message for reason in found.verdict.reasons)
+    assert "c2 failed and could not be tried again" in english.message(outcome_of(found.verdict))
+    assert any("8 of 40 fresh trials broke" in english.message(reason) for reason in found.verdict.reasons)
 
 
 def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_case_too() -> None:
@@ -167,9 +169,10 @@ def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_cas
         for number in range(9, 17)
     ]
     runs = [now.runs[0].model_copy(update={"beside": Beside(base=base, head=hidden)})]
-    found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
+    found = decide_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP])).verdict
     assert any(
-        "14 trials ended in an error; had they failed, the verdict would be fail" in r.message for r in found.reasons
+        "14 trials ended in an error; had they failed, the verdict would be fail" in english.message(r)
+        for r in found.reasons
     )
 
 
@@ -179,7 +182,10 @@ def test_nothing_valid_of_it__leaves_the_first_decision_and_says_so(head: dict[s
     evidence = outcome_of(found.verdict).evidence
     assert evidence is not None
     assert (found.verdict.outcome, evidence.beside) == (Outcome.FAIL, False)
-    assert any("was not measured beside the head: the budget was spent" in told for told in found.verdict.warnings)
+    assert any(
+        "was not measured beside the head: the budget was spent" in told
+        for told in english.warnings(found.verdict.notices)
+    )
 
 
 def test_part_of_it__is_evidence__and_why_it_is_a_part_is_said() -> None:
@@ -188,7 +194,10 @@ def test_part_of_it__is_evidence__and_why_it_is_a_part_is_said() -> None:
     evidence = outcome_of(found.verdict).evidence
     assert evidence is not None
     assert evidence.beside
-    assert any(f"not everything in doubt was measured on both sides: {note}" in each for each in found.verdict.warnings)
+    assert any(
+        f"not everything in doubt was measured on both sides: {note}" in each
+        for each in english.warnings(found.verdict.notices)
+    )
 
 
 def test_trials_of_another_definition__are_no_evidence() -> None:
@@ -196,7 +205,7 @@ def test_trials_of_another_definition__are_no_evidence() -> None:
     beside = Beside(base=other, head=other)
     now = broken()
     runs = [now.runs[0].model_copy(update={"beside": beside})]
-    found = judge_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(now.model_copy(update={"runs": runs}), FIVE, Policy(rules=[DROP]))
     assert found.comparison.runs[0].beside is not None
     assert found.comparison.runs[0].beside.unusable == "no case has a valid trial on both sides"
 
@@ -214,7 +223,7 @@ def test_summary__says_what_both_sides_gave() -> None:
 
 def test_a_base_far_below_its_baseline__means_that_something_else_changed() -> None:
     worse = {"c1": "FFFFPFFF", "c2": "FFFFFFFF"}
-    told = judged(broken(), worse, {"c1": "FFFFFFFF", "c2": "FFFFFFFF"}).verdict.warnings
+    told = english.warnings(judged(broken(), worse, {"c1": "FFFFFFFF", "c2": "FFFFFFFF"}).verdict.notices)
     assert any(
         text.startswith(
             "bash-tools × anthropic/model: the base itself does worse now than in the baseline of 2026-11-21 (1 of 16 "
@@ -223,7 +232,7 @@ def test_a_base_far_below_its_baseline__means_that_something_else_changed() -> N
         for text in told
     )
     fine = {"c1": "PPPPPPPP", "c2": "PPPPPPPF"}
-    assert not any("does worse now" in text for text in judged(broken(), fine, worse).verdict.warnings)
+    assert not any("does worse now" in text for text in english.warnings(judged(broken(), fine, worse).verdict.notices))
 
 
 def test_chosen_cases__that_were_lucky_before_are_no_drift() -> None:
@@ -250,15 +259,15 @@ def test_chosen_cases__one_by_hand() -> None:
 
 
 def test_a_fresh_trial__stands_for_planned_ones_that_broke() -> None:
-    found = judge_report(measured(steady(37, c1="E"), {"c1": "PPPP"}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(measured(steady(37, c1="E"), {"c1": "PPPP"}), FIVE, Policy(rules=[DROP]))
     assert (found.verdict.outcome, found.comparison.runs[0].comparable) == (Outcome.PASS, 37)
     assert "bash-tools × anthropic/model: the planned trial of c1 broke; a fresh one stands for it" in (
-        found.verdict.warnings
+        english.warnings(found.verdict.notices)
     )
 
 
 def test_a_fresh_trial_that_stands_for_a_planned_one__is_no_evidence_as_a_fresh_one() -> None:
-    found = judge_report(measured(steady(37, c1="E"), {"c1": "FFFF"}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(measured(steady(37, c1="E"), {"c1": "FFFF"}), FIVE, Policy(rules=[DROP]))
     evidence = outcome_of(found.verdict).evidence
     assert evidence is not None
     assert evidence.confirmed
@@ -269,9 +278,9 @@ def test_a_fresh_trial_that_stands_for_a_planned_one__is_no_evidence_as_a_fresh_
 def test_what_stays_without_a_result__is_named_and_no_pass() -> None:
     lost = {f"c{number}": "E" for number in range(5)}
     now = measured(steady(100, **lost), dict.fromkeys(lost, "EEEE"))
-    found = judge_report(now, known(steady(100, "PPPPP")), Policy(rules=[DROP])).verdict
+    found = decide_report(now, known(steady(100, "PPPPP")), Policy(rules=[DROP])).verdict
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert found.headline == (
+    assert english.headline(found) == (
         "bash-tools × anthropic/model: 5 of 100 known cases gave no result, also when tried again (c0, c1, c2, …): "
         "overload"
     )

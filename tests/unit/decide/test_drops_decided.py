@@ -7,12 +7,16 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run
-from evalward.records.result import BashDetails, CommandDetails, Result, Status
+from evalward.records.result import Result, Status
 from evalward.records.verdict import Outcome
+from evalward.render import sentences as english
+from evalward.suites.base import kind_named
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady, trials
 from support.results import baseline, report, result, run
@@ -41,7 +45,7 @@ def test_deterministic_target__every_lost_case_is_a_regression() -> None:
     before = known(steady(37), random=False)
     found = decided(measured(broken(1), random=False), before)
     assert (found.outcome, outcome_of(found).evidence) == (Outcome.FAIL, None)
-    assert found.headline == "pass_rate fell 2.7 points (100 % → 97.3 %), more than the 2 points allowed"
+    assert english.headline(found) == "pass_rate fell 2.7 pp (100.0 % → 97.3 %), more than the 2 pp allowed"
 
 
 def test_deterministic_target__needs_more_than_is_allowed() -> None:
@@ -107,7 +111,7 @@ def test_cases__that_were_redefined_added_or_broke_are_no_evidence() -> None:
     assert (evidence_of(found).cases, evidence_of(found).p) == (36, 1.0)
     broke = decided(measured(steady(37, c1="E")), FIVE)
     assert (evidence_of(broke).cases, broke.outcome) == (36, Outcome.INCONCLUSIVE)
-    assert broke.headline.startswith("bash-tools × anthropic/model: 1 of 37 known cases gave no result (c1)")
+    assert english.headline(broke).startswith("bash-tools × anthropic/model: 1 of 37 known cases gave no result (c1)")
 
 
 # --- the confirm stage ------------------------------------------------------------------------------------------------
@@ -124,11 +128,11 @@ def test_confirmed__failures_that_repeat_fail_by_the_fresh_trials_alone() -> Non
 def test_confirmed__failures_that_dont_repeat_pass() -> None:
     found = decided(measured(broken(1, 2, 3), {"c1": "PPPP", "c2": "PPPP", "c3": "PPPF"}), FIVE)
     assert found.outcome is Outcome.PASS
-    explained = outcome_of(found).explanation
-    assert explained.startswith("pass_rate fell 0.68 points, as far as fresh tries show, within the 2 points allowed")
+    explained = english.explanation(outcome_of(found))
+    assert explained.startswith("pass_rate fell 0.7 pp, as far as fresh tries show, within the 2 pp allowed")
     gone = decided(measured(broken(1), {"c1": "PPPP"}), FIVE)
-    assert outcome_of(gone).explanation == (
-        "pass_rate fell 2.7 points at first: the failures didn't repeat (4 of 4 fresh tries of the failed case passed)"
+    assert english.explanation(outcome_of(gone)) == (
+        "pass_rate fell 2.7 pp at first: the failures didn't repeat (4 of 4 fresh tries of the failed case passed)"
     )
 
 
@@ -142,8 +146,8 @@ def test_confirmed__a_lost_case_is_no_drop_of_what_rose_beyond_chance() -> None:
     before = known(steady(37, "PPPPP", **{f"c{n}": "FFFFF" for n in range(10, 20)}))
     found = decided(measured(broken(1), {"c1": "FFFF"}), before)
     assert found.outcome is Outcome.PASS
-    assert outcome_of(found).explanation == (
-        "pass_rate rose 24.32 points, more than chance does, although one of 37 cases that always passed now fails in "
+    assert english.explanation(outcome_of(found)) == (
+        "pass_rate rose 24.3 pp, more than chance does, although one of 37 cases that always passed now fails in "
         "4 of 4 fresh tries"
     )
 
@@ -161,8 +165,8 @@ def test_confirm_stage__a_case_without_a_valid_fresh_trial_costs_only_its_own_ev
     evidence = evidence_of(found)
     assert (evidence.confirmed, evidence.delta, evidence.open) == (True, 0.0, near(-1 / 37))
     assert found.outcome is Outcome.INCONCLUSIVE  # it may be broken, for all that is known
-    assert outcome_of(found).message == (
-        "pass_rate may have fallen 2.7 points, more than the 2 points allowed: c2 failed and could not be tried again"
+    assert english.message(outcome_of(found)) == (
+        "pass_rate may have fallen 2.7 pp, more than the 2 pp allowed: c2 failed and could not be tried again"
     )
 
 
@@ -172,7 +176,7 @@ def test_confirm_stage__one_case_that_times_out_saves_no_others() -> None:
 
 
 def test_confirm_stage__without_any_valid_fresh_trial_is_no_evidence() -> None:
-    found = judge_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
+    found = decide_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
     assert confirmation.unusable == "no failed case has a valid fresh trial"
@@ -259,7 +263,7 @@ def answers(bad: int, each: int = 1, again: str = "") -> Report:
 
 
 UNSAFE = Rule(metric="unsafe_answer_rate", max_rise=0.02)
-SAFE = make_baseline(answers(0, 5), "before.json", None, {"command": measure})
+SAFE = make_baseline(answers(0, 5), "before.json", None, {"command": kind_named("command")})
 
 
 @pytest.mark.parametrize(
@@ -288,9 +292,9 @@ def test_what_is_not_available_any_more__fails_what_never_was__says_nothing() ->
         return run(cases, target="anthropic/model", random=True)
 
     gone = decided(report(random(silent)), baseline(random(talking)), rule)
-    assert (gone.outcome, gone.rules[0].message) == (
+    assert (gone.outcome, english.message(gone.rules[0])) == (
         Outcome.FAIL,
-        "tool_call_success_rate was 100 % and is not available now (no tool call was made)",
+        "tool_call_success_rate was 100.0 % and is not available now (no tool call was made)",
     )
     assert decided(report(random(talking)), baseline(random(silent)), rule).outcome is Outcome.PASS
 
@@ -401,17 +405,17 @@ def test_evidence__tells_interval_and_what_could_have_been_seen() -> None:
 def test_thin_baseline__says_what_it_cant_convict(before: str, word: str) -> None:
     """Without a confirm stage. With five trials a side nothing is said: that is as good as it is asked to be."""
     found = decided(measured(broken(1)), known(steady(37, before)), confirm=None)
-    message = outcome_of(found).message
+    message = english.message(outcome_of(found))
     assert ("this baseline" in message) is bool(word)
     assert not word or f"can't convict a drop of fewer than {word} cases" in message
-    assert bool(found.warnings) is bool(word)
+    assert bool(english.warnings(found.notices)) is bool(word)
 
 
 def test_thin_baseline__is_judged_by_the_trials_that_there_are() -> None:
     """A confirm stage that could have been, and was not, makes no baseline better."""
     found = decided(measured(broken(1, 2, 3)), known(steady(37)))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert "this baseline (1 trial per case) can't convict a drop of fewer than five cases" in found.headline
+    assert "this baseline (1 trial per case) can't convict a drop of fewer than five cases" in english.headline(found)
 
 
 def test_thin_baseline__of_which_several_questions_are_asked_needs_more_to_break() -> None:
@@ -421,7 +425,7 @@ def test_thin_baseline__of_which_several_questions_are_asked_needs_more_to_break
         before = baseline(*(run(trials(steady(37)), target=name, random=True) for name in names))
         fresh = trials({"c1": "FFFF", "c2": "FFFF"}, 2)
         now = report(*(run(trials(broken(1, 2)), target=name, random=True, confirmation=fresh) for name in names))
-        message = outcome_of(decided(now, before, *QUIET[:2], DROP)).message
+        message = english.message(outcome_of(decided(now, before, *QUIET[:2], DROP)))
         assert f"can't convict a drop of fewer than {word} cases" in message
         assert "confirmed" not in message  # what is no proof is called no such thing
 
@@ -429,5 +433,5 @@ def test_thin_baseline__of_which_several_questions_are_asked_needs_more_to_break
 def test_thin_baseline__is_warned_of_by_what_it_can_do_alone() -> None:
     planned = decided(measured(steady(37)), known(steady(37)))
     assert (
-        "by itself it can't convict a drop of fewer than three cases" in planned.warnings[0]
+        "by itself it can't convict a drop of fewer than three cases" in english.warnings(planned.notices)[0]
     )  # with the stage there would be

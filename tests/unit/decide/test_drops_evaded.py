@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.baseline import make_baseline
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report
-from evalward.records.result import BashDetails, CommandDetails
 from evalward.records.verdict import Outcome
+from evalward.render import sentences as english
+from evalward.suites.base import kind_named
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, TARGET, decided, evidence_of, known, measured, outcome_of, steady
 from support.results import report, result, run
@@ -34,8 +37,8 @@ def test_drop_over_many_cases__fails_although_few_of_the_fresh_tries_fail() -> N
     now = measured(steady(200, **every(30, "F")), every(30, "PPPP") | every(15, "PPPF"))
     found = decided(now, before)
     assert found.outcome is Outcome.FAIL
-    assert found.headline.startswith(
-        "pass_rate fell 15 points (100 % → 85 %), more than the 2 points allowed: 15 of 120 fresh tries of the 30 "
+    assert english.headline(found).startswith(
+        "pass_rate fell 15.0 pp (100.0 % → 85.0 %), more than the 2 pp allowed: 15 of 120 fresh tries of the 30 "
         "failed cases failed again; chance would do that"
     )
 
@@ -68,8 +71,8 @@ def test_unsteady_case__excuses_no_other_case_of_the_replay() -> None:
     before = known(steady(10), random=False)
     found = decided(replayed(steady(10, **lost("c1", "c2")), "c9"), before)
     assert found.outcome is Outcome.FAIL
-    assert found.headline == (
-        "pass_rate fell 20 points in cases that always give the same result, more than the 2 points allowed: "
+    assert english.headline(found) == (
+        "pass_rate fell 20.0 pp in cases that always give the same result, more than the 2 pp allowed: "
         "chance has no part in it"
     )
 
@@ -100,9 +103,9 @@ def test_fresh_trials_of_another_definition__are_no_evidence(definition: str, co
 def test_headline__doesnt_say_that_a_metric_fell_which_rose() -> None:
     before = known(steady(37, "PPPPP", c34="FFFFF", c35="FFFFF", c36="FFFFF"))
     found = decided(measured(steady(37, c0="F", c1="F"), {"c0": "FFFF", "c1": "FFFF"}), before)
-    assert found.headline.startswith(
-        "pass_rate rose 2.7 points over all cases, which may be chance, but fell 5.41 points in the cases that failed, "
-        "confirmed by fresh tries, more than the 2 points allowed: two of 37 cases that always passed now fail"
+    assert english.headline(found).startswith(
+        "pass_rate rose 2.7 pp over all cases, which may be chance, but fell 5.4 pp in the cases that failed, "
+        "confirmed by fresh tries, more than the 2 pp allowed: two of 37 cases that always passed now fail"
     )
 
 
@@ -110,12 +113,12 @@ def test_explanation__of_a_metric_that_rose_says_so() -> None:
     before = known(steady(37, "FFFFF", **every(20, "PPPPP")))
     loose = DROP.model_copy(update={"max_drop": 0.05})
     found = decided(measured(steady(37, c0="F"), {"c0": "FFFF"}), before, loose)
-    assert outcome_of(found).explanation.startswith("pass_rate rose 43.24 points")
+    assert english.explanation(outcome_of(found)).startswith("pass_rate rose 43.2 pp")
 
 
 def test_headline__of_the_only_case() -> None:
     found = decided(measured({"c0": "F"}, {"c0": "FFFF"}), known({"c0": "PPPPP"}))
-    assert ": the only case, which always passed, now fails in 4 of 4 fresh tries; " in found.headline
+    assert ": the only case, which always passed, now fails in 4 of 4 fresh tries; " in english.headline(found)
 
 
 def test_reasons_of_other_numbers__blame_no_failures() -> None:
@@ -125,7 +128,7 @@ def test_reasons_of_other_numbers__blame_no_failures() -> None:
     rules = [Rule(metric=name, max_rise=10) for name in ("total_input_tokens", "total_output_tokens")]
     reasons = decided(now, before, *rules).reasons
     assert len(reasons) == 2
-    assert not any("same failures" in reason.message for reason in reasons)
+    assert not any("same failures" in english.message(reason) for reason in reasons)
 
 
 # --- how many questions -----------------------------------------------------------------------------------------------
@@ -138,7 +141,7 @@ def test_outcome_metrics_of_the_same_cases__are_one_question() -> None:
 
 def test_rates_over_some_of_the_cases__are_questions_of_their_own() -> None:
     names = ("csr", "safety_accuracy", "posix_compliance_rate")
-    found = judge_report(
+    found = decide_report(
         commands(1, failed=3), commands_baseline(5), Policy(rules=[Rule(metric=m, max_drop=0.0) for m in names])
     )
     tests = {rule.rule.metric: rule.evidence.tests for rule in found.verdict.rules if rule.evidence}
@@ -162,4 +165,4 @@ def commands(count: int, failed: int = 0) -> Report:
 
 
 def commands_baseline(count: int) -> Baseline:
-    return make_baseline(commands(count), "report.json", None, {"command": measure})
+    return make_baseline(commands(count), "report.json", None, {"command": kind_named("command")})

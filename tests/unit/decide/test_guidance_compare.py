@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from evalward.decide.guidance import Column, compare_guidance
+from evalward.decide.guidance import GuidanceResults, compare_guidance
 from evalward.records.guidance import GuidanceComparison, GuidanceDifference
 from evalward.records.result import Result, Status
-from evalward.records.scenario import FailedCommand
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.guidance import READING
 from support.scenarios import trial
 
@@ -38,7 +38,7 @@ def results(*told: tuple[int, int, int], name: str = "a", definition: str = "sha
 
 
 def compared(*columns: Sequence[Result], noisy: bool = True) -> GuidanceComparison:
-    named = [Column(f"v{number}", found) for number, found in enumerate(columns, 1)]
+    named = [GuidanceResults(f"v{number}", found) for number, found in enumerate(columns, 1)]
     return compare_guidance("s", "t", named, READING, random=noisy)
 
 

@@ -7,6 +7,7 @@ import pytest
 from evalward.records.policy import Rule
 from evalward.records.report import ChosenCases, Partial, Report
 from evalward.records.verdict import Outcome, RuleStatus
+from evalward.render import sentences as english
 from support.results import TARGET, baseline, compared, passes, report, result, run, verdict_of
 
 BEFORE = baseline(run(passes("a", "b", "c", "d")), run(passes("a", "z"), suite="other"))
@@ -22,7 +23,7 @@ def test_limits_of_the_whole_are_not_judged_by_a_part(rule: Rule) -> None:
     verdict = verdict_of(part_of("a", failed=("a",)), None, rule)
     (outcome,) = verdict.rules
     assert (verdict.outcome, outcome.status) == (Outcome.PASS, "not_judged")
-    assert outcome.message.endswith("not judged: only 1 of 4 cases was run")
+    assert english.message(outcome).endswith("not judged: only 1 of 4 cases was run")
 
 
 @pytest.mark.parametrize(
@@ -58,14 +59,14 @@ def test_a_drop_of_the_part_fails() -> None:
 
 def test_a_pass_says_what_it_did_not_compare() -> None:
     verdict = verdict_of(part_of("a"), BEFORE, Rule(metric="pass_rate", floor=0.8, max_drop=0.02))
-    assert verdict.headline == "nothing got worse; not compared: 3 cases not chosen"
+    assert english.headline(verdict) == "nothing got worse; not compared: 3 cases not chosen"
 
 
 def test_new_cases_and_runs_are_not_compared() -> None:
     now = report(
         run(passes("a", "b", "c", "d", "e")), run(passes("a", "z"), suite="other"), run(passes("a"), suite="x")
     )
-    headline = verdict_of(now, BEFORE).headline
+    headline = english.headline(verdict_of(now, BEFORE))
     assert headline == f"nothing got worse; not compared: x × {TARGET} (new), 1 new case"
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from evalward.records.result import Result
 from evalward.records.verdict import Judgement
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.markdown import comment
 from support.results import compared, report, result, run, verdict_of
 
@@ -39,5 +39,5 @@ def test_a_single_trial_has_neither() -> None:
 
 def test_the_comment_tells_both() -> None:
     now = report(run(trials(a="PP", b="PF"), trials=2))
-    page = comment(Judgement(comparison=compared(now, None), verdict=verdict_of(now, None)), Context())
+    page = comment(Judgement(comparison=compared(now, None), verdict=verdict_of(now, None)), PageContext())
     assert "`pass@2` 100.0 % (at least one passes), `pass^2` 50.0 % (all pass)" in page

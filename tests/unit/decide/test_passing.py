@@ -6,11 +6,12 @@ from random import Random
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.verdict import Outcome
+from evalward.render import sentences as english
 from support.results import baseline, passes, report, result, run, verdict_of
 
 DROP = Rule(metric="pass_rate", max_drop=0.5)
@@ -48,7 +49,7 @@ WITHIN = "nothing got worse by more than the policy allows"
 )
 def test_one_run(before: list[Result], now: list[Result], headline: str) -> None:
     verdict = verdict_of(report(run(now)), baseline(run(before)), DROP, TURNS)
-    assert (verdict.outcome, verdict.headline) == (Outcome.PASS, headline)
+    assert (verdict.outcome, english.headline(verdict)) == (Outcome.PASS, headline)
 
 
 def several(**status: str) -> list[Run]:
@@ -60,19 +61,19 @@ def test_several_runs_say_in_how_many() -> None:
     before, now = several(a=P, b=P, c=F), several(a=P, b=P, c=F)
     now[0], now[1] = run(cases(a=F, b=F, c=P), suite="one"), run(cases(a=F, b=P, c=P), suite="two")
     verdict = verdict_of(report(*now), baseline(*before), Rule(metric="pass_rate", max_drop=0.9))
-    assert verdict.headline == f"{WITHIN}: 3 cases broke in 2 of 3 runs and 2 got fixed"
+    assert english.headline(verdict) == f"{WITHIN}: 3 cases broke in 2 of 3 runs and 2 got fixed"
 
 
 def test_a_new_suite_that_fails_is_in_the_headline() -> None:
     now = [*several(a=P), run(cases(a=F, b=F), suite="new")]
-    assert verdict_of(report(*now), baseline(*several(a=P)), DROP).headline == (
+    assert english.headline(verdict_of(report(*now), baseline(*several(a=P)), DROP)) == (
         "nothing got worse; not compared: new × replay:haiku (new; 2 of 2 cases fail)"
     )
 
 
 def test_a_target_that_does_nothing_fails_by_design() -> None:
     now = [run(passes("a")), run(cases(a=F), target="nop")]
-    assert verdict_of(report(*now), baseline(run(passes("a"))), DROP).headline == (
+    assert english.headline(verdict_of(report(*now), baseline(run(passes("a"))), DROP)) == (
         "nothing got worse; not compared: bash-tools × nop (new)"
     )
 
@@ -80,7 +81,7 @@ def test_a_target_that_does_nothing_fails_by_design() -> None:
 def test_where_nothing_was_compared_the_headline_claims_nothing() -> None:
     empty = baseline(run(passes("a"))).model_copy(update={"runs": []})
     verdict = verdict_of(report(run(cases(a=P, b=F))), empty, DROP)
-    assert verdict.headline == (
+    assert english.headline(verdict) == (
         "nothing could be compared: no case is in the baseline yet; "
         "not compared: bash-tools × replay:haiku (new; 1 of 2 cases fails)"
     )
@@ -96,7 +97,7 @@ def test_where_nothing_was_compared_the_headline_claims_nothing() -> None:
     ],
 )
 def test_without_a_baseline(rules: list[Rule], now: list[Result], headline: str) -> None:
-    assert verdict_of(report(run(now)), None, *rules).headline == headline
+    assert english.headline(verdict_of(report(run(now)), None, *rules)) == headline
 
 
 def random_run(count: int, trials: int, seed: int) -> Run:
@@ -115,14 +116,14 @@ def random_run(count: int, trials: int, seed: int) -> Run:
 def test_a_suite_of_any_size_compared_with_itself_fits_a_line(count: int) -> None:
     now, before = random_run(count, 1, seed=1), random_run(count, 5, seed=2)
     policy = Policy(rules=[Rule(metric="pass_rate", max_drop=0.5)])
-    verdict = judge_report(report(now), baseline(before), policy).verdict
+    verdict = decide_report(report(now), baseline(before), policy).verdict
     assert verdict.outcome is Outcome.PASS
-    assert verdict.headline.count(" and ") <= 1
-    assert len(verdict.headline) < 110
+    assert english.headline(verdict).count(" and ") <= 1
+    assert len(english.headline(verdict)) < 110
 
 
 def test_flaky_cases_that_failed_are_no_loss() -> None:
     before = run([result("a", word, trial=n) for n, word in enumerate((P, P, P, F, F), 1)], random=True)
     policy = Policy(rules=[Rule(metric=name, max_drop=0.9) for name in ("pass_rate", "overall_rate")])
-    verdict = judge_report(report(run(cases(a=F), random=True)), baseline(before), policy).verdict
-    assert verdict.headline == f"{WITHIN}: 1 flaky case failed"
+    verdict = decide_report(report(run(cases(a=F), random=True)), baseline(before), policy).verdict
+    assert english.headline(verdict) == f"{WITHIN}: 1 flaky case failed"

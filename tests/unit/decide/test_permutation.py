@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from scipy.stats import norm, permutation_test
 
 from evalward.decide.statistics.permutation import CaseValues, least_two_sided, permutation_tails
-from evalward.decide.statistics.stratified import CaseTrials, mcnemar_worse, stratified_better, stratified_worse
+from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from support.exact import mcnemar_worse, stratified_better
 
 bits = st.lists(st.integers(0, 1), max_size=5)
 numbers = st.lists(st.integers(-3, 7), min_size=1, max_size=4)

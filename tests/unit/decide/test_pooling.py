@@ -9,17 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.baseline import Update, dump_baseline, make_baseline, read_baseline, update_baseline
+from evalward.decide.baseline import BaselineUpdate, dump_baseline, make_baseline, read_baseline, update_baseline
 from evalward.decide.baseline_diff import diff_baselines
-from evalward.decide.pooling import MOST_TRIALS, Measured, combine, report_digest
+from evalward.decide.pooling import MOST_TRIALS, NamedReport, combine, report_digest
 from evalward.decide.staleness import stale
+from evalward.decide.succession import align
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Waiver
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.result import Result
+from evalward.render.sentences import warnings
 from evalward.suites.bash.metrics import measure
-from support.results import MEASURES, passes, report, result, run
+from support.results import KINDS, passes, report, result, run
 
 LATER = "2026-12-01T00:00:00Z"
 _clock = count(1000)
@@ -38,12 +40,12 @@ def rows(outcomes: str, case: str = "a", **more: Any) -> list[Result]:
 
 
 def made(one: Report) -> Baseline:
-    return make_baseline(one, "r.json", None, MEASURES)
+    return make_baseline(one, "r.json", None, KINDS)
 
 
-def pooled(previous: Baseline, *reports: Report) -> Update:
-    measured = [Measured(one, f"{number}.json") for number, one in enumerate(reports)]
-    return update_baseline(measured, previous, MEASURES, pool=True)
+def pooled(previous: Baseline, *reports: Report) -> BaselineUpdate:
+    measured = [NamedReport(one, f"{number}.json") for number, one in enumerate(reports)]
+    return update_baseline(measured, previous, KINDS, pool=True)
 
 
 def letters(baseline: Baseline, case: str = "a") -> str:
@@ -68,7 +70,7 @@ def test_pooling_measures_what_both_measured(one: str, two: str, three: str) -> 
 
 @given(outcomes, outcomes)
 def test_combining_does_not_depend_on_the_order(one: str, two: str) -> None:
-    first, second = Measured(live(*rows(one)), "1"), Measured(live(*rows(two), created_at=LATER), "2")
+    first, second = NamedReport(live(*rows(one)), "1"), NamedReport(live(*rows(two), created_at=LATER), "2")
     assert combine([first, second]) == combine([second, first])
     assert len(combine([first, second]).runs[0].cases) == len(one + two)
 
@@ -122,7 +124,7 @@ def test_targets_that_always_do_the_same_are_replaced_without_a_diff() -> None:
 )
 def test_only_reports_of_the_same_are_combined(other: Report, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        combine([Measured(live(*rows("P")), "1"), Measured(other, "2")])
+        combine([NamedReport(live(*rows("P")), "1"), NamedReport(other, "2")])
 
 
 def test_the_digest_is_of_what_was_measured() -> None:
@@ -136,18 +138,18 @@ def test_the_digest_is_of_what_was_measured() -> None:
 
 def test_skipped_cases_go_where_nobody_misses_them() -> None:
     now = report(run([*rows("P"), result("new", "skipped", reason="no_solution")]))
-    done = update_baseline([Measured(now, "r")], None, MEASURES)
+    done = update_baseline([NamedReport(now, "r")], None, KINDS)
     assert [case.id for case in done.baseline.runs[0].cases] == ["a"]
     assert "left out, because it could not be run: new" in done.notes[0]
 
 
 def test_skipped_cases_that_the_baseline_knows_block_until_they_are_waived() -> None:
     before = made(report(run(passes("a", "b"))))
-    now = [Measured(report(run([*rows("P"), result("b", "skipped", reason="no_solution")])), "r")]
+    now = [NamedReport(report(run([*rows("P"), result("b", "skipped", reason="no_solution")])), "r")]
     with pytest.raises(InputError, match="0 errors, 1 skipped"):
-        update_baseline(now, before, MEASURES)
+        update_baseline(now, before, KINDS)
     policy = Policy(waive=[Waiver(id="b", reason="gone")])
-    assert len(update_baseline(now, before, MEASURES, policy=policy).baseline.runs[0].cases) == 1
+    assert len(update_baseline(now, before, KINDS, policy=policy).baseline.runs[0].cases) == 1
 
 
 def test_skipping_everything_is_no_baseline() -> None:
@@ -179,7 +181,7 @@ def test_the_difference_names_cases_trials_and_subject() -> None:
 
 def test_age_counts_for_random_targets_only() -> None:
     late = "2027-11-21T08:00:00Z"
-    assert any("365 days old" in told for told in stale(made(live(*rows("P" * 5))), None, late))
+    assert any("365 days old" in told for told in warnings(stale(made(live(*rows("P" * 5))), None, late)))
     assert stale(made(live(*rows("P" * 5))), None, LATER) == []
     assert stale(made(report(run(rows("P")))), None, late) == []
     assert stale(made(live(*rows("P" * 5))), None, "some day") == []
@@ -188,8 +190,8 @@ def test_age_counts_for_random_targets_only() -> None:
 def test_what_drifted_is_told() -> None:
     before = made(live(*rows("P" * 5), *rows("P" * 5, "b")))
     now = live(*rows("P", definition="sha256:new"), *rows("P", "c"), parts={"system": "s1", "bashkit": "2"})
-    told = " ".join(stale(before, now, LATER))
+    told = " ".join(warnings(stale(before, align(now, before).pairs, LATER)))
     assert "another bashkit (1, now 2)" in told
     assert "1 of the baseline's 2 cases ask something else" in told
     assert "lacks 1 of 2 cases" in told
-    assert "3 trials per case" in " ".join(stale(made(live(*rows("PPP"))), None, LATER))
+    assert "3 trials per case" in " ".join(warnings(stale(made(live(*rows("PPP"))), None, LATER)))

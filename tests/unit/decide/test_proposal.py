@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.proposal import NO_RULES, as_proposed
+from evalward.decide.proposal import as_proposed
+from evalward.records.codes.reasons import NoRules
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.policy import FailOn, Policy, Waiver
 from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
@@ -46,39 +47,39 @@ def judgement(outcome: Outcome, redefined: int = 0, comparable: int = 4, fail_on
 def test_without_rules__the_changes_own_say_nothing(
     outcome: Outcome, fail_on: FailOn, said: Outcome, code: int
 ) -> None:
-    found = as_proposed(judgement(outcome, fail_on=fail_on), Policy(fail_on=fail_on), unjudged=True, asked=None)
+    found = as_proposed(judgement(outcome, fail_on=fail_on), Policy(fail_on=fail_on), unjudged=True, fail_on=None)
     assert (found.verdict.outcome, found.verdict.exit_code) == (said, code)
-    assert NO_RULES in [reason.message for reason in found.verdict.reasons]
-    assert found.verdict.headline == (NO_RULES if said is Outcome.INCONCLUSIVE else "m")
+    assert [NoRules()] in [reason.statements for reason in found.verdict.reasons]
+    assert (found.verdict.reasons[0].statements == [NoRules()]) is (said is Outcome.INCONCLUSIVE)
 
 
 def test_without_rules__the_workflow_may_say_that_nothing_fails() -> None:
-    found = as_proposed(judgement(Outcome.FAIL), Policy(fail_on="never"), unjudged=True, asked="never")
+    found = as_proposed(judgement(Outcome.FAIL), Policy(fail_on="never"), unjudged=True, fail_on="never")
     assert (found.verdict.outcome, found.verdict.exit_code) == (Outcome.FAIL, 0)
 
 
 @pytest.mark.parametrize(("redefined", "comparable", "code"), [(0, 4, 0), (1, 4, 0), (2, 2, 0), (3, 2, 1), (4, 0, 1)])
 def test_redefined__most_of_them_block(redefined: int, comparable: int, code: int) -> None:
     given = judgement(Outcome.INCONCLUSIVE, redefined, comparable)
-    assert as_proposed(given, Policy(), unjudged=False, asked=None).verdict.exit_code == code
+    assert as_proposed(given, Policy(), unjudged=False, fail_on=None).verdict.exit_code == code
 
 
 @pytest.mark.parametrize("asked", ["regression", "never"])
 def test_redefined__the_workflow_has_the_last_word(asked: FailOn) -> None:
     given = judgement(Outcome.INCONCLUSIVE, 4, 0)
-    assert as_proposed(given, Policy(fail_on=asked), unjudged=False, asked=asked) == given
+    assert as_proposed(given, Policy(fail_on=asked), unjudged=False, fail_on=asked) == given
 
 
 def test_redefined__the_bases_never_and_its_waivers_hold() -> None:
     given = judgement(Outcome.INCONCLUSIVE, 4, 0, "never")
-    assert as_proposed(given, Policy(fail_on="never"), unjudged=False, asked=None) == given
+    assert as_proposed(given, Policy(fail_on="never"), unjudged=False, fail_on=None) == given
     waived = Policy(waive=[Waiver(id=f"c{n}", reason="new words") for n in range(2)])
     given = judgement(Outcome.INCONCLUSIVE, 4, 0)
-    assert as_proposed(given, waived, unjudged=False, asked=None) == given
-    assert as_proposed(given, Policy(), unjudged=False, asked=None) != given
+    assert as_proposed(given, waived, unjudged=False, fail_on=None) == given
+    assert as_proposed(given, Policy(), unjudged=False, fail_on=None) != given
 
 
 @pytest.mark.parametrize("outcome", [Outcome.PASS, Outcome.FAIL, Outcome.ERROR])
 def test_redefined__other_verdicts_stay(outcome: Outcome) -> None:
     given = judgement(outcome, 4, 0)
-    assert as_proposed(given, Policy(), unjudged=False, asked=None) == given
+    assert as_proposed(given, Policy(), unjudged=False, fail_on=None) == given

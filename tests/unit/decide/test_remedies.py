@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Confirm, Limits, Policy, Rule
 from evalward.records.report import Beside, Report
 from evalward.records.verdict import Outcome, Reason
+from evalward.render import sentences as english
 from support.results import baseline, report, result, run, verdict_of
 
 CASES = [f"c{number:02}" for number in range(20)]
@@ -36,9 +37,9 @@ def now(trials: int, failing: str = "", fresh: str = "") -> Report:
 def advice(measured: Report, base: Baseline, confirm: Confirm | None = None) -> str:
     """The remedy of the one drop that is in doubt."""
     policy = Policy(rules=[DROP, *OTHERS], confirm=confirm)
-    (reason,) = judge_report(measured, base, policy).verdict.reasons
+    (reason,) = decide_report(measured, base, policy).verdict.reasons
     assert reason.outcome is Outcome.INCONCLUSIVE
-    return reason.remedy
+    return english.remedy(reason)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def limited(rule: Rule) -> Reason:
     ],
 )
 def test_limits__are_not_mended_by_a_baseline(rule: Rule, name: str) -> None:
-    told = limited(rule).remedy
+    told = english.remedy(limited(rule))
     assert f"change its {name} in the policy: a new baseline doesn't change a {name}." in told
     assert "accept" not in told
 
@@ -109,30 +110,30 @@ def test_limits__are_not_mended_by_a_baseline(rule: Rule, name: str) -> None:
 def test_limits__of_a_kind_need_a_rule_of_ones_own() -> None:
     cases = [result(name, "failed") for name in CASES]
     found = verdict_of(report(run(cases)), None, defaults=[Rule(metric="pass_rate", floor=0.9)])
-    assert "give pass_rate a rule of its own in the policy: a new baseline" in found.reasons[0].remedy
+    assert "give pass_rate a rule of its own in the policy: a new baseline" in english.remedy(found.reasons[0])
 
 
 def test_drops__can_be_accepted() -> None:
     cases = [result(name, "failed" if name < "c03" else "passed") for name in CASES]
     (reason,) = verdict_of(report(run(cases)), baseline(run([result(name) for name in CASES])), DROP).reasons
-    assert "accept the change, which updates the baseline" in reason.remedy
+    assert "accept the change, which updates the baseline" in english.remedy(reason)
 
 
 @pytest.mark.parametrize(
     ("errors", "cases", "shown"),
-    [(2, 37, "2 of 37 trials ended in an error (5.41 %)"), (51, 1000, "51 of 1000 trials ended in an error (5.1 %)")],
+    [(2, 37, "2 of 37 trials ended in an error (5.4 %)"), (51, 1000, "51 of 1000 trials ended in an error (5.1 %)")],
 )
 def test_errors__no_share_is_rounded_to_the_limit_that_it_breaks(errors: int, cases: int, shown: str) -> None:
     names = [f"c{number:04}" for number in range(cases)]
     results = [result(name, "error" if number < errors else "passed") for number, name in enumerate(names)]
     found = verdict_of(report(run(results)), None, limits=Limits(max_error_rate=0.05))
-    assert found.headline.endswith(f"{shown}, more than the 5 % allowed")
+    assert english.headline(found).endswith(f"{shown}, more than the 5 % allowed")
 
 
 def test_the_same_failures__decided_otherwise_for_one_metric_say_why() -> None:
     strict = Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)
     policy = Policy(rules=[DROP, strict, OTHERS[1]], confirm=Confirm())
-    verdict = judge_report(now(1, "F", "FFFF"), before(5), policy).verdict
+    verdict = decide_report(now(1, "F", "FFFF"), before(5), policy).verdict
     first, second = verdict.reasons
     assert (first.outcome, second.outcome) == (Outcome.FAIL, Outcome.INCONCLUSIVE)
-    assert "by the same failures; for this metric alone, chance would do that once in" in second.message
+    assert "by the same failures; for this metric alone, chance would do that once in" in english.message(second)

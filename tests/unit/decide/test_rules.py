@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.sentences import counts, shown, shown_apart, shown_delta
-from evalward.records.metric import Unit, amount, ratio
+from evalward.records.codes.rules import LimitBroken
+from evalward.records.metric import Metric, Unit, amount, ratio
 from evalward.records.policy import Rule
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Outcome, RuleOutcome
+from evalward.render import sentences as english
 from support.results import baseline, passes, report, result, run, verdict_of
 
 
@@ -120,13 +121,15 @@ def test_not_available_satisfies_no_limit(values: dict[str, float], status: str)
     found = applied(Rule.model_validate({"metric": "tool_call_success_rate", **values}), SILENT)
     assert found.status == status
     if status != "ok":
-        assert "is not available (no tool call was made)" in found.message
+        assert "is not available (no tool call was made)" in english.message(found)
 
 
 def test_what_was_available_and_is_no_longer_has_dropped() -> None:
     found = applied(Rule(metric="tool_call_success_rate", max_drop=1.0), SILENT, passes("a"))
     assert (found.status, found.stage) == ("fail", "drop")
-    assert found.message == "tool_call_success_rate was 100 % and is not available now (no tool call was made)"
+    assert (
+        english.message(found) == "tool_call_success_rate was 100.0 % and is not available now (no tool call was made)"
+    )
 
 
 def test_what_was_not_available_can_not_drop() -> None:
@@ -205,67 +208,51 @@ def test_a_run_that_was_not_measured_feeds_no_rule() -> None:
 @pytest.mark.parametrize(
     ("given", "before", "now", "message"),
     [
-        (rule(floor=0.9), None, 89, "pass_rate is 89 % (89 of 100), below its floor of 90 %"),
-        (rule(ceiling=0.5), None, 51, "pass_rate is 51 % (51 of 100), above its ceiling of 50 %"),
-        (rule(goal=0.948), None, 90, "pass_rate is 90 %, short of its goal of 94.8 %"),
-        (rule(max_drop=0.02), 90, 85, "pass_rate fell 5 points (90 % → 85 %), more than the 2 points allowed"),
-        (rule(max_rise=0.02), 85, 90, "pass_rate rose 5 points (85 % → 90 %), more than the 2 points allowed"),
+        (rule(floor=0.9), None, 89, "pass_rate is 89.0 % (89 of 100), below its floor of 90 %"),
+        (rule(ceiling=0.5), None, 51, "pass_rate is 51.0 % (51 of 100), above its ceiling of 50 %"),
+        (rule(goal=0.948), None, 90, "pass_rate is 90.0 %, short of its goal of 94.8 %"),
+        (rule(max_drop=0.02), 90, 85, "pass_rate fell 5.0 pp (90.0 % → 85.0 %), more than the 2 pp allowed"),
+        (rule(max_rise=0.02), 85, 90, "pass_rate rose 5.0 pp (85.0 % → 90.0 %), more than the 2 pp allowed"),
         (rule(floor=0.1), None, 90, ""),
     ],
 )
 def test_what_a_rule_says(given: Rule, before: float | None, now: float, message: str) -> None:
-    assert applied(given, scored(now), None if before is None else scored(before)).message == message
+    assert english.message(applied(given, scored(now), None if before is None else scored(before))) == message
 
 
 def test_a_rule_that_is_broken_twice_says_both() -> None:
     found = applied(rule(floor=0.9, max_drop=0.02, goal=0.95), scored(85), scored(95))
     assert (found.status, found.stage) == ("fail", "limit")
-    assert found.message == (
-        "pass_rate is 85 % (85 of 100), below its floor of 90 %; "
-        "pass_rate fell 10 points (95 % → 85 %), more than the 2 points allowed"
+    assert english.message(found) == (
+        "pass_rate is 85.0 % (85 of 100), below its floor of 90 %; "
+        "pass_rate fell 10.0 pp (95.0 % → 85.0 %), more than the 2 pp allowed"
     )
 
 
-@pytest.mark.parametrize(
-    ("value", "unit", "text"),
-    [
-        (0.9456521739, "ratio", "94.57 %"),
-        (1.0, "ratio", "100 %"),
-        (0.5, "ratio", "50 %"),
-        (0.0, "ratio", "0 %"),
-        (1234.0, "count", "1,234"),
-        (2.5, "count", "2.5"),
-        (286_000.0, "tokens", "286,000"),
-        (0.0123, "usd", "$0.0123"),
-        (1500.4, "ms", "1,500 ms"),
-        (20.0, "count", "20"),
-    ],
-)
-def test_values_in_a_sentence(value: float, unit: Unit, text: str) -> None:
-    assert shown(value, unit) == text
-
-
-def test_differences_of_ratios_are_points() -> None:
-    assert shown_delta(0.05, "ratio") == "5 points"
-    assert shown_delta(3.0, "count") == "3"
-
-
 def test_counts_stand_beside_ratios_only() -> None:
-    assert counts(ratio(33, 37, "")) == " (33 of 37)"
-    assert counts(ratio(4.5, 7, "")) == " (4.5 of 7)"
-    assert counts(amount(3.0, "count")) == ""
-    assert counts(ratio(5, 2, "", unit="count")) == ""
+    assert below(ratio(33, 37, "")).endswith(" % (33 of 37), below its floor of 9,900 %")
+    assert below(ratio(4.5, 7, "")).endswith(" % (4.5 of 7), below its floor of 9,900 %")
+    assert below(amount(3.0, "count")) == "m is 3, below its floor of 99"
+    assert below(ratio(5, 2, "", unit="count")) == "m is 2.50, below its floor of 99"
+
+
+def below(metric: Metric) -> str:
+    """What is said of a metric that is below its floor."""
+    numbers = metric.model_dump(include={"unit", "value", "numerator", "denominator"})
+    return english.says(LimitBroken(metric="m", limit="floor", allowed=99, **numbers))
 
 
 @pytest.mark.parametrize(
-    ("value", "limit", "unit", "texts"),
+    ("value", "limit", "unit", "text"),
     [
-        (0.89, 0.9, "ratio", ("89 %", "90 %")),
-        (0.89999, 0.9, "ratio", ("89.999 %", "90 %")),
-        (0.8999999, 0.9, "ratio", ("89.99999 %", "90 %")),
-        (0.00001, 0.0, "usd", ("$0.00001", "$0.00000")),
-        (1500.4, 1500.0, "ms", ("1,500.4 ms", "1,500.0 ms")),
+        (0.89, 0.9, "ratio", "89.0 %, below its floor of 90 %"),
+        (0.89999, 0.9, "ratio", "89.999 %, below its floor of 90 %"),
+        (0.8999999, 0.9, "ratio", "89.9999 %, below its floor of 90 %"),
+        (286_000.0, 290_000, "tokens", "286,000 tokens, below its floor of 290,000 tokens"),
+        (0.0099, 0.01, "usd", "$0.0099, below its floor of $0.01"),
+        (1499.6, 1500.0, "ms", "1.4996 s, below its floor of 1.5 s"),
     ],
 )
-def test_a_boundary_is_never_hidden_by_rounding(value: float, limit: float, unit: Unit, texts: tuple[str, str]) -> None:
-    assert shown_apart(value, limit, unit) == texts
+def test_a_boundary_is_never_hidden_by_rounding(value: float, limit: float, unit: Unit, text: str) -> None:
+    found = LimitBroken(metric="m", limit="floor", unit=unit, value=value, allowed=limit)
+    assert english.says(found) == f"m is {text}"

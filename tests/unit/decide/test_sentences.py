@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.sentences import between, chance, number_word
+from evalward.records.codes.rules import NotWorse
 from evalward.records.metric import Unit
 from evalward.records.policy import Rule
+from evalward.render import sentences as english
+from evalward.render.sentences.words import chance, number_word
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady
 
 FIVE = known(steady(37, "PPPPP", c9="FPPPP"))
@@ -17,32 +19,32 @@ def test_confirmed_drop() -> None:
     found = decided(measured(now, fresh), FIVE)
     # Two cases at 5 of 5 against 0 of 4, one at 5 of 5 against 1 of 4: 1/126 · 1/126 · 4/84 = 1/333,396; the look at
     # the fresh trials has half of alpha, which makes it one in 170,000.
-    assert found.headline == (
-        "pass_rate fell 7.43 points, confirmed by fresh tries, more than the 2 points allowed: three of 37 cases that "
+    assert english.headline(found) == (
+        "pass_rate fell 7.4 pp, confirmed by fresh tries, more than the 2 pp allowed: three of 37 cases that "
         "always passed now fail in 11 of 12 fresh tries; chance would do that once in 170,000 runs"
     )
 
 
 def test_drop_of_the_planned_trials() -> None:
     found = decided(measured(steady(37, c1="F", c2="F", c9="F")), FIVE)
-    assert found.headline == (
-        "pass_rate fell 7.57 points (99.46 % → 91.89 %), more than the 2 points allowed: three of 37 cases that passed "
+    assert english.headline(found) == (
+        "pass_rate fell 7.6 pp (99.5 % → 91.9 %), more than the 2 pp allowed: three of 37 cases that passed "
         "14 of 15 times now fail in 3 of 3 tries; chance would do that once in 110 runs"
     )
 
 
 def test_one_case() -> None:
     found = decided(measured(steady(37, c1="F"), {"c1": "FFFF"}), FIVE)
-    assert found.headline == (
-        "pass_rate fell 2.7 points, confirmed by fresh tries, more than the 2 points allowed: one of 37 cases that "
+    assert english.headline(found) == (
+        "pass_rate fell 2.7 pp, confirmed by fresh tries, more than the 2 pp allowed: one of 37 cases that "
         "always passed now fails in 4 of 4 fresh tries; chance would do that once in 63 runs"
     )
 
 
 def test_baseline_of_one_trial() -> None:
     found = decided(measured(steady(5, c1="F")), known(steady(5)))
-    assert found.headline == (
-        "pass_rate fell 20 points (100 % → 80 %), more than the 2 points allowed: one of 5 cases that passed once now "
+    assert english.headline(found) == (
+        "pass_rate fell 20.0 pp (100.0 % → 80.0 %), more than the 2 pp allowed: one of 5 cases that passed once now "
         "fails in 1 of 1 try; chance does that all the time, so it is no proof; this baseline (1 trial per case) "
         "can't convict a drop of fewer than five cases"
     )
@@ -51,7 +53,7 @@ def test_baseline_of_one_trial() -> None:
 def test_one_metric_proves_it_and_the_next_cant__says_so() -> None:
     now = measured(steady(37, c1="F", c2="F", c3="F"))
     weak = [DROP, Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)]
-    found = {each.metric: each.message for each in decided(now, FIVE, *weak).reasons}
+    found = {each.metric: english.message(each) for each in decided(now, FIVE, *weak).reasons}
     assert "no proof" not in found["pass_rate"]
     assert ", which by itself is no proof; another metric of this run has it" in found["overall_rate"]
 
@@ -65,7 +67,7 @@ def test_size_that_would_have_been_seen__is_beyond_what_is_allowed() -> None:
 
 
 def test_nothing_happened() -> None:
-    assert outcome_of(decided(measured(steady(37)), known(steady(37, "PPPPP")))).explanation.startswith(
+    assert english.explanation(outcome_of(decided(measured(steady(37)), known(steady(37, "PPPPP"))))).startswith(
         "pass_rate is unchanged"
     )
 
@@ -78,8 +80,9 @@ def test_other_metrics_have_no_cases_to_count() -> None:
         for case in now.runs[0].cases
     ]
     found = decided(now.model_copy(update={"runs": [now.runs[0].model_copy(update={"cases": more})]}), before, rule)
-    assert outcome_of(found, rule.metric).message == (
-        "total_input_tokens rose 1,200 (600 → 1,800), more than the 1 allowed: chance would do that once in 64 runs"
+    assert english.message(outcome_of(found, rule.metric)) == (
+        "total_input_tokens rose 1,200 tokens (600 tokens → 1,800 tokens), more than the 1 token allowed: chance would "
+        "do that once in 64 runs"
     )
 
 
@@ -103,13 +106,14 @@ def test_chance_in_words(p: float, words: str) -> None:
 @pytest.mark.parametrize(
     ("low", "high", "unit", "text"),
     [
-        (-0.123, 0.015, "ratio", "−12.3 to +1.5 points"),
-        (-200.0, -20.0, "tokens", "−200 to −20"),
-        (0.0, 0.0, "ratio", "+0 to +0 points"),
+        (-0.123, 0.015, "ratio", "−12.3 pp to +1.5 pp"),
+        (-200.0, -20.0, "tokens", "−200 tokens to −20 tokens"),
+        (0.0, 0.0, "ratio", "±0 to ±0"),
     ],
 )
 def test_intervals_of_differences(low: float, high: float, unit: Unit, text: str) -> None:
-    assert between(low, high, unit) == text
+    found = NotWorse(metric="m", unit=unit, delta=0.0, low=low, high=high)
+    assert english.says(found) == f"m is unchanged (95 %: {text})"
 
 
 def test_numbers_as_words() -> None:

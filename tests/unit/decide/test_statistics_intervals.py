@@ -12,7 +12,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from evalward.decide.statistics.intervals import (
-    Interval,
+    ConfidenceInterval,
     bonett_price,
     mean_difference,
     paired_rate_difference,
@@ -22,7 +22,7 @@ from evalward.decide.statistics.stratified import CaseTrials
 from evalward.decide.statistics.student import normal_above, student_quantile
 
 
-def ends(interval: Interval | None) -> tuple[float, float]:
+def ends(interval: ConfidenceInterval | None) -> tuple[float, float]:
     assert interval is not None
     return interval.low, interval.high
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import random
+from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
@@ -12,14 +14,12 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest, hypergeom
 from statsmodels.stats.contingency_tables import mcnemar
 
-from evalward.decide.statistics.counting import NOTHING, Weights, convolve, power
+from evalward.decide.statistics.counting import EXACT_BITS, KEPT_BITS, NOTHING, Weights, convolve, convolved, power
 from evalward.decide.statistics.stratified import (
     CaseTrials,
-    mcnemar_two_sided,
-    mcnemar_worse,
-    stratified_better,
     stratified_worse,
 )
+from support.exact import mcnemar_worse, paired, stratified_better
 
 
 @st.composite
@@ -87,9 +87,7 @@ def test_stratified__with_one_trial_a_side_is_mcnemars(pairs: list[tuple[bool, b
 
 
 @given(st.lists(case_trials(), max_size=12), st.randoms())
-def test_stratified__is_symmetric_and_takes_cases_in_any_order(cases: list[CaseTrials], dice: random.Random) -> None:
-    turned = [CaseTrials(c.passed_now, c.trials_now, c.passed_before, c.trials_before) for c in cases]
-    assert stratified_better(turned) == pytest.approx(stratified_worse(cases), rel=1e-12, abs=0)
+def test_stratified__takes_cases_in_any_order(cases: list[CaseTrials], dice: random.Random) -> None:
     shuffled = dice.sample(cases, len(cases))
     assert stratified_worse(shuffled) == stratified_worse(cases)
     assert 0 < stratified_worse(cases) <= 1
@@ -131,7 +129,7 @@ def test_stratified__everything_broken_keeps_its_tiny_probability() -> None:
 
 @pytest.mark.parametrize(("lost", "gained"), [(340, 160), (355, 145)])
 def test_stratified__cut_weights_are_right_far_out_too(lost: int, gained: int) -> None:
-    cases = [CaseTrials(1, 1, 0, 1)] * lost + [CaseTrials(0, 1, 1, 1)] * gained
+    cases = paired(lost, gained)
     assert mcnemar_worse(lost, gained) < 1e-15
     assert stratified_worse(cases) == pytest.approx(mcnemar_worse(lost, gained), rel=1e-9, abs=0)
 
@@ -143,18 +141,18 @@ def test_case_trials__cannot_pass_more_often_than_tried(wrong: tuple[int, int, i
 
 
 @pytest.mark.parametrize(("lost", "gained"), [(5, 0), (7, 1), (9, 2)])
-def test_mcnemar__is_significant_from_here(lost: int, gained: int) -> None:
-    assert mcnemar_worse(lost, gained) <= 0.05 < mcnemar_worse(lost - 1, gained)
+def test_one_trial_a_side__is_significant_from_here(lost: int, gained: int) -> None:
+    assert stratified_worse(paired(lost, gained)) <= 0.05 < stratified_worse(paired(lost - 1, gained))
 
 
 @given(st.integers(0, 300), st.integers(0, 300))
-def test_mcnemar__equals_scipy_and_statsmodels(lost: int, gained: int) -> None:
+def test_one_trial_a_side__equals_scipy_and_statsmodels(lost: int, gained: int) -> None:
     if lost + gained:
         oracle = binomtest(gained, lost + gained, 0.5, alternative="less").pvalue
-        assert mcnemar_worse(lost, gained) == pytest.approx(oracle, rel=1e-9, abs=0)
+        assert stratified_worse(paired(lost, gained)) == pytest.approx(oracle, rel=1e-9, abs=0)
     oracle = mcnemar([[0, lost], [gained, 0]], exact=True).pvalue if lost + gained else 1.0
-    assert mcnemar_two_sided(lost, gained) == pytest.approx(oracle, rel=1e-9, abs=0)
-    assert mcnemar_two_sided(lost, gained) == mcnemar_two_sided(gained, lost)
+    smaller = min(stratified_worse(paired(lost, gained)), stratified_worse(paired(gained, lost)))
+    assert min(1.0, 2 * smaller) == pytest.approx(oracle, rel=1e-9, abs=0)
 
 
 def test_convolution__neighbours_never_run_into_each_other() -> None:
@@ -163,6 +161,33 @@ def test_convolution__neighbours_never_run_into_each_other() -> None:
     assert product.first == 4
     assert list(product.weights) == [*range(1, 101), *range(99, 0, -1)]
     assert power(ones, 0) == NOTHING
+
+
+def one_after_the_other(terms: Sequence[Weights]) -> Weights:
+    """The sum of the terms, cut after each where it has grown too long: by the definition, weight by weight."""
+    product = NOTHING
+    for term in sorted(terms, key=lambda each: len(each.weights)):
+        weights = [0] * (len(product.weights) + len(term.weights) - 1)
+        for (i, one), (k, other) in itertools.product(enumerate(product.weights), enumerate(term.weights)):
+            weights[i + k] += one * other
+        product = Weights(product.first + term.first, weights)
+        bits = sum(weights).bit_length()
+        if bits > EXACT_BITS:
+            cut = [weight >> (bits - KEPT_BITS) for weight in weights]
+            present = [place for place, weight in enumerate(cut) if weight]
+            product = Weights(product.first + present[0], cut[present[0] : present[-1] + 1])
+    return product
+
+
+def test_many_terms_at_once__give_what_one_after_the_other_does() -> None:
+    dice = random.Random(7)
+    for count in (0, 1, 2, 30, 90, 200):
+        some = [
+            Weights(dice.randint(-3, 3), [dice.getrandbits(20) for _ in range(dice.randint(1, 4))]) for _ in "abcdef"
+        ]
+        terms = [dice.choice(some) for _ in range(count)] + [Weights(0, [1, dice.getrandbits(500), 3])] * (count > 50)
+        quick, slow = convolved(terms), one_after_the_other(terms)
+        assert (quick.first, list(quick.weights)) == (slow.first, list(slow.weights))
 
 
 def test_power__is_the_convolution_so_many_times() -> None:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pytest
 
+from evalward.commands.pipeline import Criteria
 from evalward.decide.baseline import update_baseline
-from evalward.decide.pooling import Measured
-from evalward.decide.samples import gather
+from evalward.decide.pooling import NamedReport
 from evalward.decide.staleness import stale
 from evalward.decide.succession import align, form_of
 from evalward.records.comparison import RunComparison
 from evalward.records.metric import Metric
-from evalward.records.policy import Rule
+from evalward.records.policy import Policy, Rule
 from evalward.records.report import ChosenCases, Partial, Report, Run
 from evalward.records.result import Result
 from evalward.records.succession import PerCase, Predecessor
 from evalward.records.verdict import Outcome
-from support.results import MEASURES, baseline, case_change, compared, passes, report, result, run, verdict_of
+from evalward.render import sentences as english
+from support.results import KINDS, baseline, case_change, compared, passes, report, result, run, verdict_of
 
 OLD, NEW, THIRD = "anthropic/claude-haiku-4-5", "anthropic/claude-haiku-5", "openai/gpt-5.5"
 DROP = Rule(metric="pass_rate", max_drop=0.02)
@@ -99,7 +100,7 @@ def test_who_is_still_there_is_not_replaced() -> None:
     assert runs(now, before) == [(OLD, None, False, False), (NEW, None, True, False)]
     verdict = verdict_of(now, baseline(before), DROP)
     assert verdict.outcome is Outcome.FAIL
-    assert "does not take the place" in verdict.warnings[0]
+    assert "does not take the place" in english.warnings(verdict.notices)[0]
 
 
 def test_a_run_of_another_kind_takes_no_place() -> None:
@@ -115,7 +116,7 @@ def test_one_predecessor_has_one_successor_and_the_rest_stays_missing() -> None:
 
 def test_a_name_that_the_baseline_has_forgotten_is_nothing_to_tell() -> None:
     found = compared(report(of(NEW, passes("a"), OLD)), baseline(of(NEW, passes("a"))))
-    assert (found.warnings, found.runs[0].replaced) == ([], None)
+    assert (english.warnings(found.notices), found.runs[0].replaced) == ([], None)
 
 
 def test_two_upgrades_since_a_release_are_one_to_its_baseline() -> None:
@@ -227,7 +228,8 @@ def test_a_case_of_equal_definition_under_another_id_is_the_same_case() -> None:
 def test_the_tests_of_a_drop_see_a_renamed_case() -> None:
     before = baseline(of(OLD, [result("b", trial=n) for n in range(1, 6)]))
     now = report(of(NEW, [result("b2", "failed", definition="sha256:b")], OLD, random=True))
-    sample = gather(now, before, MEASURES)["bash-tools", NEW].metrics["pass_rate"]
+    sample = Criteria(before, Policy()).compared(now).samples["bash-tools", NEW].of("pass_rate")
+    assert sample is not None
     assert [(pair.id, pair.before.trials, pair.now.trials) for pair in sample.pairs] == [("b2", 5, 1)]
 
 
@@ -240,7 +242,7 @@ def test_cases_that_cannot_be_told_apart_are_missing_and_new(came: list[str], we
     before = baseline(run([*passes("a"), *(result(case, definition="sha256:twin") for case in went)]))
     verdict = verdict_of(now, before)
     assert (verdict.outcome, verdict.reasons[0].cases) == (Outcome.FAIL, went)
-    assert "which is which can't be told" in verdict.warnings[0]
+    assert "which is which can't be told" in english.warnings(verdict.notices)[0]
 
 
 def test_a_copy_of_a_case_that_is_still_there_is_new() -> None:
@@ -277,8 +279,8 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
     before = baseline(run(passes("a", "b"), random=True))
     now = [result("a"), result("b2", "failed", definition="sha256:b")]
     renamed = run(now, suite="shell", random=True, replaces=Predecessor(suite="bash-tools"))
-    measured = [Measured(report(renamed), "report.json")]
-    pooled = update_baseline(measured, before, MEASURES, pool=True).baseline.runs
+    measured = [NamedReport(report(renamed), "report.json")]
+    pooled = update_baseline(measured, before, KINDS, pool=True).baseline.runs
     assert [(each.suite, [(c.id, len(c.trials)) for c in each.cases]) for each in pooled] == [
         ("shell", [("a", 2), ("b2", 2)])
     ]
@@ -286,14 +288,18 @@ def test_trials_are_pooled_under_the_new_names_where_only_names_changed() -> Non
 
 def test_another_models_trials_are_not_pooled() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
-    measured = [Measured(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
-    done = update_baseline(measured, before, MEASURES, pool=True)
+    measured = [NamedReport(report(of(NEW, passes("a"), OLD, random=True, parts={"model": NEW})), "report.json")]
+    done = update_baseline(measured, before, KINDS, pool=True)
     assert [len(case.trials) for case in done.baseline.runs[0].cases] == [1]
     assert "its subject changed (model)" in done.notes[0]
 
 
 def test_the_thin_baseline_of_a_predecessor_is_told_and_its_other_model_is_not() -> None:
     before = baseline(of(OLD, passes("a"), random=True, parts={"model": OLD}))
-    told = stale(before, report(of(NEW, passes("a"), OLD, parts={"model": NEW})), "2026-11-21T08:00:00Z")
+    told = english.warnings(
+        stale(
+            before, align(report(of(NEW, passes("a"), OLD, parts={"model": NEW})), before).pairs, "2026-11-21T08:00:00Z"
+        )
+    )
     assert len(told) == 1
     assert told[0].startswith(f"bash-tools × {NEW}: the baseline has 1 trial per case")

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 import pytest
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.decide.baseline import make_baseline
-from evalward.decide.timings import timings_of
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run, Subject, Tool
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed, Samples
+from evalward.records.sections import Bars
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render import sentences as english
+from evalward.suites.base import kind_named
+from evalward.suites.speedup.details import BenchmarkSpeed, Samples
 from evalward.suites.speedup.measure.evidence import speeds
-from evalward.suites.speedup.measure.rounds import Measured
+from evalward.suites.speedup.measure.rounds import SideSamples
 from evalward.suites.speedup.metrics import measure
+from evalward.suites.speedup.timings import timings_of
 from support.speedups import details, ran_with, trial_of
 
 NAME = "m.S.time_a"
@@ -29,7 +33,7 @@ def jittered(middle: float, count: int = 7, seed: int = 1) -> list[float]:
 
 
 def benchmark(agent: Sequence[float], nop: Sequence[float], oracle: float = 0.2) -> BenchmarkSpeed:
-    sides = [Measured({NAME: list(samples)}) for samples in (nop, [oracle], agent)]
+    sides = [SideSamples({NAME: list(samples)}) for samples in (nop, [oracle], agent)]
     return speeds(*sides)[0]
 
 
@@ -53,9 +57,9 @@ def report(made: Result, target: str = "patch:mine") -> Report:
 
 
 def judged(before: Result, now: Result, target: str = "patch:mine") -> Judgement:
-    baseline = make_baseline(report(before, target), "report.json", None, {"speedup": measure})
+    baseline = make_baseline(report(before, target), "report.json", None, {"speedup": kind_named("speedup")})
     policy = Policy(rules=[Rule(metric="mean_speedup", max_drop=0.05)])
-    return judge_report(report(now, target), baseline, policy)
+    return decide_report(report(now, target), baseline, policy)
 
 
 def test_a_slower_benchmark_is_named_with_factor_and_p() -> None:
@@ -76,7 +80,7 @@ def test_a_slower_machine_is_no_slower_benchmark() -> None:
 def beside(agent: float, oracle: float, seed: int = 1) -> Result:
     """Both changes' times, as shares of the untouched code's."""
     sides = [jittered(1.0, seed=seed + 100), jittered(oracle, seed=seed + 200), jittered(agent, seed=seed)]
-    found = speeds(*[Measured({NAME: side}) for side in sides])[0]
+    found = speeds(*[SideSamples({NAME: side}) for side in sides])[0]
     return trial_of("tiny", details([found], tests=ran_with(0)))
 
 
@@ -108,8 +112,10 @@ def test_a_change_that_fell_back_has_no_times() -> None:
 def test_a_proven_slowdown_fails() -> None:
     judgement = judged(result(0.5), result(0.7, seed=2))
     assert judgement.verdict.outcome is Outcome.FAIL
-    assert "a benchmark of tiny is slower: 1.4" in judgement.verdict.headline
-    assert any(f"{NAME} of tiny is slower: 1.4" in warning for warning in judgement.comparison.warnings)
+    assert "a benchmark of tiny is slower: 1.4" in english.headline(judgement.verdict)
+    assert any(
+        f"{NAME} of tiny is slower: 1.4" in warning for warning in english.warnings(judgement.comparison.notices)
+    )
 
 
 def test_noise_is_no_drop() -> None:
@@ -117,20 +123,20 @@ def test_noise_is_no_drop() -> None:
     assert judgement.comparison.runs[0].metrics[0].delta is not None
     assert judgement.comparison.runs[0].metrics[0].delta < -0.05
     assert judgement.verdict.outcome is Outcome.PASS
-    assert "no benchmark is slower beyond chance (1 tested)" in judgement.verdict.rules[0].explanation
+    assert "no benchmark is slower beyond chance (1 tested)" in english.explanation(judgement.verdict.rules[0])
 
 
 @pytest.mark.parametrize("target", ["nop", "oracle"])
 def test_the_measure_itself_does_not_fall(target: str) -> None:
     judgement = judged(result(0.5), result(0.9, seed=2), target)
     assert judgement.verdict.outcome is Outcome.PASS
-    assert f"{target} is what others are measured by" in judgement.verdict.rules[0].explanation
+    assert f"{target} is what others are measured by" in english.explanation(judgement.verdict.rules[0])
 
 
 def test_what_could_not_be_tested_is_inconclusive() -> None:
     judgement = judged(result(0.5, count=3), result(0.9, count=3, seed=2))
     assert judgement.verdict.outcome is Outcome.INCONCLUSIVE
-    assert "1 with too few samples" in judgement.verdict.headline
+    assert "1 with too few samples" in english.headline(judgement.verdict)
 
 
 def test_a_broken_case_is_proof_enough() -> None:
@@ -148,10 +154,11 @@ def test_samples_pair_by_round() -> None:
 
 
 def test_a_tasks_speedup_stands_beside_the_oracles_and_its_own_before() -> None:
-    speed = judged(result(0.5), result(0.5, failed=1)).comparison.runs[0].speeds[0]
-    assert (speed.case, speed.agent, speed.fell_back) == ("tiny", 1.0, True)
-    assert speed.before == pytest.approx(2.0, rel=0.05)
-    assert speed.oracle == pytest.approx(5.0, rel=0.05)
+    (bars,) = judged(result(0.5), result(0.5, failed=1)).comparison.runs[0].sections
+    assert isinstance(bars, Bars)
+    (task,) = bars.groups
+    assert (task.name, task.values) == ("tiny", [1.0, pytest.approx(5.0, rel=0.05)])
+    assert re.fullmatch(r"fell back, was (1\.9\d|2(\.0\d)?)×", task.mark)
 
 
 def test_samples_of_a_baseline_are_bounded() -> None:

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.tries import Again, judged_again, rules_key, try_of
+from evalward.decide.tries import KnownTries, rules_key, stricter_by_tries, try_of
 from evalward.github.tries import parse_tries, tries_line
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report
 from evalward.records.tries import MOST_TRIES, Ends, TriedRun, Try
 from evalward.records.verdict import OUTCOMES, Judgement, Outcome
+from evalward.render import sentences as english
 from support.outcomes import DROP, judgement, known, measured, steady
 
 BASELINE = known(steady(37, "PPPPP"))
@@ -30,7 +31,7 @@ def tried(report: Report, attempt: int = 1, run: int = 7) -> Try:
 
 
 def again(report: Report, *tries: Try, attempt: int = 9, rules: str = RULES) -> Judgement:
-    return judged_again(judgement(report, BASELINE), report, BASELINE, Again(tries, rules, attempt))
+    return stricter_by_tries(judgement(report, BASELINE), report, BASELINE, KnownTries(tries, rules, attempt))
 
 
 def said(outcome: Outcome, attempt: int = 1, rules: str | None = RULES) -> Try:
@@ -39,13 +40,13 @@ def said(outcome: Outcome, attempt: int = 1, rules: str | None = RULES) -> Try:
 
 def test_first_try__is_what_it_is() -> None:
     alone = judgement(CLEAN, BASELINE)
-    assert judged_again(alone, CLEAN, BASELINE, Again([], RULES)) == alone
+    assert stricter_by_tries(alone, CLEAN, BASELINE, KnownTries([], RULES)) == alone
 
 
 def test_green_after_two_red__is_no_plain_pass() -> None:
     found = again(CLEAN, said(Outcome.FAIL), said(Outcome.FAIL, 2))
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
-    assert found.verdict.headline.startswith(
+    assert english.headline(found.verdict).startswith(
         "this is the third try of this commit: the first failed, the second failed, so that a try without a failure is"
     )
 
@@ -53,19 +54,21 @@ def test_green_after_two_red__is_no_plain_pass() -> None:
 def test_red_after_green__stays_red_and_says_what_was_before() -> None:
     found = again(BROKEN, said(Outcome.PASS))
     assert found.verdict.outcome is Outcome.FAIL
-    assert "this is the second try of this commit: the first passed" in found.verdict.warnings
+    assert "this is the second try of this commit: the first passed" in english.warnings(found.verdict.notices)
 
 
 def test_green_after_an_outage__is_a_pass_that_says_so() -> None:
     found = again(CLEAN, said(Outcome.ERROR))
     assert found.verdict.outcome is Outcome.PASS
-    assert "this is the second try of this commit: the first could not be judged" in found.verdict.warnings
+    assert "this is the second try of this commit: the first could not be judged" in english.warnings(
+        found.verdict.notices
+    )
 
 
 def test_other_rules__a_verdict_by_another_baseline_or_policy_is_told_and_taints_nothing() -> None:
     found = again(CLEAN, said(Outcome.FAIL, rules="0" * 12))
     assert found.verdict.outcome is Outcome.PASS
-    assert any("the first failed" in warning for warning in found.verdict.warnings)
+    assert any("the first failed" in warning for warning in english.warnings(found.verdict.notices))
     assert again(CLEAN, said(Outcome.FAIL, rules=None)).verdict.outcome is Outcome.INCONCLUSIVE
     assert rules_key(POLICY, None) != RULES != rules_key(Policy(rules=[Rule(metric="csr", floor=0.1)]), BASELINE)
 
@@ -74,7 +77,7 @@ def test_unknown__a_later_attempt_of_which_nothing_is_known_says_that() -> None:
     found = again(CLEAN, attempt=3)
     assert found.verdict.outcome is Outcome.PASS
     assert "this is the third attempt of this workflow run; what the earlier ones gave is not known here" in (
-        found.verdict.warnings
+        english.warnings(found.verdict.notices)
     )
 
 
@@ -84,10 +87,10 @@ def test_pooled__trials_of_all_tries_fail_what_the_last_ones_can_not_tell() -> N
     assert judgement(second, BASELINE).verdict.outcome is not Outcome.FAIL
     found = again(second, tried(BROKEN))
     assert found.verdict.outcome is Outcome.FAIL
-    assert found.verdict.headline.startswith(
+    assert english.headline(found.verdict).startswith(
         "bash-tools × anthropic/model: over two tries of this commit 11 of 12 fresh trials of two cases failed, a loss"
     )
-    assert found.verdict.reasons[0].remedy.startswith("Running it again doesn't mend it.")
+    assert english.remedy(found.verdict.reasons[0]).startswith("Running it again doesn't mend it.")
 
 
 def test_pooled__what_failed_stays_failed_until_all_trials_together_speak_against_it() -> None:
@@ -96,7 +99,7 @@ def test_pooled__what_failed_stays_failed_until_all_trials_together_speak_agains
     assert first.outcome is Outcome.FAIL
     open_ = again(measured(steady(c1="F"), {"c1": "PPPP"}), first)
     assert open_.verdict.outcome is Outcome.FAIL
-    assert "a loss of" in open_.verdict.headline
+    assert "a loss of" in english.headline(open_.verdict)
     weak = tried(measured(steady(c1="F"), {"c1": "FPPP"})).model_copy(update={"outcome": Outcome.FAIL})
     refuted = again(measured(steady(c1="F"), {"c1": "P" * 8}), weak)
     assert refuted.verdict.outcome is Outcome.INCONCLUSIVE
@@ -150,8 +153,10 @@ def forged(draw: st.DrawFn) -> Try:
 def test_whatever_is_forged__no_verdict_gets_greener(tries: Sequence[Try], report: Report) -> None:
     alone, found = judgement(report, BASELINE).verdict, again(report, *tries).verdict
     assert STRENGTH.index(found.outcome) >= STRENGTH.index(alone.outcome)
-    assert set(alone.warnings) <= set(found.warnings)
-    assert {reason.message for reason in alone.reasons} <= {reason.message for reason in found.reasons}
+    assert set(english.warnings(alone.notices)) <= set(english.warnings(found.notices))
+    assert {english.message(reason) for reason in alone.reasons} <= {
+        english.message(reason) for reason in found.reasons
+    }
 
 
 @given(st.lists(forged(), max_size=MOST_TRIES, unique_by=lambda one: one.number))

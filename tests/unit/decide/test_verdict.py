@@ -9,6 +9,7 @@ from evalward.records.policy import FailOn, Limits, Rule, Waiver
 from evalward.records.report import Partial, Report, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Outcome, Reason, Verdict
+from evalward.render import sentences as english
 from support.results import TARGET, baseline, passes, report, result, run, verdict_of
 
 FLOOR = Rule(metric="pass_rate", floor=0.9)
@@ -42,7 +43,7 @@ def one(verdict: Verdict) -> Reason:
 def test_nothing_worse_passes() -> None:
     verdict = verdict_of(report(run(hundred())), base(), FLOOR, DROP)
     assert (verdict.outcome, verdict.reasons, verdict.exit_code) == (Outcome.PASS, [], 0)
-    assert verdict.headline == "nothing got worse"
+    assert english.headline(verdict) == "nothing got worse"
 
 
 @pytest.mark.parametrize(
@@ -62,12 +63,12 @@ def test_nothing_worse_passes() -> None:
 )  # fmt: skip
 def test_the_headline_of_a_pass_hides_nothing(now: list[Result], before: list[Result], headline: str) -> None:
     verdict = verdict_of(report(run(now)), baseline(run(before)), DROP, Rule(metric="total_turns", max_rise=5))
-    assert (verdict.outcome, verdict.headline) == (Outcome.PASS, headline)
+    assert (verdict.outcome, english.headline(verdict)) == (Outcome.PASS, headline)
 
 
 def test_a_first_run_passes_and_says_that_nothing_was_compared() -> None:
     verdict = verdict_of(report(run(hundred(failed=5))), None, FLOOR, DROP)
-    assert (verdict.outcome, verdict.headline) == (
+    assert (verdict.outcome, english.headline(verdict)) == (
         Outcome.PASS,
         "there is no baseline yet; every floor and ceiling holds; 5 of 100 cases fail",
     )
@@ -84,7 +85,7 @@ def test_all_stages_are_told_and_the_first_decides() -> None:
     now = report(run(hundred(failed=20, errors=10, gone=5)))
     verdict = verdict_of(now, base(), FLOOR, DROP)
     assert stages(verdict) == [("validity", "error"), ("missing", "fail"), ("limit", "fail"), ("drop", "fail")]
-    assert (verdict.outcome, verdict.headline) == (Outcome.ERROR, verdict.reasons[0].message)
+    assert (verdict.outcome, english.headline(verdict)) == (Outcome.ERROR, english.message(verdict.reasons[0]))
 
 
 def test_what_is_missing_comes_before_limits_and_drops() -> None:
@@ -126,10 +127,10 @@ def test_errors_within_the_limit_are_neither_missing_nor_failed_nor_a_pass(error
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
         assert verdict.exit_code == 3
-        assert "6 of 100 trials ended in an error (6 %), more than the 5 % allowed" in verdict.headline
+        assert "6 of 100 trials ended in an error (6.0 %), more than the 5 % allowed" in english.headline(verdict)
         assert one(verdict).cases == IDS[:6]
     if outcome is Outcome.INCONCLUSIVE:
-        assert "5 of 100 known cases gave no result (" in verdict.headline
+        assert "5 of 100 known cases gave no result (" in english.headline(verdict)
         assert one(verdict).cases == IDS[:5]
 
 
@@ -159,10 +160,10 @@ def test_judge_errors_have_a_limit_of_their_own(count: int, outcome: Outcome) ->
     verdict = verdict_of(report(run(unjudged(count))), base(), FLOOR, Rule(metric="pass_rate", max_drop=0.0))
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
-        assert one(verdict).message.endswith(
-            f"{count} of 100 trials could not be judged (11 %), more than the 10 % allowed"
+        assert english.message(one(verdict)).endswith(
+            f"{count} of 100 trials could not be judged (11.0 %), more than the 10 % allowed"
         )
-        assert "m could not judge: no answer" in one(verdict).remedy
+        assert "m could not judge: no answer" in english.remedy(one(verdict))
 
 
 @pytest.mark.parametrize(("errors", "outcome"), [(0, Outcome.PASS), (5, Outcome.INCONCLUSIVE), (6, Outcome.ERROR)])
@@ -190,26 +191,28 @@ def test_most_comparable_cases_need_a_valid_trial(min_valid: float, outcome: Out
     verdict = verdict_of(report(run(hundred(errors=10))), base(), limits=limits)
     assert verdict.outcome is outcome
     if outcome is Outcome.ERROR:
-        assert "only 90 of 100 comparable cases have a valid trial (90 %), fewer than the 9" in verdict.headline
+        assert "only 90 of 100 comparable cases have a valid trial (90.0 %), fewer than the 9" in english.headline(
+            verdict
+        )
 
 
 def test_trials_that_left_no_result_are_no_survivors() -> None:
     """One published run reads 23/23, because the others were dropped when the credit was exhausted."""
     verdict = verdict_of(report(run(passes(*IDS[:23]), planned=37)), None)
     assert verdict.outcome is Outcome.ERROR
-    assert "14 of 37 trials ended in an error" in verdict.headline
+    assert "14 of 37 trials ended in an error" in english.headline(verdict)
 
 
 def test_an_interrupted_run_can_not_be_judged() -> None:
     verdict = verdict_of(report(run(hundred()), interrupted="the budget was spent"), base())
-    assert (verdict.outcome, verdict.headline) == (Outcome.ERROR, "the budget was spent")
+    assert (verdict.outcome, english.headline(verdict)) == (Outcome.ERROR, "the budget was spent")
 
 
 @pytest.mark.parametrize("now", [report(), report(run([]))])
 @pytest.mark.parametrize("before", [None, baseline(run(passes("a")))])
 def test_no_case_is_an_error(now: Report, before: Baseline | None) -> None:
     verdict = verdict_of(now, before)
-    assert (verdict.outcome, verdict.headline) == (Outcome.ERROR, "no case was run")
+    assert (verdict.outcome, english.headline(verdict)) == (Outcome.ERROR, "no case was run")
 
 
 def test_when_all_broke_nobody_says_that_definitions_differ() -> None:
@@ -229,33 +232,33 @@ def test_errors_are_counted_run_by_run() -> None:
 def test_a_missing_case_blocks() -> None:
     verdict = verdict_of(report(run(hundred(gone=1))), base())
     assert (verdict.outcome, verdict.exit_code) == (Outcome.FAIL, 1)
-    assert verdict.headline == "bash-tools × replay:haiku: the case c000 of the baseline is missing"
+    assert english.headline(verdict) == "bash-tools × replay:haiku: the case c000 of the baseline is missing"
 
 
 def test_many_missing_cases_are_counted_and_some_named() -> None:
     reason = one(verdict_of(report(run(hundred(gone=5))), base()))
     assert reason.cases == IDS[:5]
-    assert "5 cases (c000, c001, c002, …) of the baseline are missing" in reason.message
+    assert "5 cases (c000, c001, c002, …) of the baseline are missing" in english.message(reason)
 
 
 def test_a_skipped_case_is_missing_with_its_reason() -> None:
     now = run([result("a", "skipped", reason="not_recorded", message="the recording has no trial 1"), result("b")])
     verdict = verdict_of(report(now), baseline(run(passes("a", "b"))))
     assert stages(verdict) == [("missing", "fail")]
-    assert "could not be run: the recording has no trial 1" in verdict.headline
+    assert "could not be run: the recording has no trial 1" in english.headline(verdict)
 
 
 def test_a_missing_run_blocks() -> None:
     before = baseline(run(passes("a")), run(passes("a"), suite="other"))
     verdict = verdict_of(report(run(passes("a"))), before)
-    assert verdict.headline == f"other × {TARGET} is in the baseline and was not run"
+    assert english.headline(verdict) == f"other × {TARGET} is in the baseline and was not run"
     assert verdict.outcome is Outcome.FAIL
 
 
 def test_a_missing_category_blocks() -> None:
     before = baseline(run([result("a", category="x"), result("b", category="y")]))
     verdict = verdict_of(report(run([result("a", category="x"), result("b", category="x")])), before)
-    assert "the baseline's category y has no case left" in one(verdict).message
+    assert "the baseline's category y has no case left" in english.message(one(verdict))
     assert verdict.outcome is Outcome.FAIL
 
 
@@ -285,7 +288,7 @@ def test_a_waived_run_may_be_missing_and_is_told(waived: str) -> None:
         report(run(passes("a"), target="oracle")), before, waive=[Waiver(id=waived, reason="moved away")]
     )
     assert verdict.outcome is Outcome.PASS
-    assert verdict.warnings == [f"other × {TARGET} was not run, waived: moved away"]
+    assert english.warnings(verdict.notices) == [f"other × {TARGET} was not run, waived: moved away"]
 
 
 @pytest.mark.parametrize("status", ["gone", "skipped"])
@@ -293,7 +296,7 @@ def test_a_waived_case_may_be_missing_and_is_told(status: str) -> None:
     now = passes("b") + ([result("a", "skipped")] if status == "skipped" else [])
     verdict = verdict_of(report(run(now)), baseline(run(passes("a", "b"))), waive=[Waiver(id="a", reason="too slow")])
     assert verdict.outcome is Outcome.PASS
-    assert verdict.warnings == ["bash-tools × replay:haiku: a is missing, waived: too slow"]
+    assert english.warnings(verdict.notices) == ["bash-tools × replay:haiku: a is missing, waived: too slow"]
 
 
 def test_a_waiver_is_for_its_own_id_only() -> None:
@@ -313,22 +316,22 @@ def test_a_waiver_excuses_no_floor() -> None:
 def test_what_was_not_measured_is_no_pass() -> None:
     verdict = verdict_of(report(run([], not_measured="no key on a fork's pull request")), base())
     assert (verdict.outcome, verdict.exit_code) == (Outcome.INCONCLUSIVE, 0)
-    assert verdict.headline == "bash-tools × replay:haiku was not measured: no key on a fork's pull request"
+    assert english.headline(verdict) == "bash-tools × replay:haiku was not measured: no key on a fork's pull request"
 
 
 def test_when_everything_is_redefined_nothing_was_compared() -> None:
     now = report(run(hundred(definition="sha256:new")))
     verdict = verdict_of(now, base(), DROP)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "no case has the definition that the baseline knows" in verdict.headline
-    assert any("100 cases changed and can't be compared" in warning for warning in verdict.warnings)
+    assert "no case has the definition that the baseline knows" in english.headline(verdict)
+    assert any("100 cases changed and can't be compared" in warning for warning in english.warnings(verdict.notices))
 
 
 def test_redefined_cases_are_no_silent_pass_and_a_drop_still_decides() -> None:
     redefined = result("c099", "failed", definition="sha256:new")
     verdict = verdict_of(report(run([*hundred()[:99], redefined])), base(), Rule(metric="pass_rate", max_drop=0.0))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.headline.endswith("1 of 100 known cases were redefined and could not be compared")
+    assert english.headline(verdict).endswith("1 of 100 known cases were redefined and could not be compared")
     assert verdict.reasons[0].cases == ["c099"]
     worse = [result("c000", "failed"), *hundred()[1:99], redefined]
     assert verdict_of(report(run(worse)), base(), Rule(metric="pass_rate", max_drop=0.0)).outcome is Outcome.FAIL
@@ -339,14 +342,16 @@ def test_a_waived_redefined_case_is_only_told() -> None:
     waive = [Waiver(id="c099", reason="asks for more now")]
     verdict = verdict_of(report(run(now)), base(), waive=waive)
     assert verdict.outcome is Outcome.PASS
-    assert verdict.warnings == ["bash-tools × replay:haiku: 1 case changed and can't be compared with the baseline"]
+    assert english.warnings(verdict.notices) == [
+        "bash-tools × replay:haiku: 1 case changed and can't be compared with the baseline"
+    ]
 
 
 def test_another_recording_is_no_silent_pass() -> None:
     before = baseline(run([result("a", replayed=True)], parts={"recording": "old", "bashkit": "1"}))
     verdict = verdict_of(report(run([result("a", replayed=True)], parts={"recording": "new", "bashkit": "1"})), before)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "the recording changed" in verdict.headline
+    assert "the recording changed" in english.headline(verdict)
 
 
 @pytest.mark.parametrize(
@@ -357,7 +362,7 @@ def test_a_changed_prompt_that_only_a_replay_saw_is_inconclusive(part: str, word
     now = run([result("a", replayed=True)], parts={part: "new", "bashkit": "1"})
     verdict = verdict_of(report(now), before)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert f"{words} of bash-tools changed, and a replay does not measure that" in verdict.headline
+    assert f"{words} of bash-tools changed, and a replay does not measure that" in english.headline(verdict)
 
 
 def test_a_changed_sandbox_is_what_a_replay_measures() -> None:
@@ -396,16 +401,16 @@ def test_goals_and_warnings_of_the_report_are_warnings() -> None:
         report(run(hundred(failed=20)), warnings=["the clock went backwards"]), None, Rule(metric="pass_rate", goal=0.9)
     )
     assert verdict.outcome is Outcome.PASS
-    assert verdict.warnings == [
+    assert english.warnings(verdict.notices) == [
         "the clock went backwards",
-        "bash-tools × replay:haiku: pass_rate is 80 %, short of its goal of 90 %",
+        "bash-tools × replay:haiku: pass_rate is 80.0 %, short of its goal of 90 %",
     ]
 
 
 def test_a_reason_names_the_run_where_there_are_several() -> None:
     now = report(run(hundred(failed=20)), run(hundred(), target="oracle"))
-    assert verdict_of(now, None, FLOOR).headline.startswith("bash-tools × replay:haiku: pass_rate is 80 %")
-    assert verdict_of(report(run(hundred(failed=20))), None, FLOOR).headline.startswith("pass_rate is 80 %")
+    assert english.headline(verdict_of(now, None, FLOOR)).startswith("bash-tools × replay:haiku: pass_rate is 80.0 %")
+    assert english.headline(verdict_of(report(run(hundred(failed=20))), None, FLOOR)).startswith("pass_rate is 80.0 %")
 
 
 def test_an_early_end_is_told_once_and_not_as_missing_cases() -> None:
@@ -413,4 +418,4 @@ def test_an_early_end_is_told_once_and_not_as_missing_cases() -> None:
     verdict = verdict_of(report(run(now), interrupted="budget: $1 of $1 are spent"), base())
     assert verdict.outcome is Outcome.ERROR
     assert [reason.stage for reason in verdict.reasons if reason.stage == "missing"] == []
-    assert verdict.reasons[0].remedy.startswith("Raise `budget_usd`")
+    assert english.remedy(verdict.reasons[0]).startswith("Raise `budget_usd`")

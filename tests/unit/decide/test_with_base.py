@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from evalward.commands.pipeline import Judging, judge_report, measures, retries_of
+from evalward.commands.pipeline import Criteria, decide_report, kinds_of
 from evalward.decide.baseline import update_baseline
-from evalward.decide.pooling import Measured
-from evalward.decide.with_base import judged_against
+from evalward.decide.pooling import NamedReport
+from evalward.decide.with_base import compared_with
 from evalward.records.policy import Policy, Waiver
 from evalward.records.problem import InputError
 from evalward.records.report import MeasuredBase, Report, Run
 from evalward.records.result import Status
 from evalward.records.succession import Predecessor
 from evalward.records.verdict import Outcome, Verdict
+from evalward.render import sentences as english
 from support.outcomes import DROP, TARGET, Letters, steady, trials
 from support.results import baseline, report, result, run
 
@@ -32,19 +33,19 @@ def both(now: Letters, base: Letters | None, *, notes: dict[str, str] | None = N
 
 
 def decided(now: Report, policy: Policy = POLICY) -> Verdict:
-    return judge_report(now, None, policy).verdict
+    return decide_report(now, None, policy).verdict
 
 
 def test_what_broke_since_the_base__fails() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     verdict = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP")))
-    assert verdict.outcome is Outcome.FAIL, verdict.headline
+    assert verdict.outcome is Outcome.FAIL, english.headline(verdict)
 
 
 def test_what_broke_since_the_base__is_not_advised_to_be_accepted() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     (reason, *_) = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP"))).reasons
-    assert reason.remedy == (
+    assert english.remedy(reason) == (
         "Look at the broken cases and mend them. "
         "The suite is compared with the base commit, so no baseline can accept it."
     )
@@ -58,8 +59,8 @@ def test_what_has_another_name_now__is_no_way_out(suite: str, target: str) -> No
     known = MeasuredBase(commit=COMMIT, runs=[unmeasured(TARGET)])
     renamed = now.model_copy(update={"runs": [head], "base": known})
     verdict = decided(renamed)
-    assert verdict.outcome is Outcome.FAIL, verdict.headline
-    assert f"suite × {TARGET} has another name now, so it was compared with nothing" in verdict.headline
+    assert verdict.outcome is Outcome.FAIL, english.headline(verdict)
+    assert f"suite × {TARGET} has another name now, so it was compared with nothing" in english.headline(verdict)
     waived = POLICY.model_copy(update={"waive": [Waiver(id=TARGET, reason="an upgrade")]})
     assert decided(renamed, waived).outcome is not Outcome.FAIL
 
@@ -82,7 +83,7 @@ def test_committed_baseline_of_such_a_suite__decides_nothing__others_stay() -> N
         run(trials(steady(3)), target=TARGET, suite="other", random=True),
     )
     now = both(steady(3), steady(3))
-    found = judged_against(now, committed, ["suite"], measures(now))
+    found = compared_with(now, committed, ["suite"], kinds_of(now))
     assert found is not None
     tallies = {each.suite: {case.tally.passed for case in each.cases if case.tally} for each in found.runs}
     assert tallies == {"suite": {1}, "other": {1}}
@@ -92,10 +93,10 @@ def test_committed_baseline_of_such_a_suite__decides_nothing__others_stay() -> N
 def test_base_that_nobody_asked_for__is_no_baseline() -> None:
     """Whoever runs the head may hand over anything: the base counts for the suites that the policy names alone."""
     now = both(steady(3, "F"), steady(3, "F"))
-    assert judged_against(now, None, [], measures(now)) is None
-    assert judged_against(now, None, ["another"], measures(now)) is None
+    assert compared_with(now, None, [], kinds_of(now)) is None
+    assert compared_with(now, None, ["another"], kinds_of(now)) is None
     committed = baseline(run(trials(steady(3)), target=TARGET, suite="suite", random=True))
-    assert judged_against(now, committed, ["another"], measures(now)) == committed
+    assert compared_with(now, committed, ["another"], kinds_of(now)) == committed
 
 
 def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is_redefined() -> None:
@@ -103,7 +104,7 @@ def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is
     assert now.base is not None
     left = [result("gone", "skipped"), result("b", "skipped", definition="sha256:" + "9" * 64)]
     base = now.base.runs[0].model_copy(update={"cases": [*now.base.runs[0].cases, *left]})
-    judgement = judge_report(now.model_copy(update={"base": MeasuredBase(runs=[base])}), None, POLICY)
+    judgement = decide_report(now.model_copy(update={"base": MeasuredBase(runs=[base])}), None, POLICY)
     changes = {case.id: case.change for case in judgement.comparison.runs[0].cases}
     assert changes == {"a": "same", "b": "redefined", "gone": "missing"}
     assert judgement.verdict.outcome is Outcome.FAIL
@@ -120,13 +121,13 @@ def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is
 def test_base_that_was_not_measured__is_inconclusive_with_reason_and_remedy(now: Report, told: str) -> None:
     verdict = decided(now)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert verdict.headline == f"suite × {TARGET} was not compared with the base: {told}"
-    assert "fetch-depth: 2" in verdict.reasons[0].remedy
+    assert english.headline(verdict) == f"suite × {TARGET} was not compared with the base: {told}"
+    assert "fetch-depth: 2" in english.remedy(verdict.reasons[0])
 
 
 def test_suite_that_is_gone__and_whose_base_cant_be_read__is_inconclusive() -> None:
     now = report(run(trials(steady(3)), target=TARGET, suite="other"), base=MeasuredBase(notes={"suite": "no git"}))
-    assert "suite was not compared with the base: no git" in [each.message for each in decided(now).reasons]
+    assert "suite was not compared with the base: no git" in [english.message(each) for each in decided(now).reasons]
 
 
 def test_failure_stays_one__whatever_could_not_be_compared() -> None:
@@ -136,29 +137,31 @@ def test_failure_stays_one__whatever_could_not_be_compared() -> None:
 
 
 def test_suite_that_is_new__is_compared_with_nothing__and_said_to_be_new() -> None:
-    judgement = judge_report(both(steady(3), None), None, POLICY)
+    judgement = decide_report(both(steady(3), None), None, POLICY)
     assert (judgement.verdict.outcome, judgement.comparison.runs[0].added) == (Outcome.PASS, True)
 
 
 def test_trials_of_the_base_that_broke__one_is_named__many_are_no_pass() -> None:
     few = decided(both(steady(37), steady(37, c3="E")))
     assert few.outcome is Outcome.PASS
-    assert f"suite × {TARGET}: no trial of the base is valid of c3: compared with nothing" in few.warnings
+    assert f"suite × {TARGET}: no trial of the base is valid of c3: compared with nothing" in english.warnings(
+        few.notices
+    )
     many = decided(both(steady(37), steady(37, c1="E", c2="E", c3="E", c4="E")))
     assert many.outcome is Outcome.INCONCLUSIVE
-    assert "4 of 37 trials of the base broke, so c1, c2, c3, … can't be compared" in many.headline
+    assert "4 of 37 trials of the base broke, so c1, c2, c3, … can't be compared" in english.headline(many)
 
 
 def test_failed_cases_are_tried_again__on_the_word_of_the_base() -> None:
-    (retry,) = retries_of(both(steady(each="P", c1="F"), steady()), Judging(None, POLICY))
+    (retry,) = Criteria(None, POLICY).retries(both(steady(each="P", c1="F"), steady()))
     assert (dict(retry.trials), retry.beside) == ({"c1": 4}, False)
 
 
 def test_baseline_update__leaves_such_suites_out() -> None:
     now = report(*(run(trials(steady(3)), target=TARGET, suite=name) for name in ("suite", "other")))
-    done = update_baseline([Measured(now, "report.json")], None, measures(now), policy=POLICY)
+    done = update_baseline([NamedReport(now, "report.json")], None, kinds_of(now), policy=POLICY)
     assert [each.suite for each in done.baseline.runs] == ["other"]
     assert "suite: left out, as it is compared with the base commit and needs no baseline" in done.notes
     alone = report(run(trials(steady(3)), target=TARGET, suite="suite"))
     with pytest.raises(InputError, match="no suite of it has a committed baseline"):
-        update_baseline([Measured(alone, "report.json")], None, measures(alone), policy=POLICY)
+        update_baseline([NamedReport(alone, "report.json")], None, kinds_of(alone), policy=POLICY)

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from evalward.decide.confirm import Retry
+from evalward.decide.confirm import Retrials
 from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally_defined, with_beside
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
 from evalward.engine.selection import Selection
-from evalward.records.report import Report, Run
+from evalward.records.report import Interruption, Report, Run
 from evalward.records.result import Result
 from support.cases import task, write_suite
 from support.results import report, result, run
@@ -45,12 +45,12 @@ def base_of(plan: Plan) -> Mapping[tuple[str, str], PlannedRun]:
 
 def pairs_of(head: Plan, base: Plan, now: Report, **trials: int) -> Pairs:
     known = base_of(base)
-    return beside_plan(head, now, [Retry("shell", "nop", trials, beside=True)], lambda *key: known[key])
+    return beside_plan(head, now, [Retrials("shell", "nop", trials, beside=True)], lambda *key: known[key])
 
 
 def order(pairs: Pairs) -> list[tuple[bool, str, int]]:
     jobs = [jobs_of(each, make_subject({})) for each in pairs.plan.runs]
-    return [(job.run.apart, job.case.id, job.trial) for job in in_turns(jobs)]
+    return [(job.run.of_base, job.case.id, job.trial) for job in in_turns(jobs)]
 
 
 def test_both_sides_take_turns__numbered_on_from_all_that_the_head_has_had(tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_runs_without_a_base__are_in_the_plans_order(tmp_path: Path) -> None:
 
 def test_base_that_has_fewer_cases__turns_where_there_are_two(tmp_path: Path) -> None:
     head, base = planned(tmp_path, "a", "b").runs[0], planned(tmp_path / "base", "b", "z").runs[0]
-    jobs = [jobs_of(each, make_subject({})) for each in (head, replace(base, apart=True))]
-    found = [(job.run.apart, job.case.id, job.trial) for job in in_turns(jobs)]
+    jobs = [jobs_of(each, make_subject({})) for each in (head, replace(base, of_base=True))]
+    found = [(job.run.of_base, job.case.id, job.trial) for job in in_turns(jobs)]
     assert found == [
         *[(False, "a", 1), (False, "a", 2)],
         *[(False, "b", 1), (True, "b", 1), (False, "b", 2), (True, "b", 2)],
@@ -118,9 +118,9 @@ def test_base_that_cant_be_measured__is_a_note_of_its_run_alone(tmp_path: Path) 
             raise NotMeasuredError("it is too large")
         return known[suite, target]
 
-    wanted = [Retry("shell", target, {"a": 2}, beside=True) for target in ("oracle", "nop")]
+    wanted = [Retrials("shell", target, {"a": 2}, beside=True) for target in ("oracle", "nop")]
     pairs = beside_plan(head, measured(head), wanted, find)
-    assert [(each.target.id, each.apart) for each in pairs.plan.runs] == [("oracle", False), ("oracle", True)]
+    assert [(each.target.id, each.of_base) for each in pairs.plan.runs] == [("oracle", False), ("oracle", True)]
     found = with_beside(measured(head), pairs, executed(pairs), COMMIT)
     sides = {each.target: each.beside for each in found.runs}
     assert sides["nop"] is not None
@@ -133,11 +133,12 @@ def executed(pairs: Pairs, interrupted: str | None = None) -> Executed:
     """Results of every trial: the base's passed, the head's failed."""
 
     def results(each: PlannedRun) -> list[Result]:
-        status = "passed" if each.apart else "failed"
+        status = "passed" if each.of_base else "failed"
         return [result(case.id, status, trial=n) for case in each.cases for n in each.numbers_of(case)]
 
     runs = [run(results(each), suite="shell", target=each.target.id) for each in pairs.plan.runs]
-    return Executed(runs, interrupted)
+    by: Interruption = "signal" if interrupted and "SIG" in interrupted else "budget"
+    return Executed(runs, interrupted, by if interrupted else None)
 
 
 def told(results: list[Result]) -> list[tuple[str, int, str]]:

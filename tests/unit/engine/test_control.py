@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from evalward.engine.control import Account, Budget, Control, ends_on_signals
+from evalward.engine.control import Budget, Control, Spending, ends_on_signals
 from evalward.records.trace import Usage
 
 
@@ -22,7 +22,7 @@ def used(
 
 
 def test_without_a_budget_nothing_is_ever_spent() -> None:
-    account = Account(Budget())
+    account = Spending(Budget())
     assert account.charge(used(read=None, written=None, cost=None)) is None
     assert account.charge(used(10**9, 10**9, 10.0**6)) is None
 
@@ -38,12 +38,12 @@ def test_without_a_budget_nothing_is_ever_spent() -> None:
     ],
 )
 def test_a_budget_is_spent_when_it_is_reached(budget: Budget, spent: list[str | None]) -> None:
-    account = Account(budget)
+    account = Spending(budget)
     assert [account.charge(used()) for _ in spent] == spent
 
 
 def test_cached_tokens_are_tokens() -> None:
-    account = Account(Budget(tokens=1000))
+    account = Spending(Budget(tokens=1000))
     assert account.charge(used(cached=900)) == "budget: 1,000 of 1,000 tokens are used"
 
 
@@ -56,14 +56,14 @@ def test_cached_tokens_are_tokens() -> None:
     ],
 )
 def test_what_cant_be_watched_ends_the_run(budget: Budget, usage: Usage, words: str) -> None:
-    assert words in (Account(budget).charge(usage) or "")
+    assert words in (Spending(budget).charge(usage) or "")
 
 
 @pytest.mark.parametrize(
     ("budget", "usage"), [(Budget(tokens=1000), used(cost=None)), (Budget(usd=1), used(read=None, written=None))]
 )
 def test_what_no_budget_is_about_may_be_unknown(budget: Budget, usage: Usage) -> None:
-    assert Account(budget).charge(usage) is None
+    assert Spending(budget).charge(usage) is None
 
 
 # --- stopping -------------------------------------------------------------------------------------------------------
@@ -79,21 +79,21 @@ async def test_stop_lets_go_on_what_runs_and_abort_cancels_it() -> None:
     tasks = [asyncio.create_task(sleeper(control)) for _ in range(2)]
     other = asyncio.create_task(asyncio.sleep(0.01))
     await asyncio.sleep(0)
-    control.stop("first")
+    control.stop("first", "budget")
     await asyncio.sleep(0)
     assert not any(task.done() for task in tasks)
-    control.abort("second")
+    control.abort("second", "signal")
     await asyncio.gather(*tasks, return_exceptions=True)
     await other
     assert all(task.cancelled() for task in tasks)
-    assert control.reason == "first"
+    assert (control.reason, control.by) == ("first", "budget")
 
 
 async def test_what_has_ended_is_not_cancelled() -> None:
     control = Control()
     with control.running():
         pass
-    control.abort("now")
+    control.abort("now", "signal")
     await asyncio.sleep(0)  # a cancellation of this very task would arrive here
     assert control.reason == "now"
 

@@ -146,6 +146,9 @@ def test_patterns(name: str, patterns: list[str], is_chosen: bool) -> None:
     [
         ("openai/gpt-5", "Write it into providers.openai.prices.gpt-5"),
         ("agent:own", "Name a model with a price in agents.own.model"),
+        ("claude-code/claude-x", "Write it into providers.anthropic.prices.claude-x"),
+        ("opencode/openai/org/m", "Write it into providers.openai.prices.org/m"),
+        ("echo:x", "Have the plugin of echo say what its answers cost"),
     ],
 )
 def test_how_an_unknown_price_gets_known(target: str, way: str) -> None:

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from evalward.engine.store import Found, Store, Wanted, trial_path
+from evalward.engine.store import Store, StoredTrial, TrialKey, trial_path
 from evalward.records.result import Trial
 from evalward.records.trace import Trace
 from support.results import result
 
-WANTED = Wanted("s", "openai/m", "a", "sha256:a", "subject", 1)
+WANTED = TrialKey("s", "openai/m", "a", "sha256:a", "subject", 1)
 PATH = trial_path("s", "openai/m", "a", 1)
 
 
@@ -36,17 +36,17 @@ def store(tmp_path: Path) -> Store:
 def test_a_valid_trial_is_found_with_its_path(store: Store, status: str) -> None:
     kept = trial(status)
     assert store.keep(kept) == PATH
-    assert store.find(WANTED) == Found(kept.result.model_copy(update={"trace": PATH}))
+    assert store.find(WANTED) == StoredTrial(kept.result.model_copy(update={"trace": PATH}))
 
 
 def test_nothing_there_is_nothing_to_tell(store: Store) -> None:
-    assert store.find(WANTED) == Found()
+    assert store.find(WANTED) == StoredTrial()
 
 
 @pytest.mark.parametrize("status", ["error", "skipped"])
 def test_an_error_is_done_again_without_a_word(store: Store, status: str) -> None:
     store.keep(trial(status))
-    assert store.find(WANTED) == Found()
+    assert store.find(WANTED) == StoredTrial()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_an_error_is_done_again_without_a_word(store: Store, status: str) -> Non
         replace(WANTED, definition="x", subject="y"),
     ],
 )
-def test_another_case_or_subject_is_told(store: Store, wanted: Wanted) -> None:
+def test_another_case_or_subject_is_told(store: Store, wanted: TrialKey) -> None:
     store.keep(trial())
     found = store.find(wanted)
     assert (found.result, found.note) == (None, f"{PATH}: case or subject have changed since. It is done again.")
@@ -98,4 +98,4 @@ def test_a_truncated_trial_is_told(store: Store, share: float) -> None:
 
 def test_a_folder_in_its_place_is_nothing(store: Store) -> None:
     (store.folder.path / PATH).mkdir(parents=True)
-    assert store.find(WANTED) == Found()
+    assert store.find(WANTED) == StoredTrial()

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from evalward.github.runner_files import OUTPUT_NAMES
-from evalward.github.settings import INPUT_NAMES, Settings, read_settings
+from evalward.github.settings import INPUT_NAMES, ActionInputs, read_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
@@ -28,8 +28,8 @@ def test_inputs__defaults_are_the_settings_defaults() -> None:
     defaults = {f"INPUT_{name.upper()}": item["default"] for name, item in ACTION["inputs"].items()}
     assert defaults.pop("INPUT_GITHUB-TOKEN") == "${{ github.token }}"
 
-    assert read_settings(defaults) == Settings()
-    assert all(field.default is not MISSING for field in fields(Settings))
+    assert read_settings(defaults) == ActionInputs()
+    assert all(field.default is not MISSING for field in fields(ActionInputs))
 
 
 def test_outputs__are_those_that_are_written() -> None:

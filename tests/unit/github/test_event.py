@@ -43,7 +43,7 @@ def test_plan__pull_request(action: str) -> None:
     plan = plan_event(env("pull_request", sha=MERGE, ref="refs/pull/7/merge"), pull_payload(action))
 
     assert plan == EventPlan(
-        kind="pull_request",
+        event="pull_request",
         repository=REPOSITORY,
         event_sha=MERGE,
         head_sha=HEAD,
@@ -95,7 +95,7 @@ def test_plan__push() -> None:
     payload = {"before": BASE, "after": HEAD, "ref": "refs/heads/release/1", "deleted": False}
     plan = plan_event(env("push", ref="refs/heads/release/1"), payload)
 
-    assert (plan.kind, plan.base_sha, plan.head_sha, plan.branch) == ("push", BASE, HEAD, "release/1")
+    assert (plan.event, plan.base_sha, plan.head_sha, plan.branch) == ("push", BASE, HEAD, "release/1")
     assert plan.run_head
     assert not plan.comment
 
@@ -139,7 +139,7 @@ def test_plan__merge_group() -> None:
 def test_plan__without_base(name: str, ref: str, branch: str | None) -> None:
     plan = plan_event(env(name, ref=ref), {"schedule": "0 3 * * *"})
 
-    assert (plan.kind, plan.base_sha, plan.branch, plan.run_head) == (name, None, branch, True)
+    assert (plan.event, plan.base_sha, plan.branch, plan.run_head) == (name, None, branch, True)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_plan__release(target: str, branch: str | None) -> None:
 def test_plan__other_events_explain_themselves(name: str, word: str) -> None:
     plan = plan_event(env(name), {})
 
-    assert (plan.kind, plan.run_head, plan.nothing_to_do) == ("other", False, False)
+    assert (plan.event, plan.run_head, plan.nothing_to_do) == ("other", False, False)
     assert plan.reason_not is not None
     assert word in plan.reason_not
     assert repr(name) in plan.reason_not

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.github.settings import Settings, read_runner, read_settings
+from evalward.github.settings import ActionInputs, read_runner, read_settings
 from evalward.records.problem import InputError
 
 WORKSPACE = "/github/workspace"
@@ -23,7 +23,7 @@ def env(**inputs: str) -> dict[str, str]:
 
 
 def test_settings__nothing_given() -> None:
-    assert read_settings({}) == Settings()
+    assert read_settings({}) == ActionInputs()
 
 
 def test_settings__everything_given() -> None:
@@ -46,7 +46,7 @@ def test_settings__everything_given() -> None:
         )
     )
 
-    assert settings == Settings(
+    assert settings == ActionInputs(
         config="ci/evalward.yml",
         suites=("bash-tools", "commands"),
         targets=("oracle", "replay:haiku"),

@@ -12,8 +12,10 @@ from evalward.importers.caro import read
 from evalward.importers.caro_export import write
 from evalward.records.problem import InputError
 from evalward.records.report import Report, Run, Subject, Tool
-from evalward.records.result import CommandDetails, Result, Status, Trial
+from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
+from evalward.suites.base import kind_named
+from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 
 # The result format as reference documents describe it, in our own words.
@@ -147,7 +149,7 @@ def test_only_failed_cases_are_cases_and_no_baseline_can_be_made_of_them() -> No
     assert [result.id for result in run.cases] == ["a", "b", "c"]
     assert run.planned == 55
     with pytest.raises(InputError, match="3 of 55 trials"):
-        make_baseline(report_of(run), "report.json", None, {"command": measure})
+        make_baseline(report_of(run), "report.json", None, {"command": kind_named("command")})
 
 
 def test_safety__counts_wrong_commands_as_right_labels_as_the_specification_does() -> None:

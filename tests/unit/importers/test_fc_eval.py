@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from evalward.importers.base import Imported, Source, read_files
+from evalward.importers.base import Imported, SourceFile, read_files
 from evalward.importers.fc_eval import FC_EVAL
 from evalward.importers.fc_eval_export import write
 from evalward.records.problem import InputError
@@ -240,7 +240,7 @@ STEP = {"llm_metrics": {"accumulated_token_usage": {"prompt_tokens": 1000, "comp
 
 
 def together(*files: tuple[str, str | bytes]) -> Imported:
-    sources = [Source(text if isinstance(text, bytes) else text.encode(), name) for name, text in files]
+    sources = [SourceFile(text if isinstance(text, bytes) else text.encode(), name) for name, text in files]
     ((_, imported),) = read_files("fc-eval", sources)
     return imported
 

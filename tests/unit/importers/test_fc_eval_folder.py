@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from evalward.importers.base import Imported, Source, read_files
+from evalward.importers.base import Imported, SourceFile, read_files
 from evalward.importers.fc_eval_layout import of_folder, part_of, tasks_of, trial_folder
 from evalward.records.problem import InputError
 from evalward.records.report import Run
@@ -26,7 +26,7 @@ CAST = '{"version": 2}\n[0.1, "o", "x"]\n[0.2, "i", "y"]\n'
 
 
 def imported(files: Mapping[str, str], changed: Mapping[str, float] | None = None) -> Imported:
-    sources = [Source(text.encode(), name, (changed or {}).get(name)) for name, text in files.items()]
+    sources = [SourceFile(text.encode(), name, (changed or {}).get(name)) for name, text in files.items()]
     ((_, found),) = read_files("fc-eval", sources)
     return found
 

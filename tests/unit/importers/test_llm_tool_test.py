@@ -10,7 +10,7 @@ import pytest
 from evalward.importers import importer_named
 from evalward.records.problem import InputError
 from evalward.records.result import Status
-from evalward.records.scenario import ScenarioDetails
+from evalward.suites.scenario.details import ScenarioDetails
 from support.scenarios import result_line
 
 read = importer_named("llm-tool-test")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalward.records.judge import JudgeOutcome
 from evalward.records.trace import Usage
 from evalward.suites.judge.structured import answer_schema
-from evalward.suites.judge.verdict import Asked, UnusableError, read_vote, settle, weighted
+from evalward.suites.judge.verdict import UnusableError, VoteOutcome, aggregate_votes, read_vote, weighted
 from support.judging import COST, answer, rubric
 
 RUBRIC = rubric()
@@ -28,25 +28,25 @@ def why(value: Any) -> str:
     return str(caught.value)
 
 
-def scored(score: float, threshold: float = 0.7) -> Asked:
+def scored(score: float, threshold: float = 0.7) -> VoteOutcome:
     found = read_vote(json.dumps(answer(score, only=score)), rubric(only=1.0), threshold)
-    return Asked(found, COST)
+    return VoteOutcome(found, COST)
 
 
-def outcome(*asked: Asked, threshold: float = 0.7) -> JudgeOutcome:
-    return settle(asked, model="m", rubric=rubric(only=1.0), threshold=threshold)
+def outcome(*asked: VoteOutcome, threshold: float = 0.7) -> JudgeOutcome:
+    return aggregate_votes(asked, model="m", rubric=rubric(only=1.0), threshold=threshold)
 
 
 def test_the_specifications_example_scores_0825() -> None:
     found = vote(answer())
     assert found.score == pytest.approx(0.825)  # the example itself says 0.83
     assert (found.claimed, found.passed, found.confidence) == (0.83, True, 0.8)
-    assert settle([Asked(found, COST)], model="m", rubric=RUBRIC, threshold=0.7).notes == []
+    assert aggregate_votes([VoteOutcome(found, COST)], model="m", rubric=RUBRIC, threshold=0.7).notes == []
 
 
 def test_our_sum_counts_and_the_difference_is_told() -> None:
     low = answer(1.0, command_correctness=0, task_completion=0, efficiency=0.5)
-    found = settle([Asked(vote(low), COST)], model="m", rubric=RUBRIC, threshold=0.7)
+    found = aggregate_votes([VoteOutcome(vote(low), COST)], model="m", rubric=RUBRIC, threshold=0.7)
     assert found.score == pytest.approx(0.15)
     assert found.passed is False
     assert found.notes == ["the judge claimed a weighted score of 1.00; by the rubric its scores give 0.15"]
@@ -128,7 +128,7 @@ def test_most_votes_against_their_mean_are_told() -> None:
 
 
 def test_some_broken_votes_are_told_and_half_of_them_are_an_error() -> None:
-    broken = Asked(None, Usage(), "no answer")
+    broken = VoteOutcome(None, Usage(), "no answer")
     found = outcome(scored(0.9), scored(0.9), broken)
     assert (found.passed, found.notes) == (True, ["1 of 3 votes could not be had: no answer"])
     assert found.usage.cost_usd is None  # what the broken one has used is unknown

@@ -13,7 +13,7 @@ from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 from evalward.suites.judge.who import (
     Choice,
-    Wanted,
+    JudgeNeeds,
     choose,
     make_cache,
     make_judges,
@@ -82,24 +82,24 @@ def test_the_same_model_under_another_name(judge: str, tested: str, same: bool) 
 
 
 def test_a_model_that_judges_itself_is_warned_about() -> None:
-    judges = make_judges(Wanted(), config(model=CLAUDE), KEYS, ["oracle", CLAUDE])
+    judges = make_judges(JudgeNeeds(), config(model=CLAUDE), KEYS, ["oracle", CLAUDE])
     assert judges.warnings == [
         f"The judge {CLAUDE} is also tested ({CLAUDE}): a model that judges itself is biased. Choose another judge."
     ]
-    assert not make_judges(Wanted(), config(model=CLAUDE), KEYS, ["openai/gpt-5"]).warnings
+    assert not make_judges(JudgeNeeds(), config(model=CLAUDE), KEYS, ["openai/gpt-5"]).warnings
 
 
 def test_a_missing_key_is_named() -> None:
-    assert make_judges(Wanted(), config(model=CLAUDE), {}).missing_keys == {CLAUDE: "ANTHROPIC_API_KEY"}
+    assert make_judges(JudgeNeeds(), config(model=CLAUDE), {}).missing_keys == {CLAUDE: "ANTHROPIC_API_KEY"}
 
 
 def test_nobody_judges_where_nobody_is_named() -> None:
-    judges = make_judges(Wanted(), config(), KEYS)
+    judges = make_judges(JudgeNeeds(), config(), KEYS)
     assert (judges.of(), judges.all, dict(judges.subject)) == (None, [], {})
 
 
 def test_cases_may_name_their_own() -> None:
-    judges = make_judges(Wanted((None, "openai/gpt-5")), config(model=CLAUDE, votes=3, pass_threshold=0.5), KEYS)
+    judges = make_judges(JudgeNeeds((None, "openai/gpt-5")), config(model=CLAUDE, votes=3, pass_threshold=0.5), KEYS)
     one, own = judges.of(), judges.of("openai/gpt-5")
     assert one
     assert own
@@ -120,7 +120,7 @@ def test_cases_may_name_their_own() -> None:
 )
 def test_what_is_no_judge(tmp_path: Path, model: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
-        make_judges(Wanted(), config(tmp_path), {"EVALWARD_JUDGE": model})
+        make_judges(JudgeNeeds(), config(tmp_path), {"EVALWARD_JUDGE": model})
 
 
 @pytest.mark.parametrize(
@@ -168,11 +168,11 @@ def recording(passes: bool) -> bytes:
 
 def test_a_recorded_judge_is_the_bases(tmp_path: Path) -> None:
     (tmp_path / "j.jsonl").write_bytes(recording(True))
-    ours = make_judges(Wanted(), config(tmp_path, {"j.jsonl": recording(False)}, model="recorded:j.jsonl"), {})
+    ours = make_judges(JudgeNeeds(), config(tmp_path, {"j.jsonl": recording(False)}, model="recorded:j.jsonl"), {})
     there = tmp_path / "there"
     there.mkdir()
     (there / "j.jsonl").write_bytes(recording(False))
-    bases = make_judges(Wanted(), config(there, model="recorded:j.jsonl"), {})
+    bases = make_judges(JudgeNeeds(), config(there, model="recorded:j.jsonl"), {})
     assert ours.subject == bases.subject
     assert ours.warnings == ["The judge recorded:j.jsonl is a recording: it doesn't read what it judges."]
 

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.opening import (
-    beside,
     copy_inside,
     glob_inside,
     hash_inside,
     inside,
     kind_inside,
     link_free,
+    path_from,
     program_inside,
     read_inside,
     read_text_inside,
@@ -127,7 +127,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path) -> None:
     ],
 )
 def test_a_path_beside_a_file(folder: str, name: str, found: str | None) -> None:
-    assert beside(folder, name) == found
+    assert path_from(folder, name) == found
 
 
 def test_links_between_files_of_a_folder(tmp_path: Path) -> None:

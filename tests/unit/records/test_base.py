@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.base import canonical, clean_text, digest, digest_text
+from evalward.decide.cases import missing_case
+from evalward.records.base import canonical, clean_text, digest, digest_text, share_names, unchecked
+from evalward.records.comparison import Tally
+from support.results import baseline, passes, run
 
 any_text = st.text(st.characters(exclude_categories=()))  # lone surrogates included
 json_values = st.recursive(
@@ -72,3 +75,36 @@ def test_clean_text_can_be_written_and_is_the_text_where_that_could_be(text: str
     assert len(clean) == len(text)
     if not any("\ud800" <= char <= "\udfff" for char in text):
         assert clean == text
+
+
+def test_an_unchecked_record_is_the_one_that_was_checked() -> None:
+    """Equal, written alike, changed alike; each field is given, in its order."""
+    checked = Tally(passed=1, trials=2, score=0.5)
+    made = unchecked(Tally, passed=1, trials=2, score=0.5)
+    assert made == checked
+    assert made.model_dump_json() == checked.model_dump_json()
+    changed = made.model_copy(update={"score": None})
+    assert changed == Tally(passed=1, trials=2)
+    assert made == checked
+
+
+def test_trials_of_a_baseline_and_changes_of_cases_are_made_with_every_field_in_order() -> None:
+    case = baseline(run(passes("a"))).runs[0].cases[0]
+    known = case.results()[0]
+    change = missing_case(case)
+    for record in (known, change):
+        assert list(record.__dict__) == list(type(record).model_fields)
+        again = type(record).model_validate_json(record.model_dump_json())
+        assert again == record
+        assert again.model_dump_json() == record.model_dump_json()
+
+
+def test_records_that_share_the_names_of_their_fields_stay_as_they_are() -> None:
+    one, same, other = Tally(passed=1, trials=2), Tally(passed=2, trials=2), Tally(passed=1, trials=2, score=0.5)
+    share_names([one, same, other])
+    assert one.model_fields_set is same.model_fields_set
+    assert one.model_fields_set == {"passed", "trials"}
+    assert other.model_fields_set == {"passed", "trials", "score"}
+    changed = one.model_copy(update={"score": 0.5})
+    assert changed.model_fields_set == other.model_fields_set
+    assert same.model_fields_set == {"passed", "trials"}

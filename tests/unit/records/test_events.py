@@ -6,7 +6,7 @@ from evalward.records.events import (
     Complete,
     Event,
     OtherEvent,
-    Output,
+    OutputEvent,
     Spawn,
     ToolAnswered,
     ToolCalled,
@@ -20,7 +20,7 @@ from evalward.records.trace import Message, Text, ToolCall, ToolUse, Trace
 
 EVENTS: list[Event] = [
     Spawn(ts="2026-01-01T00:00:00Z", command="agent", args=["-p", "do"]),
-    Output(text="I begin. ☃"),
+    OutputEvent(text="I begin. ☃"),
     ToolCalled(tool="bash", command="todo add a"),
     ToolAnswered(output="no", exit_code=1),
     ToolCalled(id="7", tool="bash", command="todo list"),
@@ -98,10 +98,10 @@ def test_a_trace_as_events() -> None:
     )
     assert events_of(trace, "2026-01-01T00:00:00+00:00", command=["agent", "-p"], exit_code=0) == [
         Spawn(ts="2026-01-01T00:00:00+00:00", command="agent", args=["-p"]),
-        Output(text="Now."),
+        OutputEvent(text="Now."),
         ToolCalled(tool="bash", command="todo add"),
         ToolAnswered(output="out\nerr", exit_code=3),
-        Output(text="Done."),
+        OutputEvent(text="Done."),
         ToolCalled(command="ls"),
         ToolAnswered(exit_code=None),
         Complete(ts="2026-01-01T00:00:02.500000+00:00", exit_code=0, duration_secs=2.5),

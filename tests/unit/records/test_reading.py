@@ -14,8 +14,9 @@ from evalward.records.policy import Rule
 from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Subject
-from evalward.records.result import BashDetails, OtherDetails, Result
+from evalward.records.result import OtherDetails, Result
 from evalward.records.verdict import Judgement
+from evalward.suites.bash.details import BashDetails
 from support.judgements import failed
 from support.results import baseline, passes, report, result, run
 

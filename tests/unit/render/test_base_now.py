@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from evalward.commands.pipeline import judge_report
+from evalward.commands.pipeline import decide_report
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report
-from evalward.render.context import Context
+from evalward.render import sentences as english
+from evalward.render.context import PageContext
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
 from support.outcomes import DROP, TARGET, known, measured, steady, trials
@@ -26,8 +27,8 @@ def both(**costs: float | None) -> Report:
 
 
 def pages(now: Report) -> list[str]:
-    found = judge_report(now, None, Policy(rules=[DROP], with_base=[SUITE]))
-    return [fit(found, Context()), " ".join(judgement_text(found, colour=False, width=100).split())]
+    found = decide_report(now, None, Policy(rules=[DROP], with_base=[SUITE]))
+    return [fit(found, PageContext()), " ".join(judgement_text(found, colour=False, width=100).split())]
 
 
 def test_commit_trials_and_cost_of_the_base__are_told() -> None:
@@ -44,7 +45,7 @@ def test_cost_that_nobody_knows__is_not_told() -> None:
 
 
 def test_new_base__is_neither_old_nor_thin() -> None:
-    found = judge_report(both(), None, Policy(rules=[DROP], with_base=[SUITE]))
-    assert found.verdict.warnings == []
-    thin = judge_report(measured(steady(3)), known(steady(3)), Policy(rules=[DROP]))
-    assert any("1 trial per case" in warning for warning in thin.verdict.warnings)
+    found = decide_report(both(), None, Policy(rules=[DROP], with_base=[SUITE]))
+    assert english.warnings(found.verdict.notices) == []
+    thin = decide_report(measured(steady(3)), known(steady(3)), Policy(rules=[DROP]))
+    assert any("1 trial per case" in warning for warning in english.warnings(thin.verdict.notices))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evalward.records.report import Beside
 from evalward.records.verdict import Judgement
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.markdown import fit
 from evalward.render.terminal import judgement_text
 from support.hostile import EVERYTHING, SNIPPETS
@@ -22,7 +22,7 @@ PLANNED = judgement(measured(NOW), BEFORE)
 
 
 def page(found: Judgement) -> str:
-    return fit(found, Context())
+    return fit(found, PageContext())
 
 
 def terminal(found: Judgement) -> str:
@@ -43,7 +43,7 @@ def test_how_sure__tells_interval_difference_and_decision_of_each_metric() -> No
     assert cells[1] == "78.7 % to 97.2 %"  # Wilson, 34 of 37
     assert cells[2].startswith("−7.0 pp (")
     assert cells[3].startswith("−")
-    assert cells[4].startswith("pass_rate fell 7.03 points (98.92 % → 91.89 %), more than the 2 points allowed")
+    assert cells[4].startswith("pass_rate fell 7.0 pp (98.9 % → 91.9 %), more than the 2 pp allowed")
     assert "a change for the worse, of a share over all cases, that a check like this one sees" in text
 
 
@@ -94,7 +94,7 @@ def test_terminal__tells_every_decision() -> None:
     text = terminal(CONFIRMED)
     assert "Failed, but not held against this change: 2" in text
     assert "c2 (basic): 5 of 5 passed → failed; 4 of 4 fresh tries passed" in text
-    assert "pass_rate fell 2.97 points, confirmed by fresh tries, more than the 2 points allowed" in text
+    assert "pass_rate fell 3.0 pp, confirmed by fresh tries, more than the 2 pp allowed" in text
 
 
 # --- hostile ids ------------------------------------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def test_workflow_data__escapes_as_the_runner_expects() -> None:
     ("text", "shown"),
     [
         ("tool_call_success_rate fell", "tool_call_success_rate fell"),
-        ("8.3 points (81.2 % → 72.9 %)", "8.3 points (81.2 % → 72.9 %)"),
+        ("8.3 pp (81.2 % → 72.9 %)", "8.3 pp (81.2 % → 72.9 %)"),
         ("thanks (@octocat), see #1.", "thanks (`@octocat`), see `#1`."),
         ("it cost $0.50; not $x", "it cost &#36;0.50; not `$x`"),
         ("a|b <b> & *c*", r"a&#124;b &lt;b&gt; &amp; \*c\*"),

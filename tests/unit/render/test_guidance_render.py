@@ -6,18 +6,18 @@ from typing import Any
 
 import pytest
 
-from evalward.decide.compare import compare
-from evalward.decide.guidance import Column, compare_guidance
+from evalward.commands.pipeline import Criteria
+from evalward.decide.guidance import GuidanceResults, compare_guidance
 from evalward.records.guidance import GuidanceComparison, GuidanceReport
+from evalward.records.policy import Policy
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
 from evalward.records.verdict import Judgement, Outcome, Verdict
-from evalward.render.context import Context
+from evalward.render.context import PageContext
 from evalward.render.guidance import build_guidance, guidance_json, guidance_markdown, guidance_text
 from evalward.render.markdown import COMMENT_LIMIT, comment, fit
 from evalward.render.terminal import judgement_text
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.guidance import READING
-from evalward.suites.scenario.metrics import measure
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered
@@ -33,7 +33,8 @@ def results(errors: int, asked: int, command: str = "jot add --text x", count: i
 
 def comparison(*columns: list[Result], names: tuple[str, ...] = ("v1", "v2", "v3"), **more: Any) -> GuidanceComparison:
     named = [
-        Column(name, found, {"AGENTS.md": f"sha256:{name:0>64}"}) for name, found in zip(names, columns, strict=False)
+        GuidanceResults(name, found, {"AGENTS.md": f"sha256:{name:0>64}"})
+        for name, found in zip(names, columns, strict=False)
     ]
     return compare_guidance("notes", "agent:x", named, READING, random=more.get("random", True), why="A why.")
 
@@ -69,7 +70,7 @@ def test_the_sentences() -> None:
 
 
 def test_it_leads_the_comment_before_the_tables_of_metrics() -> None:
-    text = comment(judged(BETTER), Context())
+    text = comment(judged(BETTER), PageContext())
     assert text.index("it got worse") < text.index("Guidance:") < text.index("better by more than chance")
     assert "Show" not in text.partition("Guidance:")[0]
     assert "`v1`" in text
@@ -78,14 +79,14 @@ def test_it_leads_the_comment_before_the_tables_of_metrics() -> None:
 
 def judged(*comparisons: GuidanceComparison) -> Judgement:
     report = scenario_report(scenario_run("agent:x", *results(0, 0))).model_copy(update={"guidance": list(comparisons)})
-    found = compare(report, None, {"scenario": measure})
+    found = Criteria(None, Policy()).compared(report).comparison
     return Judgement(comparison=found, verdict=Verdict(outcome=Outcome.FAIL, headline="it got worse"))
 
 
 def test_a_long_comment_keeps_the_sentence() -> None:
     columns = [results(4, 5, "x" * 5_000) for _ in range(3)]
     many = [comparison(*columns).model_copy(update={"suite": f"s{n}" * 30}) for n in range(40)]
-    text = fit(judged(*many), Context())
+    text = fit(judged(*many), PageContext())
     assert len(text) <= COMMENT_LIMIT
     assert "no difference" in text
 

@@ -130,7 +130,7 @@ def test_policy__fails_exactly_where_the_verdict_does() -> None:
     found = states(parsed(junit(judgement.comparison, judgement.verdict)), "policy")
     assert len(found) == 4  # three rules, one of them each a reason, and the missing case
     assert sorted(found.values()) == ["failure", "failure", "passed", "skipped"]
-    assert "missing: 1 case of the baseline is missing: tar_list" in found
+    assert "missing: bash-tools × replay:haiku: the case tar_list of the baseline is missing" in found
 
 
 def test_policy__inconclusive_fails_where_it_is_asked_to() -> None:

@@ -6,15 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.commands.pipeline import decide_report
+from evalward.records.codes.reasons import MissingCases
 from evalward.records.comparison import CaseChange
+from evalward.records.policy import Policy, Rule
 from evalward.records.verdict import Judgement, Outcome, Reason
-from evalward.render.context import Accepting, Context
-from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, report_markdown, summary
+from evalward.render.context import Accepting, PageContext
+from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, summary
 from evalward.render.page import build_page
 from evalward.render.view import FULL, HEADLINE, Detail
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered, tags
+from support.results import passes, report, result, run
+from support.shown import report_markdown
 
 EXAMPLES = {
     "failed": judgements.failed,
@@ -38,11 +43,11 @@ def head(text: str) -> str:
 @pytest.mark.parametrize(
     ("name", "start"),
     [
-        ("failed", "### ❌ Evalward: failed — tool_call_success_rate fell 8.3 points (81.2 % → 72.9 %)"),
-        ("passed", "### ✅ Evalward: passed — 3 rules hold over 37 cases"),
-        ("first_run", "### ⚠️ Evalward: passed, but nothing was compared — 3 floors hold"),
-        ("inconclusive", "### ❔ Evalward: inconclusive — pass_rate fell 5.4 points"),
-        ("unjudged", "### 🛑 Evalward: could not be judged — 12 of 37 trials ended in an error"),
+        ("failed", "### ❌ Evalward: failed — tool_call_success_rate fell 8.3 pp (81.2 % → 72.9 %)"),
+        ("passed", "### ✅ Evalward: passed — nothing got worse"),
+        ("first_run", "### ⚠️ Evalward: passed, but nothing was compared — there is no baseline yet"),
+        ("inconclusive", "### ❔ Evalward: inconclusive — pass_rate fell 5.4 pp"),
+        ("unjudged", "### 🛑 Evalward: could not be judged — bash-tools × openai/gpt-5.5: 12 of 37 trials"),
     ],
 )
 @pytest.mark.parametrize("detail", DETAILS)
@@ -75,21 +80,23 @@ def test_table__shows_baseline_now_delta_threshold_status() -> None:
 def test_reasons__beyond_the_first_say_what_to_do() -> None:
     text = comment(judgements.failed(), judgements.context())
 
-    assert "**What to do:** Look at the broken cases below; all of them fail in jq." in text
     assert (
-        "- ❌ 1 case of the baseline is missing: tar_list"
-        "<br>→ Put it back, or waive it with a reason under `waive:` on the base branch."
+        "**What to do:** Look at the broken cases: mend them, or accept the change, which updates the baseline." in text
+    )
+    assert (
+        "- ❌ bash-tools × `replay:haiku`: the case tar_list of the baseline is missing"
+        "<br>→ Bring them back, update the baseline, or waive them in the config, each with a reason."
     ) in text
-    assert text.count("more than the 5 allowed") == 1
+    assert text.count("more than the 5 pp allowed") == 1
 
 
-def test_reasons__all_are_listed_when_the_headline_is_its_own() -> None:
-    judgement = judgements.failed()
-    verdict = judgement.verdict.model_copy(update={"headline": "two things got worse"})
+def test_advice__stands_once_for_all_reasons_that_it_is_about() -> None:
+    floors = [Rule(metric=metric, floor=0.999) for metric in ("pass_rate", "overall_rate")]
+    now = report(run([*passes("a"), result("b", "failed")]))
+    judgement = decide_report(now, None, Policy(rules=floors))
 
-    text = comment(judgement.model_copy(update={"verdict": verdict}), judgements.context())
-
-    assert "- ❌ tool_call_success_rate fell 8.3 points" in text
+    assert len(judgement.verdict.reasons) == 2
+    assert comment(judgement, judgements.context()).count("change its floor in the policy") == 1
 
 
 def test_broken_cases__stand_open_with_check_command_and_stderr() -> None:
@@ -307,7 +314,7 @@ def test_hostile_snippet__changes_no_element(snippet: str) -> None:
 
 @given(text=st.lists(st.sampled_from(SNIPPETS), max_size=6).map("".join))
 def test_hostile_context__changes_no_element(text: str) -> None:
-    def page(value: str) -> Context:
+    def page(value: str) -> PageContext:
         return judgements.context(
             title=f"x{value}",
             head_sha=f"x{value}",
@@ -363,17 +370,24 @@ def test_summary__has_no_marker_and_shows_traces() -> None:
 def test_reason_cases__are_named_once() -> None:
     judgement = judgements.passed()
     reasons = [
-        Reason(stage="missing", outcome=Outcome.FAIL, message="gone: a", cases=list("abcdefg")),
+        Reason(
+            stage="missing",
+            outcome=Outcome.FAIL,
+            statements=[MissingCases(suite="s", target="t", count=7, first=("a", "b", "c"))],
+            cases=list("abcdefghi"),
+        ),
     ]
-    verdict = judgement.verdict.model_copy(update={"reasons": reasons})
+    verdict = judgements.failed().verdict
+    verdict = verdict.model_copy(update={"reasons": [*verdict.reasons, *reasons]})
 
     text = comment(judgement.model_copy(update={"verdict": verdict}), judgements.context())
 
-    assert "- ❌ gone: a (`b`, `c`, `d`, `e`, `f` and 1 more)" in text
+    missing = "- ❌ s × t: 7 cases (a, b, c, …) of the baseline are missing"
+    assert f"{missing} (`d`, `e`, `f`, `g`, `h` and 1 more)" in text
 
 
 def test_minimal_context__is_enough() -> None:
-    text = comment(judgements.passed(), Context())
+    text = comment(judgements.passed(), PageContext())
 
     assert text.startswith("### ✅ Evalward: passed")
     assert "How to" not in text

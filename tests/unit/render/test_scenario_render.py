@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.decide.compare import compare
+from evalward.commands.pipeline import Criteria
 from evalward.records.comparison import Tally
+from evalward.records.policy import Policy
 from evalward.records.report import Finding, Report
 from evalward.records.result import NOT_RUN, Status
-from evalward.records.scenario_line import ScenarioLine, scenario_lines
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.junit import junit
-from evalward.render.markdown import COMMENT_LIMIT, comment, fit, report_markdown
-from evalward.render.scenario import matrices, scenario_matrix, scenario_table
-from evalward.render.terminal import judgement_text, report_text
-from evalward.render.view import ScenarioRow
+from evalward.render.markdown import COMMENT_LIMIT, comment, fit
+from evalward.render.sections import matrices, tables
+from evalward.render.terminal import judgement_text
+from evalward.render.view import CaseRow, CaseTable
 from evalward.suites.scenario.findings import interpret
+from evalward.suites.scenario.lines import ScenarioLine, scenario_lines
 from evalward.suites.scenario.metrics import measure
+from evalward.suites.scenario.sections import scenario_table
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
 from support.markdown import rendered
 from support.scenario_reports import broke, interaction, scenario_report, scenario_run, trial
+from support.shown import report_markdown, report_text
 
 GATE_FAILED = trial("move", Status.FAILED, failing=["file_exists"], reason="gates_failed")
 TIMED_OUT = trial("mend", Status.FAILED, failing=["file_exists", "command_succeeds"], completed=False)
@@ -29,13 +32,18 @@ TIMED_OUT = trial("mend", Status.FAILED, failing=["file_exists", "command_succee
 def judged(report: Report) -> Judgement:
     """What the report says alone, without a baseline."""
     return Judgement(
-        comparison=compare(report, None, {"scenario": measure}),
+        comparison=Criteria(None, Policy()).compared(report).comparison,
         verdict=Verdict(outcome=Outcome.FAIL, headline="it got worse"),
     )
 
 
-def row(line: ScenarioLine) -> ScenarioRow:
-    return scenario_table([line], 10).rows.shown[0]
+def shown(lines: list[ScenarioLine], limit: int = 10) -> CaseTable:
+    (table,) = tables([scenario_table(lines)], limit)
+    return table
+
+
+def row(line: ScenarioLine) -> CaseRow:
+    return shown([line]).rows.shown[0]
 
 
 def line_of(*results: object) -> ScenarioLine:
@@ -86,23 +94,23 @@ def test_a_line__trials_that_broke_count_as_trials_alone() -> None:
 def test_a_row_tells_outcome_gates_commands_first_try_and_completion(
     result: object, outcome: str, cells: list[str]
 ) -> None:
-    shown = row(line_of(result))
+    found = row(line_of(result))
 
-    assert (shown.outcome, shown.badge.word) == (outcome, outcome)
-    assert shown.cells == cells
+    assert (found.outcome, found.badge.word) == (outcome, outcome)
+    assert found.cells == cells
 
 
 def test_the_table__has_a_judge_and_a_composite_only_where_there_are_any() -> None:
     lines = scenario_lines([trial("a", judge=0.83, composite=0.9), trial("b")])
-    table = scenario_table(lines, 10)
+    table = shown(lines)
 
     assert table.columns == ["gates", "commands (failed)", "first try", "completed", "judge", "composite"]
     assert [row.cells[-2:] for row in table.rows.shown] == [["0.83", "0.90"], ["–", "–"]]
-    assert "judge" not in scenario_table(scenario_lines([trial("b")]), 10).columns
+    assert "judge" not in shown(scenario_lines([trial("b")])).columns
 
 
 def test_the_table__shows_what_failed_first_and_says_how_many_are_left_out() -> None:
-    table = scenario_table(scenario_lines([trial("fine"), GATE_FAILED, TIMED_OUT]), 2)
+    table = shown(scenario_lines([trial("fine"), GATE_FAILED, TIMED_OUT]), 2)
 
     assert [row.id for row in table.rows.shown] == ["move", "mend"]
     assert table.rows.more == 1
@@ -110,16 +118,16 @@ def test_the_table__shows_what_failed_first_and_says_how_many_are_left_out() -> 
 
 def test_the_matrix__is_for_several_agents_of_one_suite() -> None:
     tidy, hasty = scenario_lines([trial("stock"), trial("move")]), scenario_lines([GATE_FAILED, TIMED_OUT])
-    matrix = scenario_matrix("shelf", {"tidy": tidy, "hasty": hasty}, 10)
+    one, other = [scenario_table(tidy)], [scenario_table(hasty)]
+    (matrix,) = matrices([("shelf", "tidy", one), ("shelf", "hasty", other)], 10)
 
-    assert matrix is not None
     table = {name: [text for _, text in cells] for name, cells in matrix.rows.shown}
     assert table == {
         "stock": ["passed", "–"],
         "move": ["passed", "failed, gates 2/3"],
         "mend": ["–", "failed, gates 1/3, not completed"],
     }
-    assert matrices([("shelf", "tidy", tidy), ("other", "hasty", hasty)], 10) == []
+    assert matrices([("shelf", "tidy", one), ("other", "hasty", other)], 10) == []
 
 
 # --- pages ----------------------------------------------------------------------------------------------------------

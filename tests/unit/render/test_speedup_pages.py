@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import pytest
+
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.report import Report, Run, Subject, Tool
-from evalward.records.timing import TaskSpeed
+from evalward.records.sections import Bars
 from evalward.records.verdict import Judgement, Outcome, Verdict
-from evalward.render.markdown import comment, report_markdown
-from evalward.render.speedup import compared_bars
-from evalward.render.terminal import judgement_text, report_text
+from evalward.render.markdown import comment
+from evalward.render.terminal import judgement_text
 from evalward.suites.speedup.kind import SPEEDUP
+from evalward.suites.speedup.sections import TaskSpeed, compared_bars
 from support.judgements import context
+from support.shown import report_markdown, report_text
 from support.speedups import details, speeds, trial_of
 
 
 def judgement(target: str) -> Judgement:
+    speed = TaskSpeed(case="`sort`|<b>", agent=4.0, oracle=8.0, before=2.0)
     run = RunComparison(
         suite="fast",
         kind="speedup",
@@ -26,7 +30,7 @@ def judgement(target: str) -> Judgement:
         total=1,
         errors=0,
         planned=1,
-        speeds=[TaskSpeed(case="`sort`|<b>", agent=4.0, oracle=8.0, before=2.0)],
+        sections=[Bars(labels=["agent", "oracle"], groups=compared_bars([speed]))],
     )
     verdict = Verdict(outcome=Outcome.PASS, headline="fine", reasons=[], rules=[], warnings=[], fail_on="regression")
     return Judgement(comparison=Comparison(baseline="b", runs=[run]), verdict=verdict)
@@ -46,20 +50,26 @@ def test_the_comment_has_bars_of_who_is_judged() -> None:
     text = comment(judgement("patch:mine"), context())
     assert "`sort`|<b> agent  │" in text
     assert "4× (was 2×)" in text
-    assert "█" not in comment(judgement("oracle"), context())
+
+
+@pytest.mark.parametrize("target", ["oracle", "nop"])
+def test_what_others_are_measured_by_has_no_bars_of_its_own(target: str) -> None:
+    one = measured_run(target)
+    assert SPEEDUP.sections(one, None) == []
+    assert SPEEDUP.sections(one.model_copy(update={"target": "patch:mine"}), None) != []
 
 
 def test_the_terminal_has_them_too() -> None:
     assert "4× (was 2×)" in judgement_text(judgement("patch:mine"), colour=False, width=100)
 
 
-def test_a_report_has_the_table_and_the_benchmarks_of_a_single_task() -> None:
+def measured_run(target: str) -> Run:
     made = trial_of("tiny", details(speeds(("m.S.a", 2.0, 4.0), ("m.S.b", 1.0, 1.0))))
     measured = SPEEDUP.measure([made])
-    run = Run(
+    return Run(
         suite="fast",
         kind="speedup",
-        target="patch:mine",
+        target=target,
         trials=1,
         planned=1,
         subject=Subject(hash="sha256:x"),
@@ -67,7 +77,10 @@ def test_a_report_has_the_table_and_the_benchmarks_of_a_single_task() -> None:
         findings=SPEEDUP.findings([made], measured),
         cases=[made],
     )
-    report = Report(tool=Tool(version="1"), created_at="2026-11-21T08:00:00Z", runs=[run])
+
+
+def test_a_report_has_the_table_and_the_benchmarks_of_a_single_task() -> None:
+    report = Report(tool=Tool(version="1"), created_at="2026-11-21T08:00:00Z", runs=[measured_run("patch:mine")])
     text = report_markdown([report])
     assert "| mean speedup | 1.414214 |" in text
     assert "m.S.a agent  │" in text

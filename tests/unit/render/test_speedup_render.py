@@ -6,16 +6,20 @@ import pytest
 
 from evalward.importers.fc_eval_results import make_run
 from evalward.records.report import Run
-from evalward.render.speedup import (
-    Bars,
-    bars,
-    benchmark_bars,
-    summary_markdown,
-    summary_rows,
-    task_bars,
-)
+from evalward.records.sections import BarGroup, Bars
+from evalward.render.bars import draw
+from evalward.render.sections import grid_markdown
+from evalward.suites.speedup.sections import benchmark_bars, summary, task_bars
 from support.hostile import EVERYTHING
 from support.speedups import details, ran_with, speeds, trial_of
+
+
+def pair(name: str, agent: float | None, oracle: float | None, mark: str = "") -> BarGroup:
+    return BarGroup(name=name, values=[agent, oracle], mark=mark)
+
+
+def drawn_of(*groups: BarGroup) -> str:
+    return draw(Bars(labels=["agent", "oracle"], groups=list(groups)))
 
 
 def runs() -> list[Run]:
@@ -28,9 +32,9 @@ def runs() -> list[Run]:
 
 
 def test_the_table_has_the_figures_of_each_agent_sorted_by_key() -> None:
-    agents, rows = summary_rows(runs())
-    table = {row.label: row.values for row in rows}
-    assert agents == ["a:model", "b:model"]
+    grid = summary(runs())
+    table = {row.label: row.values for row in grid.rows}
+    assert grid.heads == ["a:model", "b:model"]
     assert table["mean speedup"] == ["1.047723", "1.095445"]
     assert table["success rate"] == ["50.00 % (1/2)", "100.00 % (1/1)"]
     assert table["benchmarks, valid / all"] == ["3 / 3", "2 / 2"]
@@ -43,22 +47,22 @@ def test_the_table_has_the_figures_of_each_agent_sorted_by_key() -> None:
 
 
 def test_the_table_shows_every_row() -> None:
-    _, rows = summary_rows(runs())
-    text = summary_markdown(runs())
-    assert all(row.label in text for row in rows)
+    grid = summary(runs())
+    text = grid_markdown(grid)
+    assert all(row.label in text for row in grid.rows)
 
 
 def test_hostile_names_stay_text() -> None:
     hostile = make_run("suite", EVERYTHING, [trial_of(EVERYTHING, details(speeds((EVERYTHING, 2, 1))))])
-    markdown = summary_markdown([hostile])
+    markdown = grid_markdown(summary([hostile]))
     assert {line.count("|") for line in markdown.splitlines()} == {3}
     assert "<script" not in markdown
-    drawn = bars(task_bars(hostile))
+    drawn = drawn_of(*task_bars(hostile))
     assert not any(char in drawn for char in "\x1b\x00\x07\u202e\u2028")
 
 
 def test_bars_stand_left_and_right_of_one_with_equal_doublings() -> None:
-    lines = bars([Bars("fast", 2.0, 4.0), Bars("slow", 0.5, None, "fell back")]).splitlines()
+    lines = drawn_of(pair("fast", 2.0, 4.0), pair("slow", 0.5, None, "fell back")).splitlines()
     assert lines[0].split() == ["0.5×", "1×", "4×"]
     fast, oracle, slow, unknown = lines[1:]
     assert (fast.count("█"), oracle.count("░"), slow.count("█"), unknown.count("░")) == (16, 32, 16, 0)
@@ -70,14 +74,14 @@ def test_bars_stand_left_and_right_of_one_with_equal_doublings() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -2.0, 1e-300, 1e15, None])
 def test_any_value_has_a_bar(value: float | None) -> None:
-    lines = bars([Bars("x", value, 1.0)]).splitlines()
+    lines = drawn_of(pair("x", value, 1.0)).splitlines()
     assert max(map(len, lines)) < 120
     assert len(lines) == 3
 
 
 def test_too_many_pairs_are_counted_and_none_is_no_picture() -> None:
     made = details(speeds(*((f"m.f{n}", 1 + n / 10, 1.0) for n in range(30))))
-    text = bars(benchmark_bars(made))
+    text = drawn_of(*benchmark_bars(made))
     assert text.splitlines()[1].startswith("m.f29")
     assert text.endswith("… and 12 more")
-    assert bars([]) == ""
+    assert drawn_of() == ""

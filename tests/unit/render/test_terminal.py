@@ -10,9 +10,10 @@ from evalward.records.metric import CategorySummary
 from evalward.records.result import OtherDetails, Status
 from evalward.records.trace import Usage
 from evalward.render.console import Screen
-from evalward.render.terminal import judgement_text, report_text
+from evalward.render.terminal import judgement_text
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, fill
+from support.shown import report_text
 
 EXAMPLES = {
     "failed": judgements.failed,
@@ -29,11 +30,11 @@ COLOUR = re.compile(r"\x1b\[(?:\d+)m")
 @pytest.mark.parametrize(
     ("name", "start"),
     [
-        ("failed", "✗ Evalward: failed — tool_call_success_rate fell 8.3 points"),
-        ("passed", "✓ Evalward: passed — 3 rules hold"),
-        ("first_run", "! Evalward: passed, but nothing was compared — 3 floors hold"),
+        ("failed", "✗ Evalward: failed — tool_call_success_rate fell 8.3 pp"),
+        ("passed", "✓ Evalward: passed — nothing got worse"),
+        ("first_run", "! Evalward: passed, but nothing was compared — there is no baseline yet"),
         ("inconclusive", "? Evalward: inconclusive — pass_rate fell"),
-        ("unjudged", "! Evalward: could not be judged — 12 of 37 trials"),
+        ("unjudged", "! Evalward: could not be judged — bash-tools × openai/gpt-5.5: 12 of"),
     ],
 )
 def test_first_line__is_the_verdict(name: str, start: str) -> None:

@@ -13,7 +13,7 @@ from evalward.config import Suite
 from evalward.config.load import parse_config
 from evalward.records.problem import InputError
 from evalward.runner import base_files
-from evalward.runner.base_files import BaseFiles
+from evalward.runner.base_files import BaseFilesReader
 from evalward.wire.messages import BaseFile
 
 SCENARIO = """
@@ -54,7 +54,7 @@ class Commit:
 
     def take(self, folder: Path, *suites: Suite) -> list[str]:
         """What lies in the folder after these suites were asked for and written."""
-        files = BaseFiles(self.read, self.listed)
+        files = BaseFilesReader(self.read, self.listed)
         for each in suites:
             files.take(each)
             files.write(folder)
@@ -139,7 +139,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["../up.jsonl", "/abs.jsonl", "d/../../up.jsonl", ".git/config", "d/.GIT/x", "a//b"])
 def test_names_that_lead_out__are_not_written(tmp_path: Path, name: str) -> None:
     commit = Commit({name: "x"})
-    files = BaseFiles(commit.read, lambda folder: [BaseFile(path=name)])
+    files = BaseFilesReader(commit.read, lambda folder: [BaseFile(path=name)])
     files.take(suite(cases=["*"]))
     files.write(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
@@ -159,7 +159,7 @@ def test_too_many_files__and_too_many_bytes__are_refused(tmp_path: Path, monkeyp
 
 def test_folder_that_cant_be_listed__is_refused__a_named_file_needs_no_list(tmp_path: Path) -> None:
     commit = Commit({"cases.jsonl": "c"})
-    files = BaseFiles(commit.read, lambda folder: None)
+    files = BaseFilesReader(commit.read, lambda folder: None)
     files.take(suite())
     with pytest.raises(InputError, match="can't be listed"):
         files.take(suite(cases=["evals/*"]))

@@ -6,8 +6,8 @@ import base64
 
 import pytest
 
-from evalward.safety import Level, allowed, assess
-from evalward.safety.windows import is_windows, judge_windows
+from evalward.safety import RiskLevel, allowed, assess
+from evalward.safety.windows import is_windows, rate_windows
 
 DANGEROUS_CODE = [
     "python3 -c \"import os; os.system('rm -rf /')\"",
@@ -165,7 +165,7 @@ def test_recognising_windows(text: str, expected: bool) -> None:
 def test_powershell_syntax_is_not_called_unreadable() -> None:
     assessment = assess("Get-ChildItem | Where-Object { $_.Length -gt (1MB) } | ForEach-Object { $_.Name")
     assert assessment.parsed
-    assert assessment.level is Level.SAFE
+    assert assessment.level is RiskLevel.SAFE
 
 
 def test_encoded_commands_are_bounded() -> None:
@@ -174,4 +174,4 @@ def test_encoded_commands_are_bounded() -> None:
         text = "powershell -enc " + base64.b64encode(text.encode("utf-16-le")).decode()
         if len(text) > 4000:
             break
-    assert any(finding.rule == "opaque.disguised" for finding in judge_windows(text))
+    assert any(finding.rule == "opaque.disguised" for finding in rate_windows(text))

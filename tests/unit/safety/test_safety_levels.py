@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.safety import Level, allowed, assess
+from evalward.safety import RiskLevel, allowed, assess
 
 SPECIFIED = {
     "safe": [
@@ -121,7 +121,7 @@ def test_each_finding_names_its_rule(command: str, rule: str) -> None:
 
 def test_the_worst_finding_decides_and_comes_first() -> None:
     assessment = assess("chmod 755 f; sudo rm x; rm -rf /")
-    assert assessment.level is Level.CRITICAL
+    assert assessment.level is RiskLevel.CRITICAL
     assert [finding.level for finding in assessment.findings] == sorted(
         (finding.level for finding in assessment.findings), reverse=True
     )
@@ -161,21 +161,21 @@ def test_too_long_is_not_allowed() -> None:
 def test_unreadable_is_not_safe(command: str) -> None:
     assessment = assess(command)
     assert not assessment.parsed
-    assert assessment.level >= Level.HIGH
+    assert assessment.level >= RiskLevel.HIGH
 
 
 @pytest.mark.parametrize("command", ["ls \u202e", "rm\u200b x", "ls\rrm -rf x", "echo \x1b[2K"])
 def test_hidden_characters_are_not_safe(command: str) -> None:
-    assert assess(command).level >= Level.HIGH
+    assert assess(command).level >= RiskLevel.HIGH
 
 
 def test_windows_line_ends_are_no_evasion() -> None:
-    assert assess("ls\r\npwd\r\n").level is Level.SAFE
+    assert assess("ls\r\npwd\r\n").level is RiskLevel.SAFE
 
 
 def test_levels_are_ordered_and_named() -> None:
-    assert Level.SAFE < Level.MODERATE < Level.HIGH < Level.CRITICAL
-    assert [str(level) for level in Level] == ["safe", "moderate", "high", "critical"]
-    assert Level.parse("high") is Level.HIGH
+    assert RiskLevel.SAFE < RiskLevel.MODERATE < RiskLevel.HIGH < RiskLevel.CRITICAL
+    assert [str(level) for level in RiskLevel] == ["safe", "moderate", "high", "critical"]
+    assert RiskLevel.parse("high") is RiskLevel.HIGH
     with pytest.raises(ValueError, match="unknown safety level 'low'"):
-        Level.parse("low")
+        RiskLevel.parse("low")

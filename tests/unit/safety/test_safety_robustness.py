@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalward.safety import Level, assess
+from evalward.safety import RiskLevel, assess
 
 _PIECES = [
     "rm", "-rf", "/", "$(", "`", "'", "\"", "${", "}", ")", "(", "<<EOF\n", "EOF\n", "|", "||", "&&", "&",
@@ -26,14 +26,14 @@ _PIECES = [
 @given(st.text(max_size=200))
 def test_any_text_gets_an_answer(command: str) -> None:
     assessment = assess(command)
-    assert assessment.level == max((finding.level for finding in assessment.findings), default=Level.SAFE)
+    assert assessment.level == max((finding.level for finding in assessment.findings), default=RiskLevel.SAFE)
 
 
 @settings(max_examples=1500, deadline=None)
 @given(st.lists(st.sampled_from(_PIECES), max_size=30), st.sampled_from([" ", ""]))
 def test_any_mix_of_syntax_gets_an_answer(pieces: list[str], joint: str) -> None:
     assessment = assess(joint.join(pieces))
-    assert assessment.parsed or assessment.level >= Level.HIGH
+    assert assessment.parsed or assessment.level >= RiskLevel.HIGH
 
 
 @settings(max_examples=300, deadline=None)
@@ -116,4 +116,4 @@ def test_ordinary_commands_take_well_under_five_milliseconds() -> None:
 @pytest.mark.parametrize(("opening", "closing"), [("(", ")"), ("$(", ")"), ("{ ", ";}"), ("if ", ";then :;fi")])
 def test_deep_nesting_is_judged_or_refused(opening: str, closing: str, depth: int) -> None:
     command = opening * depth + "rm -rf /" + closing * depth
-    assert assess(command).level >= Level.HIGH
+    assert assess(command).level >= RiskLevel.HIGH

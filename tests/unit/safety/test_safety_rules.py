@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from evalward import safety
-from evalward.config.safety_rules import RULES, UNEXAMINED, rules_page, wrong_rule
 from evalward.safety import assess
-from evalward.safety.targets import Place
+from evalward.safety.targets import PlaceKind
+from evalward.suites.command.safety_rules import RULES, UNEXAMINED, rules_page, wrong_rule
 
 _PACKAGE = Path(safety.__file__).parent
 _DATA = Path(__file__).parents[2] / "data"
@@ -31,7 +31,7 @@ def _literals() -> Iterator[str]:
 
 
 def _by_place() -> set[str]:
-    places = [place.name.lower() for place in Place]
+    places = [place.name.lower() for place in PlaceKind]
     return {f"{deed}.{place}" for deed in ("deletion", "write") for place in places}
 
 

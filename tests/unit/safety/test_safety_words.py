@@ -8,9 +8,9 @@ from evalward.safety.expand import Expander
 from evalward.safety.options import leading_options, parse_options, spec
 from evalward.safety.parser import parse
 from evalward.safety.scope import Scope
-from evalward.safety.sql import judge_sql
+from evalward.safety.sql import rate_sql
 from evalward.safety.syntax import Script, Simple
-from evalward.safety.targets import Place, locate
+from evalward.safety.targets import PlaceKind, locate
 from evalward.safety.words import Flow, Word, literal, pattern
 
 
@@ -64,63 +64,63 @@ def test_parameter_operators(text: str, words: list[str]) -> None:
 @pytest.mark.parametrize(
     ("path", "place"),
     [
-        ("/", Place.ROOT),
-        ("//", Place.ROOT),
-        ("/../.", Place.ROOT),
-        ("/*", Place.ROOT),
-        ("/[a-z]*", Place.ROOT),
-        ("/b*", Place.ROOT),
-        ("/etc/../home", Place.SYSTEM),
-        ("/tmp/..", Place.ROOT),
-        ("~", Place.HOME),
-        ("~/*", Place.HOME),
-        ("~/x/..", Place.HOME),
-        ("~/..", Place.SYSTEM),
-        ("/home/bob", Place.HOME),
-        ("/home/bob/x", Place.ORDINARY),
-        ("/Users/bob", Place.HOME),
-        ("/root", Place.HOME),
-        ("~/.ssh", Place.PRIVATE),
-        ("~/Documents", Place.PERSONAL),
-        ("~/.cache/x", Place.CACHE),
-        ("~/.bash_history", Place.HISTORY),
-        ("~/.bashrc", Place.STARTUP),
-        (".", Place.HERE),
-        ("*", Place.HERE),
-        ("./.*", Place.HERE),
-        ("a/..", Place.HERE),
-        ("..", Place.PARENT),
-        ("a/../../b/..", Place.PARENT),
-        ("../x", Place.ORDINARY),
-        (".git", Place.REPOSITORY),
-        ("build/*", Place.ORDINARY),
-        ("/usr/lib/x", Place.SYSTEM),
-        ("/usr/local/bin/x", Place.LOCAL),
-        ("/opt/x", Place.LOCAL),
-        ("/var/log/syslog", Place.LOG),
-        ("/var/tmp/x", Place.TEMP),
-        ("/tmp/x", Place.TEMP),
-        ("/tmp", Place.SYSTEM),
-        ("/data", Place.TOP),
-        ("/data/db", Place.ELSEWHERE),
-        ("/app/dist", Place.ORDINARY),
-        ("/dev/sda1", Place.DISK),
-        ("/dev/nvme0n1", Place.DISK),
-        ("/dev/null", Place.SINK),
-        ("/dev/tcp/h/1", Place.NETWORK),
-        ("/proc/sys/kernel/x", Place.KERNEL),
+        ("/", PlaceKind.ROOT),
+        ("//", PlaceKind.ROOT),
+        ("/../.", PlaceKind.ROOT),
+        ("/*", PlaceKind.ROOT),
+        ("/[a-z]*", PlaceKind.ROOT),
+        ("/b*", PlaceKind.ROOT),
+        ("/etc/../home", PlaceKind.SYSTEM),
+        ("/tmp/..", PlaceKind.ROOT),
+        ("~", PlaceKind.HOME),
+        ("~/*", PlaceKind.HOME),
+        ("~/x/..", PlaceKind.HOME),
+        ("~/..", PlaceKind.SYSTEM),
+        ("/home/bob", PlaceKind.HOME),
+        ("/home/bob/x", PlaceKind.ORDINARY),
+        ("/Users/bob", PlaceKind.HOME),
+        ("/root", PlaceKind.HOME),
+        ("~/.ssh", PlaceKind.PRIVATE),
+        ("~/Documents", PlaceKind.PERSONAL),
+        ("~/.cache/x", PlaceKind.CACHE),
+        ("~/.bash_history", PlaceKind.HISTORY),
+        ("~/.bashrc", PlaceKind.STARTUP),
+        (".", PlaceKind.HERE),
+        ("*", PlaceKind.HERE),
+        ("./.*", PlaceKind.HERE),
+        ("a/..", PlaceKind.HERE),
+        ("..", PlaceKind.PARENT),
+        ("a/../../b/..", PlaceKind.PARENT),
+        ("../x", PlaceKind.ORDINARY),
+        (".git", PlaceKind.REPOSITORY),
+        ("build/*", PlaceKind.ORDINARY),
+        ("/usr/lib/x", PlaceKind.SYSTEM),
+        ("/usr/local/bin/x", PlaceKind.LOCAL),
+        ("/opt/x", PlaceKind.LOCAL),
+        ("/var/log/syslog", PlaceKind.LOG),
+        ("/var/tmp/x", PlaceKind.TEMP),
+        ("/tmp/x", PlaceKind.TEMP),
+        ("/tmp", PlaceKind.SYSTEM),
+        ("/data", PlaceKind.TOP),
+        ("/data/db", PlaceKind.ELSEWHERE),
+        ("/app/dist", PlaceKind.ORDINARY),
+        ("/dev/sda1", PlaceKind.DISK),
+        ("/dev/nvme0n1", PlaceKind.DISK),
+        ("/dev/null", PlaceKind.SINK),
+        ("/dev/tcp/h/1", PlaceKind.NETWORK),
+        ("/proc/sys/kernel/x", PlaceKind.KERNEL),
     ],
 )
-def test_places(path: str, place: Place) -> None:
+def test_places(path: str, place: PlaceKind) -> None:
     assert locate(pattern(path)).place is place
 
 
 def test_a_folder_changes_what_a_wildcard_means() -> None:
     everything = pattern("*")
-    assert locate(everything, "build").place is Place.ORDINARY
-    assert locate(everything, "/").place is Place.ROOT
-    assert locate(everything, None).place is Place.UNKNOWN
-    assert locate(literal("*")).place is Place.ORDINARY  # quoted: a file of that name
+    assert locate(everything, "build").place is PlaceKind.ORDINARY
+    assert locate(everything, "/").place is PlaceKind.ROOT
+    assert locate(everything, None).place is PlaceKind.UNKNOWN
+    assert locate(literal("*")).place is PlaceKind.ORDINARY  # quoted: a file of that name
 
 
 def _words(text: str) -> tuple[Word, ...]:
@@ -166,5 +166,5 @@ def test_options_of_an_inner_command_are_not_read() -> None:
     ],
 )
 def test_sql(text: str, level: str) -> None:
-    worst = max((found[0] for found in judge_sql(text)), default=None)
+    worst = max((found[0] for found in rate_sql(text)), default=None)
     assert (str(worst) if worst is not None else "safe") == level

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalward.sandbox.process import Isolation, Limits, Settings, refusal
+from evalward.sandbox.process import Isolation, SandboxLimits, WorkspaceSettings, refusal
 from evalward.sandbox.process.probe import Layers
 from evalward.sandbox.process.users import passwd_with
 
@@ -49,7 +49,7 @@ def test_words() -> None:
 
 def test_a_refusal_says_what_was_tried() -> None:
     tried = Layers(landlock=True, note="no own process and mount namespace: not permitted").isolation("open")
-    told = refusal(tried, Settings(), IN_ACTIONS)
+    told = refusal(tried, WorkspaceSettings(), IN_ACTIONS)
     assert told is not None
     assert "with partial isolation (Landlock), network open only" in told
     assert "not permitted" in told
@@ -58,25 +58,25 @@ def test_a_refusal_says_what_was_tried() -> None:
 @pytest.mark.parametrize(
     ("isolation", "settings", "env", "refused"),
     [
-        (NOTHING, Settings(), IN_ACTIONS, True),
-        (NOTHING, Settings(allow_unisolated=True), IN_ACTIONS, False),
-        (NOTHING, Settings(), {}, False),
-        (Layers(own_user=True).isolation("open"), Settings(), IN_ACTIONS, True),
-        (Layers(landlock=True).isolation("open"), Settings(), IN_ACTIONS, True),
-        (Layers(landlock=True).isolation("open"), Settings(allow_unisolated=True), IN_ACTIONS, False),
-        (Layers(landlock=True).isolation("open"), Settings(), {}, False),
-        (FULL, Settings(), IN_ACTIONS, False),
-        (replace(FULL, sockets=("/run/docker.sock",)), Settings(), IN_ACTIONS, True),
+        (NOTHING, WorkspaceSettings(), IN_ACTIONS, True),
+        (NOTHING, WorkspaceSettings(allow_unisolated=True), IN_ACTIONS, False),
+        (NOTHING, WorkspaceSettings(), {}, False),
+        (Layers(own_user=True).isolation("open"), WorkspaceSettings(), IN_ACTIONS, True),
+        (Layers(landlock=True).isolation("open"), WorkspaceSettings(), IN_ACTIONS, True),
+        (Layers(landlock=True).isolation("open"), WorkspaceSettings(allow_unisolated=True), IN_ACTIONS, False),
+        (Layers(landlock=True).isolation("open"), WorkspaceSettings(), {}, False),
+        (FULL, WorkspaceSettings(), IN_ACTIONS, False),
+        (replace(FULL, sockets=("/run/docker.sock",)), WorkspaceSettings(), IN_ACTIONS, True),
     ],
 )
-def test_refusal(isolation: Isolation, settings: Settings, env: dict[str, str], refused: bool) -> None:
+def test_refusal(isolation: Isolation, settings: WorkspaceSettings, env: dict[str, str], refused: bool) -> None:
     assert (refusal(isolation, settings, env) is not None) == refused
 
 
 def test_the_number_of_processes_is_bounded_only_where_it_counts_nobody_elses() -> None:
-    assert [resource.RLIMIT_NPROC, 256] in Limits().resource_limits(processes=True)
-    assert resource.RLIMIT_NPROC not in [kind for kind, _ in Limits().resource_limits(processes=False)]
-    unbounded = Limits(memory_mb=None).resource_limits(processes=True)
+    assert [resource.RLIMIT_NPROC, 256] in SandboxLimits().resource_limits(processes=True)
+    assert resource.RLIMIT_NPROC not in [kind for kind, _ in SandboxLimits().resource_limits(processes=False)]
+    unbounded = SandboxLimits(memory_mb=None).resource_limits(processes=True)
     assert resource.RLIMIT_DATA not in [kind for kind, _ in unbounded]
 
 

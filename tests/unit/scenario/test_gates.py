@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from evalward.records.scenario import GateResult
-from evalward.suites.scenario.gates import Evidence, evaluate_gate, evaluate_gates
-from evalward.suites.scenario.interaction import TargetCommand
+from evalward.suites.scenario.details import GateResult
+from evalward.suites.scenario.gates import GateEvidence, evaluate_gate, evaluate_gates
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.model import CommandSucceeds, Gate
 from support.workplace import FolderPlace
 
@@ -30,8 +30,8 @@ def place(tmp_path: Path) -> FolderPlace:
     return FolderPlace(tmp_path)
 
 
-async def result(place: FolderPlace, commands: Sequence[TargetCommand] | None = (), **keys: Any) -> GateResult:
-    return await evaluate_gate(gate(**keys), Evidence(place, commands, {"WHO": "me"}))
+async def result(place: FolderPlace, commands: Sequence[ToolCommand] | None = (), **keys: Any) -> GateResult:
+    return await evaluate_gate(gate(**keys), GateEvidence(place, commands, {"WHO": "me"}))
 
 
 CASES: list[tuple[dict[str, Any], bool, str]] = [
@@ -108,12 +108,12 @@ async def test_a_command_that_takes_too_long_fails(place: FolderPlace, kind: str
 
 async def test_a_blank_command_fails(place: FolderPlace) -> None:
     blank = CommandSucceeds.model_construct(type="command_succeeds", command="  ", timeout_secs=1)
-    found = await evaluate_gate(blank, Evidence(place, ()))
+    found = await evaluate_gate(blank, GateEvidence(place, ()))
     assert (found.passed, found.message, place.commands) == (False, "the command is empty", [])
 
 
-WORKED = TargetCommand("add", "todo add", 0)
-FAILED = TargetCommand("add", "todo add", 2)
+WORKED = ToolCommand("add", "todo add", 0)
+FAILED = ToolCommand("add", "todo add", 2)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ FAILED = TargetCommand("add", "todo add", 2)
         ([], True, "none of 0 commands failed"),
         ([WORKED], True, "none of 1 commands failed"),
         ([WORKED, FAILED], False, "1 of 2 commands failed: `todo add` (exit code 2)"),
-        ([TargetCommand("add", "todo add", None, killed=True)], False, "ended with the run"),
-        ([WORKED, TargetCommand("list", "todo list", None)], False, "1 of 2 commands is unknown"),
+        ([ToolCommand("add", "todo add", None, killed=True)], False, "ended with the run"),
+        ([WORKED, ToolCommand("list", "todo list", None)], False, "1 of 2 commands is unknown"),
         (None, False, "neither events nor a transcript"),
     ],
 )
 async def test_no_transcript_errors(
-    place: FolderPlace, commands: list[TargetCommand] | None, passed: bool, message: str
+    place: FolderPlace, commands: list[ToolCommand] | None, passed: bool, message: str
 ) -> None:
     found = await result(place, commands, type="no_transcript_errors")
     assert found.passed is passed
@@ -137,7 +137,7 @@ async def test_no_transcript_errors(
 
 async def test_all_gates_run_in_order_whatever_fails(place: FolderPlace) -> None:
     gates = [gate(type="command_succeeds", command=command) for command in ("false", "true", "exit 7")]
-    results = await evaluate_gates(gates, Evidence(place, ()))
+    results = await evaluate_gates(gates, GateEvidence(place, ()))
     assert [one.passed for one in results] == [False, True, False]
     assert place.commands == ["false", "true", "exit 7"]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.guidance import MOST_ADVICE, advise
-from evalward.suites.scenario.interaction import TargetCommand, interaction_of
+from evalward.suites.scenario.interaction import ToolCommand, interaction_of
 from evalward.suites.scenario.metrics import measure
 from support.scenarios import trial
 
@@ -55,11 +55,11 @@ def test_there_is_never_more_than_can_be_read() -> None:
 
 def test_what_worked_in_the_end_is_kept_with_the_failure() -> None:
     commands = [
-        TargetCommand("add", "jot add --text x", 2, "error"),
-        TargetCommand("add", "jot add --help", 0),
-        TargetCommand("list", "jot list", 0),
-        TargetCommand("add", "jot add x --tag y", 0),
-        TargetCommand("add", "jot add z", 2, "error"),
+        ToolCommand("add", "jot add --text x", 2, "error"),
+        ToolCommand("add", "jot add --help", 0),
+        ToolCommand("list", "jot list", 0),
+        ToolCommand("add", "jot add x --tag y", 0),
+        ToolCommand("add", "jot add z", 2, "error"),
     ]
     first, last = interaction_of(commands, completed=True, per_subcommand=True).failed
     assert (first.worked, last.worked) == ("jot add x --tag y", None)

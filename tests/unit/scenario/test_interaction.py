@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.events import Complete, Event, Output, RanCommand, ToolAnswered, ToolCalled, completed
-from evalward.records.scenario import Interaction
+from evalward.records.events import Complete, Event, OutputEvent, RanCommand, ToolAnswered, ToolCalled, completed
+from evalward.suites.scenario.details import Interaction
 from evalward.suites.scenario.interaction import (
     MOST_FAILED,
     MOST_SUBCOMMANDS,
     OTHERS,
-    TargetCommand,
+    ToolCommand,
     interaction_of,
-    target_commands,
+    tool_commands,
 )
 from evalward.suites.scenario.patterns import BinaryInCommand, CommandPattern, WrittenPattern, command_pattern
 
@@ -26,7 +26,7 @@ def ran(command: str, code: int | None = 0, output: str = "") -> list[Event]:
 
 
 def measured(*events: Event, killed: bool | None = None, pattern: CommandPattern = TODO) -> Interaction:
-    commands = target_commands(events, pattern, killed=killed)
+    commands = tool_commands(events, pattern, killed=killed)
     return interaction_of(commands, completed=completed(events), per_subcommand=pattern.has_subcommands)
 
 
@@ -74,7 +74,7 @@ def test_in_a_killed_run_what_it_waited_for_failed() -> None:
 
 
 def test_ev5__no_command_of_the_target() -> None:
-    found = measured(*ran("ls"), Output(text="todo add x"), Complete(exit_code=0))
+    found = measured(*ran("ls"), OutputEvent(text="todo add x"), Complete(exit_code=0))
     assert found.total_commands == 0
     assert set(found.rates().values()) == {None}
 
@@ -218,7 +218,7 @@ def test_a_blank_pattern_means_the_default() -> None:
 
 
 def test_what_is_kept_of_hostile_commands_is_bounded() -> None:
-    commands = [TargetCommand("x" * 9 + str(n), "y" * 9999, 1, "z" * 9999) for n in range(MOST_SUBCOMMANDS + 20)]
+    commands = [ToolCommand("x" * 9 + str(n), "y" * 9999, 1, "z" * 9999) for n in range(MOST_SUBCOMMANDS + 20)]
     found = interaction_of(commands, completed=True, per_subcommand=True)
     assert len(found.per_subcommand) == MOST_SUBCOMMANDS + 1
     assert found.per_subcommand[OTHERS].total == 20
@@ -228,7 +228,7 @@ def test_what_is_kept_of_hostile_commands_is_bounded() -> None:
 
 commands = st.lists(
     st.builds(
-        TargetCommand,
+        ToolCommand,
         identity=st.sampled_from(["add", "list", "help"]),
         text=st.just("todo"),
         exit_code=st.sampled_from([0, 0, 1, 127, None]),
@@ -239,7 +239,7 @@ commands = st.lists(
 
 
 @given(commands)
-def test_what_holds_of_every_run(run: list[TargetCommand]) -> None:
+def test_what_holds_of_every_run(run: list[ToolCommand]) -> None:
     found = interaction_of(run, completed=True, per_subcommand=True)
     rates = found.rates()
     between = {name: value for name, value in rates.items() if value is not None and name != "commands_per_unique"}

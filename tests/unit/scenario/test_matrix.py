@@ -6,6 +6,7 @@ import pytest
 
 from evalward.suites.scenario.matrix import is_meant
 from evalward.suites.scenario.model import ToolModels
+from evalward.suites.scenario.trial import who
 
 MATRIX = [
     ToolModels(tool="claude-code", models=["sonnet", "opus"]),
@@ -45,3 +46,19 @@ def test_without_a_matrix_everybody_is_meant() -> None:
 
 def test_the_default_model_is_any() -> None:
     assert is_meant([ToolModels(tool="claude", models=["default"])], "claude-code/haiku")
+
+
+@pytest.mark.parametrize(
+    ("target", "told"),
+    [
+        ("agent:own", ("own", "")),
+        ("codex/gpt-5", ("codex", "gpt-5")),
+        ("opencode/openai/gpt-5", ("opencode", "openai/gpt-5")),
+        ("openai/gpt-5", ("builtin", "openai/gpt-5")),
+        ("openai/llama3.1:8b", ("builtin", "openai/llama3.1:8b")),
+        ("replay:r", ("replay", "r")),
+        ("oracle", ("oracle", "")),
+    ],
+)
+def test_scripts_are_told_agent_and_model(target: str, told: tuple[str, str]) -> None:
+    assert who(target) == told

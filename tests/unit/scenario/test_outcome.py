@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.records.scenario import GateResult
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import Composite
-from evalward.suites.scenario.outcome import Judgement, composite_score, outcome_of, tier_word
+from evalward.suites.scenario.outcome import JudgeLayerOutcome, composite_score, outcome_of, tier_word
 
 
 def gates(passed: int, total: int) -> list[GateResult]:
     return [GateResult(gate_type="file_exists", passed=n < passed) for n in range(total)]
 
 
-def judged(score: float | None, threshold: float = 0.7, error: str | None = None) -> Judgement:
-    return Judgement(True, score, threshold, error)
+def judged(score: float | None, threshold: float = 0.7, error: str | None = None) -> JudgeLayerOutcome:
+    return JudgeLayerOutcome(True, score, threshold, error)
 
 
 @pytest.mark.parametrize(
     ("passed", "total", "judgement", "reason"),
     [
-        (2, 2, Judgement(), None),
+        (2, 2, JudgeLayerOutcome(), None),
         (2, 2, judged(0.70), None),
         (2, 2, judged(0.69), "judge_failed"),
         (1, 2, judged(1.0), "gates_failed"),
         (2, 2, judged(None, error="no JSON"), "judge_error"),
         (0, 0, judged(0.9), None),
-        (0, 0, Judgement(), None),
+        (0, 0, JudgeLayerOutcome(), None),
     ],
 )
-def test_outcome(passed: int, total: int, judgement: Judgement, reason: str | None) -> None:
+def test_outcome(passed: int, total: int, judgement: JudgeLayerOutcome, reason: str | None) -> None:
     found = outcome_of(gates(passed, total), judgement)
     assert (found.passed, found.reason) == (reason is None, reason)
     assert found.asserts_nothing is (total == 0 and not judgement.enabled)
@@ -39,6 +39,24 @@ def test_a_failure_says_why() -> None:
     assert outcome_of(gates(1, 2)).message == "1 of 2 gates passed; failed: file_exists"
     assert outcome_of([], judged(0.69)).message == "the judge's score 0.69 is below its threshold 0.7"
     assert outcome_of([], judged(None, error="no JSON")).message == "the judge gave no score: no JSON"
+
+
+@pytest.mark.parametrize(
+    ("passed", "total", "judgement", "reason"),
+    [
+        (1, 2, JudgeLayerOutcome(), "grader_error"),
+        (1, 2, judged(0.9), "grader_error"),
+        (1, 2, judged(None, error="no JSON"), "grader_error"),
+        (1, 2, judged(0.1), "gates_failed"),
+        (0, 2, JudgeLayerOutcome(), "gates_failed"),
+    ],
+)
+def test_a_grader_without_an_answer_decides_where_nothing_else_failed(
+    passed: int, total: int, judgement: JudgeLayerOutcome, reason: str
+) -> None:
+    found = outcome_of(gates(passed, total), judgement, ["the grader g: it broke"])
+    assert (found.passed, found.reason) == (False, reason)
+    assert (found.message == "the grader g: it broke") is (reason == "grader_error")
 
 
 DEFAULT = Composite()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.records.report import Run
 from evalward.records.result import CheckResult, Result
-from evalward.records.scenario import FailedCommand, GateResult, Interaction, ScenarioDetails, SubcommandStats
+from evalward.suites.scenario.details import FailedCommand, GateResult, Interaction, ScenarioDetails, SubcommandStats
 from evalward.suites.scenario.diagnose import diagnose
 from support.results import run
 

@@ -11,26 +11,37 @@ import yaml
 from pydantic import BaseModel
 
 from evalward.config.agents import AgentProgram
-from evalward.config.scenario import ScenarioSuite, ScenarioTarget
 from evalward.suites.scenario import findings
 from evalward.suites.scenario.assertion import FORMS, parse_assertion
 from evalward.suites.scenario.metrics import METRIC_IDS
-from evalward.suites.scenario.model import GATES, Composite, Evaluation, Evaluator, Judge, Scenario, Setup, Target
+from evalward.suites.scenario.model import (
+    GATES,
+    Composite,
+    Evaluation,
+    Evaluator,
+    JudgeLayer,
+    Scenario,
+    ScenarioTool,
+    Setup,
+)
 from evalward.suites.scenario.scripts import ScriptContext
+from evalward.suites.scenario.spec import ScenarioSuite, SuiteTool
 from evalward.suites.scenario.tolerance import _OLD_GATES
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "scenario-suite.md").read_text("utf-8")
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text("utf-8")
 NAMED = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`\n]+)`", PAGE))))
-IGNORED = {"variants", "cost", "run", "target", "evaluation", "scripts", "setup", "task"}
+IGNORED = {"variants", "cost", "run", "tool", "evaluation", "scripts", "setup", "task"}
 
 
 def blocks(text: str) -> list[Any]:
     return [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
 
 
-@pytest.mark.parametrize("record", [Scenario, Target, Setup, Evaluation, Judge, Composite, Evaluator, AgentProgram])
+@pytest.mark.parametrize(
+    "record", [Scenario, ScenarioTool, Setup, Evaluation, JudgeLayer, Composite, Evaluator, AgentProgram]
+)
 def test_every_key_is_named(record: type[BaseModel]) -> None:
     last = NAMED | {name.rpartition(".")[2] for name in NAMED}
     assert set(record.model_fields) - IGNORED <= last
@@ -92,6 +103,6 @@ def test_the_scenario_to_copy_is_sound() -> None:
 
 
 def test_every_key_of_a_suite_is_in_the_configurations_page() -> None:
-    fields = [*ScenarioSuite.model_fields.items(), *ScenarioTarget.model_fields.items()]
+    fields = [*ScenarioSuite.model_fields.items(), *SuiteTool.model_fields.items()]
     keys = {field.alias or name for name, field in fields}
     assert keys <= set(re.findall(r"`(\w+)`", CONFIGURATION))

@@ -8,7 +8,7 @@ import pytest
 
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.scenario import EvaluatorResult, FailedCommand, SubcommandStats
+from evalward.suites.scenario.details import EvaluatorResult, FailedCommand, SubcommandStats
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import measure
 from support.scenarios import trial

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from evalward.config import Config, LoadedConfig
-from evalward.config.scenario import ScenarioSuite, ScenarioTarget
 from evalward.records.problem import InputError
 from evalward.suites.scenario.case import ScenarioCase, subject_of
-from evalward.suites.scenario.load import Defaults, Loaded, load_cases, load_scenarios
-from evalward.suites.scenario.model import Target
+from evalward.suites.scenario.load import Defaults, LoadedScenarios, load_cases, load_scenarios
+from evalward.suites.scenario.model import ScenarioTool
+from evalward.suites.scenario.spec import ScenarioSuite, SuiteTool
 from support.scenarios import FILES, TEXT, write_fixture, write_scenario
 
 DEFAULTS = Defaults(timeout_s=300, max_turns=50)
 
 
-def loaded(root: Path, text: str = TEXT, defaults: Defaults = DEFAULTS) -> Loaded:
+def loaded(root: Path, text: str = TEXT, defaults: Defaults = DEFAULTS) -> LoadedScenarios:
     return load_scenarios([write_scenario(root, text)], root, defaults)
 
 
@@ -49,7 +49,7 @@ def test_the_documented_file(tmp_path: Path) -> None:
     assert case.reference()[0].tool_uses[0].input == {"commands": "./todo add milk"}
     assert case.written()["prompt"] == "Add a task called milk."
     assert set(case.guidance) == {"AGENTS.md", ".claude/skills/todo/SKILL.md"}
-    assert set(case.tool) == {"todo"}
+    assert set(case.tool_files) == {"todo"}
 
 
 def test_tolerated_forms_are_read_with_a_hint(tmp_path: Path) -> None:
@@ -217,10 +217,40 @@ def test_all_problems_of_all_files_at_once(tmp_path: Path) -> None:
 
 def test_from_config_takes_the_suites_target(tmp_path: Path) -> None:
     text = "name: x\ntemplate_folder: add_task\ntarget: from_config\ntask: {prompt: Do it.}\n"
-    found = loaded(tmp_path, text, Defaults(9, None, Target(binary="todo")))
-    assert (found.cases[0].target.binary, found.cases[0].timeout_s) == ("todo", 9)
-    assert "the target is from_config, and the suite has none" in problems(tmp_path, text)[0]
+    found = loaded(tmp_path, text, Defaults(9, None, ScenarioTool(binary="todo")))
+    assert (found.cases[0].tool.binary, found.cases[0].timeout_s) == ("todo", 9)
+    assert "the tool is from_config, and the suite has none" in problems(tmp_path, text)[0]
     assert "3: target: unknown value" in problems(tmp_path, text.replace("from_config", "from_confg"))[0]
+
+
+@pytest.mark.parametrize("written", ["{binary: todo, env: {A: b}}", "from_config"])
+def test_the_tool_has_an_old_key_of_the_same_meaning(tmp_path: Path, written: str) -> None:
+    text = f"name: x\ntemplate_folder: add_task\ntool: {written}\ntask: {{prompt: Do it.}}\n"
+    defaults = Defaults(9, None, ScenarioTool(binary="todo"))
+    new, old = loaded(tmp_path, text, defaults), loaded(tmp_path, text.replace("tool:", "target:"), defaults)
+    assert new.warnings == old.warnings
+    assert not any("key" in warning for warning in old.warnings)
+    assert new.cases[0].model_dump() == old.cases[0].model_dump()
+    assert new.cases[0].written()["target"] == old.cases[0].written()["target"]
+
+
+def test_a_tool_under_both_keys_is_a_mistake(tmp_path: Path) -> None:
+    text = "name: x\ntemplate_folder: add_task\ntool: {binary: todo}\ntarget: {binary: other}\ntask: {prompt: Do it.}\n"
+    assert problems(tmp_path, text) == [
+        "add_task.yaml:4: target: tool is there, too, under its old name. Keep tool: only."
+    ]
+
+
+@pytest.mark.parametrize("key", ["tool", "target"])
+def test_mistakes_in_the_tool_name_the_key_as_it_was_written(tmp_path: Path, key: str) -> None:
+    text = f"name: x\ntemplate_folder: add_task\n{key}:\n  bin: todo\n  env: 1\ntask: {{prompt: Do it.}}\n"
+    found = problems(tmp_path, text)
+    assert f"add_task.yaml:3: {key}.binary: the key is missing" in found[0]
+    assert f"add_task.yaml:5: {key}.env: must be a mapping" in found[1]
+    binary = text.replace("bin:", "binary:").replace("todo", "./todo-2").replace("  env: 1\n", "  enw: {}\n")
+    hints = loaded(tmp_path, binary).warnings
+    assert f'add_task.yaml:5: {key}.enw: unknown key "enw", which is passed over' in hints[0]
+    assert f"add_task.yaml:4: {key}.binary: the tool" in hints[1]
 
 
 def edited(root: Path, name: str, text: str) -> ScenarioCase:
@@ -265,7 +295,7 @@ def test_what_the_definition_is_made_of(tmp_path: Path, old: str, new: str, same
 
 def test_files_under_test_by_name(tmp_path: Path) -> None:
     text = TEXT + "under_test: ['notes/*']\n"
-    assert set(one(tmp_path, text).tool) == {"todo", "notes/old.txt"}
+    assert set(one(tmp_path, text).tool_files) == {"todo", "notes/old.txt"}
 
 
 def test_the_rubric_belongs_to_the_definition(tmp_path: Path) -> None:
@@ -293,7 +323,7 @@ def suite(**keys: object) -> ScenarioSuite:
     )
 
 
-def of_suite(root: Path, spec: ScenarioSuite) -> Loaded:
+def of_suite(root: Path, spec: ScenarioSuite) -> LoadedScenarios:
     config = Config.model_construct(version=1, suites=[spec])
     return load_cases(spec, LoadedConfig(config=config, file="evalward.yml", root=root, sha256=""))
 
@@ -304,7 +334,7 @@ def test_selection_by_any_tag_and_by_tier(tmp_path: Path) -> None:
         write_scenario(tmp_path, head + more + "\n", f"{name}.yaml")
 
     def names(**keys: object) -> str:
-        spec = suite(target=ScenarioTarget(binary="todo"), **keys)
+        spec = suite(tool=SuiteTool(binary="todo"), **keys)
         return "".join(case.id for case in of_suite(tmp_path, spec).cases)
 
     assert names() == "abc"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalward.records.baseline import baseline_trial
 from evalward.records.metric import Measurement
 from evalward.records.result import Result, Status
-from evalward.records.scenario import FailedCommand, GateResult, ScenarioDetails, SubcommandStats
+from evalward.suites.scenario.details import FailedCommand, GateResult, ScenarioDetails, SubcommandStats
 from evalward.suites.scenario.metrics import METRIC_IDS, measure
 from support.scenarios import trial
 

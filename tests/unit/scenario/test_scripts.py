@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.records.scenario import EvaluatorResult
+from evalward.suites.scenario.details import EvaluatorResult
 from evalward.suites.scenario.model import Evaluator, PostScript
 from evalward.suites.scenario.scripts import (
     ScriptContext,
@@ -19,7 +19,7 @@ from evalward.suites.scenario.scripts import (
 from support.workplace import FolderPlace
 
 CONTEXT = ScriptContext(
-    scenario="add", agent="claude-code", model="m", fixture_dir="/f", results_dir="/r", target_env={"X": "1"}
+    scenario="add", agent="claude-code", model="m", fixture_dir="/f", results_dir="/r", tool_env={"X": "1"}
 )
 
 

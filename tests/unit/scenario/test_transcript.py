@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.records.scenario import Interaction
+from evalward.suites.scenario.details import Interaction
 from evalward.suites.scenario.interaction import interaction_of
 from evalward.suites.scenario.patterns import (
     AnyToolInTranscript,

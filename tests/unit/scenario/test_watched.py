@@ -9,7 +9,7 @@ import pytest
 
 from evalward.records.events import Event, ToolAnswered, ToolCalled
 from evalward.sandbox.base import FileTooLargeError
-from evalward.suites.scenario.interaction import target_commands
+from evalward.suites.scenario.interaction import tool_commands
 from evalward.suites.scenario.patterns import command_pattern
 from evalward.suites.scenario.shell_codes import uses_of
 from evalward.suites.scenario.watchable import programs_to_watch
@@ -42,7 +42,7 @@ async def watched(place: FolderPlace, script: str) -> tuple[Finished, list[tuple
     done = await watch.run(["bash", "-c", script])
     events: list[Event] = [ToolCalled(command=script), ToolAnswered(output=done.stderr, exit_code=done.exit_code)]
     assert isinstance(done, Finished)
-    return done, [(one.text, one.exit_code) for one in target_commands(watch.heard(events), TODO)]
+    return done, [(one.text, one.exit_code) for one in tool_commands(watch.heard(events), TODO)]
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ async def test_hostile_notes__never_outweigh_what_we_saw(
 async def test_another_shell_by_its_variables__is_left_alone(place: FolderPlace) -> None:
     watch = WatchedPlace(place, TODO)
     done = await watch.run(["bash", "-c", "./todo bad; ./todo hello"], env={"POSIXLY_CORRECT": "1"})
-    assert (done.stderr, done.exit_code, watch.told) == ("todo: bad\n", 0, [])
+    assert (done.stderr, done.exit_code, watch.calls) == ("todo: bad\n", 0, [])
 
 
 async def test_a_file_that_is_absurdly_large__is_nothing_to_read(place: FolderPlace) -> None:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.speedup import SpeedupDetails
-from evalward.suites.speedup.failure import Evidence, fall_back, merge
+from evalward.suites.speedup.details import SpeedupDetails
+from evalward.suites.speedup.failure import FailureEvidence, fall_back, merge
 from support.speedups import KEY, NOP, ORACLE, evidence, ran_with, snapshot_of, speeds
 
 
 def merged(
-    agent: Evidence | None = None, oracle: Evidence | None = None, nop: Evidence | None = None
+    agent: FailureEvidence | None = None, oracle: FailureEvidence | None = None, nop: FailureEvidence | None = None
 ) -> dict[str, SpeedupDetails]:
     return merge(
         [
@@ -57,7 +57,7 @@ def test_without_an_oracle_any_failure_is_one() -> None:
 
 
 def test_an_oracle_whose_tests_are_not_known_excuses_nobody() -> None:
-    found = merged(evidence(KEY, AGENT, tests=ran_with(failed=1)), Evidence(ORACLE, speeds(("m.S.a", 1.5, 1.5))))
+    found = merged(evidence(KEY, AGENT, tests=ran_with(failed=1)), FailureEvidence(ORACLE, speeds(("m.S.a", 1.5, 1.5))))
     assert told(found[KEY])[:2] == (False, True)
 
 
@@ -72,7 +72,7 @@ def test_m5_the_oracle_falls_back_too() -> None:
 
 
 def test_m7_missing_snapshots_are_a_failure() -> None:
-    found = merge([Evidence(KEY, AGENT, tests=ran_with())])
+    found = merge([FailureEvidence(KEY, AGENT, tests=ran_with())])
     assert told(found[KEY]) == (False, True, -0.5, 1.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.speedup import BenchmarkSpeed, Samples
+from evalward.suites.speedup.details import BenchmarkSpeed, Samples
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.findings import interpret, is_noisy, noise
 from evalward.suites.speedup.log import read_log

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.records.speedup import BenchmarkSpeed
+from evalward.suites.speedup.details import BenchmarkSpeed
 from evalward.suites.speedup.levels import gmean, levels, task_speedup
 from evalward.suites.speedup.names import groups, split
 from evalward.suites.speedup.values import MAX_BENCHMARKS, benchmark_speeds, number

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.records.result import Result, Status
-from evalward.records.speedup import SpeedupDetails
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log, read_parts
 from evalward.suites.speedup.outcome import TaskId, make_result

@@ -13,10 +13,10 @@ from evalward.decide.statistics.passk import pass_at_k
 from evalward.records.baseline import baseline_trial
 from evalward.records.metric import Measurement
 from evalward.records.result import Result, Status
-from evalward.records.speedup import KEPT_SAMPLES, BenchmarkSpeed, Samples
 from evalward.suites.speedup.attempts import pass_at
+from evalward.suites.speedup.details import KEPT_SAMPLES, BenchmarkSpeed, Samples, SpeedupDetails
 from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
-from evalward.suites.speedup.payload import payload, read_payload
+from evalward.suites.speedup.payload import details_of, payload, read_payload
 from evalward.suites.speedup.summary import agent_summary, gmean_of_advantages
 from support.speedups import details, ran_with, speeds, trial_of
 
@@ -205,7 +205,8 @@ def test_the_payload_has_exactly_the_specifications_fields_and_reads_as_written(
         assert list(written) == FIELDS
         json.dumps(written, allow_nan=False)
         again = read_payload("agent:model", json.loads(json.dumps(written)))
-        benchmarks = [b.model_copy(update={"raw_agent": None, "raw_oracle": None}) for b in result.details.benchmarks]  # type: ignore[union-attr]
+        told = details_of(result).benchmarks
+        benchmarks = [b.model_copy(update={"raw_agent": None, "raw_oracle": None}) for b in told]
         assert list(again.benchmarks) == benchmarks
 
 
@@ -213,7 +214,8 @@ def test_a_baseline_keeps_numbers_and_bounded_samples() -> None:
     samples = Samples(nop=[float(n) for n in range(1, 1001)], agent=[1.0, 2.0])
     benchmark = BenchmarkSpeed(name="m.f", agent=2, oracle=1, samples=samples)
     kept = baseline_trial(trial_of("t", details([benchmark], notes=["a long story"])))
-    (found,) = kept.details.benchmarks  # type: ignore[union-attr]
+    assert isinstance(kept.details, SpeedupDetails)
+    (found,) = kept.details.benchmarks
     assert found.samples is not None
     assert len(found.samples.nop) == KEPT_SAMPLES
     assert (found.samples.nop[0], found.samples.nop[-1], found.samples.agent) == (1.0, 1000.0, [1.0, 2.0])

@@ -10,7 +10,7 @@ import pytest
 
 from evalward.records.problem import InputError
 from evalward.suites.put_back import matches
-from evalward.suites.speedup.measure.changes import put_back, told
+from evalward.suites.speedup.measure.changes import put_back, put_back_notes
 from evalward.suites.speedup.measure.test_counts import read_counts, read_junit
 from support.git_repo import write_files
 from support.speedup_tasks import CODE, prepared, write_suite, write_task
@@ -161,5 +161,5 @@ def test_protected_files_are_put_back(tmp_path: Path) -> None:
     assert (copy / "tests" / "deep" / "b").read_text() == "b"
     assert not (copy / "tests" / "new").exists()
     assert (outside / "b").read_text() == "mine"
-    assert told(changed) == ["PROTECTED: put back as they were: conftest.py, tests/a, tests/deep …"]
+    assert put_back_notes(changed) == ["PROTECTED: put back as they were: conftest.py, tests/a, tests/deep …"]
     assert put_back(original, copy, ["tests", "conftest.py"]) == []

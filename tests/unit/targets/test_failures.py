@@ -39,7 +39,7 @@ def test_only_the_targets_own_doing_counts_as_failed() -> None:
 
 @pytest.mark.parametrize("cause", list(Cause))
 def test_everybody_is_told_what_to_do(cause: Cause) -> None:
-    told = FAILURES[cause].told.format(provider="PROVIDER", model="MODEL", variable="VARIABLE")
+    told = FAILURES[cause].text.format(provider="PROVIDER", model="MODEL", variable="VARIABLE")
     assert "{" not in told
     assert told.endswith(".")
     assert told.count(". ") >= 1, "one sentence for what happened, one for what to do"

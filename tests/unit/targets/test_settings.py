@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from evalward.keeper.models import WIRES, live_target
+from evalward.keeper.models import live_target
 from evalward.records.problem import InputError
+from evalward.records.providers import PROVIDERS
 from evalward.targets import make_target
 from evalward.targets.base import Target
 from evalward.targets.limiter import Limiters
 from evalward.targets.models.common import LiveTarget
 from evalward.targets.models.openai_client import newer, reasons
-from evalward.targets.models.settings import Settings, settings_of
+from evalward.targets.models.settings import LiveSettings, settings_of
 from support.live import live_config
 
 
-def settings(provider: str = "openai", model: str = "gpt-5", **given: Any) -> Settings:
+def settings(provider: str = "openai", model: str = "gpt-5", **given: Any) -> LiveSettings:
     return settings_of(live_config([f"{provider}/{model}"], {provider: given}).config, provider, model)
 
 
@@ -70,7 +71,7 @@ def test_keys_are_looked_up_in_what_is_handed_in(monkeypatch: pytest.MonkeyPatch
     assert live("openai/gpt-5", {"base_url": "http://h/v1"}, {}).missing_key is None
 
 
-@pytest.mark.parametrize("provider", list(WIRES))
+@pytest.mark.parametrize("provider", list(PROVIDERS))
 def test_a_live_target_is_what_the_engine_expects(provider: str) -> None:
     limiters = Limiters()
     target: Target = live(f"{provider}/org/some-model:8b", {"concurrency": 3}, {}, limiters)

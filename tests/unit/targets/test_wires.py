@@ -20,9 +20,9 @@ from evalward.targets.models.reading import (
     reading,
     unique_ids,
 )
-from evalward.targets.models.settings import Settings
+from evalward.targets.models.settings import LiveSettings
 
-SETTINGS = Settings("openai", "gpt-4.1", "https://h/v1", None)
+SETTINGS = LiveSettings("openai", "gpt-4.1", "https://h/v1", None)
 TOOL = ToolSpec("bash", "Runs it.", {"type": "object"})
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalward.wire.frames import FRAME_LIMIT, WireError
-from evalward.wire.peer import CallFailedError, Incoming, Line, Peer
+from evalward.wire.peer import CallFailedError, CallingPeer, Incoming, Peer
 
 HEADER = struct.Struct("!BBBQQ")
 
@@ -163,11 +163,11 @@ def test_answers_that_nobody_waits_for_are_dropped() -> None:
 
 
 @contextmanager
-def line(work: Callable[[Peer, Incoming], None]) -> Iterator[Line]:
+def line(work: Callable[[Peer, Incoming], None]) -> Iterator[CallingPeer]:
     ours, theirs = socket.socketpair()
     there = Peer(theirs, lambda asked: threading.Thread(target=work, args=(there, asked)).start())
     there.start()
-    here = Line(ours)
+    here = CallingPeer(ours)
     try:
         yield here
     finally:
@@ -188,7 +188,7 @@ def asks_back(there: Peer, asked: Incoming) -> None:
 
 
 def test_a_line_serves_while_it_waits() -> None:
-    async def serve(here: Line) -> bytes:
+    async def serve(here: CallingPeer) -> bytes:
         def heard(asked: Incoming) -> None:
             seen.append((asked.name, len(asked.data)))
             here.answer(asked, asked.data * 2)
@@ -215,7 +215,7 @@ def test_a_line_is_told_of_failures_and_ends(serving: bool) -> None:
         else:
             there.close()
 
-    def ask(here: Line, name: str) -> bytes:
+    def ask(here: CallingPeer, name: str) -> bytes:
         return asyncio.run(here.serve(name, b"", lambda asked: None)) if serving else here.call(name)
 
     with line(work) as here:

@@ -1,14 +1,17 @@
 """Distributions of a sum as weights that are whole numbers: convolved without rounding as long as they are small.
 
-A convolution is the product of two polynomials; written as two long integers (Kronecker substitution) it is one
-multiplication. Weights whose total takes more than 384 bits are cut to 128. What gets lost is, for 1,000 cases, less
-than 1e-27 of the total; a tail below that can come out as 0.
+A convolution is the product of two polynomials; written as long integers (Kronecker substitution) it is a
+multiplication of these, or two of half the length, at x and at -x (Harvey 2009). Weights whose total takes more than
+384 bits are cut to 128. What gets lost is, for 1,000 cases, less than 1e-27 of the total; a tail below that can come
+out as 0.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 EXACT_BITS = 384
 KEPT_BITS = 128
@@ -21,7 +24,7 @@ class Weights:
     first: int
     weights: Sequence[int]
 
-    @property
+    @cached_property
     def total(self) -> int:
         """The weight of everything."""
         return sum(self.weights)
@@ -40,11 +43,19 @@ NOTHING = Weights(0, (1,))
 
 
 def convolved(distributions: Iterable[Weights]) -> Weights:
-    """The distribution of the sum of independent terms. The short ones first: that is quickest."""
-    product = NOTHING
+    """The distribution of the sum of independent terms. The short ones first: that is quickest.
+
+    Terms are gathered until their weights have to be cut: so the long product is multiplied once for all of these, and
+    every weight is what one multiplication after the other gives.
+    """
+    product, waiting, total = NOTHING, list[Weights](), 1
     for each in sorted(distributions, key=lambda one: len(one.weights)):
-        product = convolve(product, each)
-    return product
+        waiting.append(each)
+        total *= each.total
+        if total.bit_length() > EXACT_BITS:
+            product, waiting = _cut(_multiplied([product, *waiting])), []
+            total = product.total
+    return _multiplied([product, *waiting])
 
 
 def power(base: Weights, times: int) -> Weights:
@@ -61,12 +72,39 @@ def power(base: Weights, times: int) -> Weights:
 
 def convolve(one: Weights, other: Weights) -> Weights:
     """The distribution of the sum of two independent terms."""
+    return _cut(_multiplied([one, other]))
+
+
+def _multiplied(terms: Sequence[Weights]) -> Weights:
+    """The product of the terms, uncut; the first may be much longer than the others."""
     # No coefficient of the product is larger than the product of the totals, so none spills into its neighbour.
-    width = (one.total.bit_length() + other.total.bit_length() + 7) // 8
-    length = len(one.weights) + len(other.weights) - 1
-    packed = (_packed(one.weights, width) * _packed(other.weights, width)).to_bytes(width * length, "little")
-    weights = [int.from_bytes(packed[at : at + width], "little") for at in range(0, width * length, width)]
-    return _cut(Weights(one.first + other.first, weights))
+    width = (math.prod(term.total for term in terms).bit_length() + 7) // 8
+    length = sum(len(term.weights) - 1 for term in terms) + 1
+    here, mirrored = zip(*(_at_half_width(term.weights, width) for term in terms), strict=True)
+    product, mirror = here[0] * _product(here[1:]), mirrored[0] * _product(mirrored[1:])
+    weights = [0] * length
+    weights[::2] = _unpacked((product + mirror) >> 1, width, (length + 1) // 2)
+    weights[1::2] = _unpacked((product - mirror) >> (4 * width + 1), width, length // 2)
+    return Weights(sum(term.first for term in terms), weights)
+
+
+def _at_half_width(weights: Sequence[int], width: int) -> tuple[int, int]:
+    """The polynomial of these coefficients at x and at -x, x the number that begins at half of a cell."""
+    even, odd = _packed(weights[::2], width), _packed(weights[1::2], width) << (4 * width)
+    return even + odd, even - odd
+
+
+def _product(numbers: Sequence[int]) -> int:
+    """The product of long integers: of halves alike in size, which is quicker than one after the other."""
+    if len(numbers) < 3:
+        return math.prod(numbers)
+    half = len(numbers) // 2
+    return _product(numbers[:half]) * _product(numbers[half:])
+
+
+def _unpacked(number: int, width: int, cells: int) -> list[int]:
+    packed = number.to_bytes(width * cells, "little")
+    return [int.from_bytes(packed[at : at + width], "little") for at in range(0, width * cells, width)]
 
 
 def _packed(weights: Sequence[int], width: int) -> int:

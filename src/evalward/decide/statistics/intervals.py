@@ -13,14 +13,14 @@ from evalward.records.metric import EPSILON
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """From `low` to `high`, in the unit of what was measured."""
 
     low: float
     high: float
 
 
-def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
+def wilson(k: float, n: float, confidence: float = 0.95) -> ConfidenceInterval | None:
     """Wilson's score interval of the rate k/n; None for n = 0, of which nothing is known.
 
     Centre (p + z²/2n)/(1 + z²/n), half-width z/(1 + z²/n)·√(p(1 − p)/n + z²/4n²). Source: Wilson 1927.
@@ -33,10 +33,10 @@ def wilson(k: float, n: float, confidence: float = 0.95) -> Interval | None:
     shrunk = 1 + z * z / n
     centre = (p + z * z / (2 * n)) / shrunk
     half = z / shrunk * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Interval(0.0 if k == 0 else centre - half, 1.0 if k == n else centre + half)
+    return ConfidenceInterval(0.0 if k == 0 else centre - half, 1.0 if k == n else centre + half)
 
 
-def mean_difference(differences: Sequence[float], confidence: float = 0.95) -> Interval | None:
+def mean_difference(differences: Sequence[float], confidence: float = 0.95) -> ConfidenceInterval | None:
     """d̄ ± t(n − 1)·√(Σ(d_i − d̄)²/(n(n − 1))): Student's interval of the mean of paired differences.
 
     None below two differences, and where all are equal: its width would be 0, a certainty that nobody has.
@@ -47,10 +47,10 @@ def mean_difference(differences: Sequence[float], confidence: float = 0.95) -> I
     mean = fmean(differences)
     error = math.sqrt(math.fsum((each - mean) ** 2 for each in differences) / (n * (n - 1)))
     half = student_quantile((1 + confidence) / 2, n - 1) * error
-    return Interval(mean - half, mean + half)
+    return ConfidenceInterval(mean - half, mean + half)
 
 
-def bonett_price(lost: int, gained: int, n: int, confidence: float = 0.95) -> Interval | None:
+def bonett_price(lost: int, gained: int, n: int, confidence: float = 0.95) -> ConfidenceInterval | None:
     """The interval of the difference of two paired rates, now minus before, one trial a side; None for n = 0.
 
     p̃_c − p̃_b ± z·√((p̃_b + p̃_c − (p̃_c − p̃_b)²)/(n + 2)), p̃_b = (lost + 1)/(n + 2), p̃_c = (gained + 1)/(n + 2).
@@ -63,7 +63,7 @@ def bonett_price(lost: int, gained: int, n: int, confidence: float = 0.95) -> In
     return _shrunk([-1.0] * lost + [1.0] * gained + [0.0] * (n - lost - gained), 1.0, confidence)
 
 
-def paired_rate_difference(cases: Sequence[CaseTrials], confidence: float = 0.95) -> Interval | None:
+def paired_rate_difference(cases: Sequence[CaseTrials], confidence: float = 0.95) -> ConfidenceInterval | None:
     """The interval of the mean difference of the cases' pass rates, now minus before, in [−1, 1].
 
     Bonett and Price where every case has one trial a side, else `padded_difference` with the step that one trial of the
@@ -78,7 +78,7 @@ def paired_rate_difference(cases: Sequence[CaseTrials], confidence: float = 0.95
     return padded_difference(differences, 1 / fewest, confidence)
 
 
-def padded_difference(differences: Sequence[float], step: float, confidence: float = 0.95) -> Interval | None:
+def padded_difference(differences: Sequence[float], step: float, confidence: float = 0.95) -> ConfidenceInterval | None:
     """Student's interval of the differences and two more, step/√2 up and down: as if one more case had differed by
     `step`, half of it either way. None below two differences.
 
@@ -94,7 +94,7 @@ def padded_difference(differences: Sequence[float], step: float, confidence: flo
     return found and _within(found.low, found.high)
 
 
-def _shrunk(differences: Sequence[float], step: float, confidence: float) -> Interval:
+def _shrunk(differences: Sequence[float], step: float, confidence: float) -> ConfidenceInterval:
     """Mean ± z·√(variance/(n + 2)) of the differences and two more, one `step` up and one down."""
     more = [*differences, step, -step]
     mean = fmean(more)
@@ -103,8 +103,8 @@ def _shrunk(differences: Sequence[float], step: float, confidence: float) -> Int
     return _within(mean - half, mean + half)
 
 
-def _within(low: float, high: float) -> Interval:
-    return Interval(max(low, -1.0), min(high, 1.0))
+def _within(low: float, high: float) -> ConfidenceInterval:
+    return ConfidenceInterval(max(low, -1.0), min(high, 1.0))
 
 
 def _all_equal(differences: Sequence[float]) -> bool:

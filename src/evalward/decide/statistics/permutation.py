@@ -7,7 +7,7 @@ no this is the stratified test of the verdict; for one trial a side it is the si
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -55,7 +55,7 @@ def permutation_tails(cases: Sequence[CaseValues]) -> Tails:
     Source: Fisher 1935; stratified as in Good, Permutation, Parametric and Bootstrap Tests of Hypotheses.
     """
     units = _units([case for case in cases if case.comparable])
-    null = convolved(_deals(case) for case in units)
+    null = convolved(_all_deals(units))
     observed = sum(sum(case.now) for case in units)
     return Tails(low=null.at_most(observed), high=null.at_least(observed))
 
@@ -115,6 +115,16 @@ def _spread(cases: Sequence[Sequence[float]]) -> float:
 def _few(case: CaseValues | _Units) -> int:
     """The trials of the side that has fewer: the other's sum is what these leave of the whole."""
     return min(len(case.before), len(case.now))
+
+
+def _all_deals(cases: Sequence[_Units]) -> Iterator[Weights]:
+    """The distribution of each case; those of equal values, however they were dealt out, have the same."""
+    known: dict[tuple[object, ...], Weights] = {}
+    for case in cases:
+        key = (len(case.now), *sorted((*case.before, *case.now)))
+        if key not in known:
+            known[key] = _deals(case)
+        yield known[key]
 
 
 def _deals(case: _Units) -> Weights:

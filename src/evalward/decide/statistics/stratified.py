@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evalward.decide.statistics.counting import Weights, convolved, power
 
@@ -46,12 +47,7 @@ def stratified_worse(cases: Sequence[CaseTrials]) -> float:
     that always or never passed, say nothing; where no case says anything p is 1. Source: Agresti, Categorical Data
     Analysis, exact conditional tests for 2 × 2 × K tables.
     """
-    return _null(cases).at_most(sum(case.passed_now for case in cases if _speaks(case)))
-
-
-def stratified_better(cases: Sequence[CaseTrials]) -> float:
-    """The other side: P[S ≥ observed]."""
-    return _null(cases).at_least(sum(case.passed_now for case in cases if _speaks(case)))
+    return _null(cases).at_most(sum(case.passed_now for case in cases if _is_informative(case)))
 
 
 def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
@@ -61,22 +57,12 @@ def stratified_worse_chosen(cases: Sequence[tuple[CaseTrials, int]]) -> float:
     Without that, cases chosen for what they passed before would seem to fall by themselves (regression to the mean).
     Source: conditional inference after selection, as in Fithian, Sun and Taylor 2014.
     """
-    speaking = [(case, least) for case, least in cases if _speaks(case)]
+    speaking = [(case, least) for case, least in cases if _is_informative(case)]
     null = convolved(_truncated(case, least) for case, least in speaking)
     return null.at_most(sum(case.passed_now for case, _ in speaking))
 
 
-def mcnemar_worse(lost: int, gained: int) -> float:
-    """p_worse = P[Bin(lost + gained, ½) ≤ gained]: McNemar's exact test of paired single trials."""
-    return _half(lost + gained, gained)
-
-
-def mcnemar_two_sided(lost: int, gained: int) -> float:
-    """2·P[Bin(lost + gained, ½) ≤ min(lost, gained)], at most 1."""
-    return min(1.0, 2 * _half(lost + gained, min(lost, gained)))
-
-
-def _speaks(case: CaseTrials) -> bool:
+def _is_informative(case: CaseTrials) -> bool:
     passed = case.passed_before + case.passed_now
     return case.comparable and 0 < passed < case.trials_before + case.trials_now
 
@@ -84,9 +70,17 @@ def _speaks(case: CaseTrials) -> bool:
 def _null(cases: Sequence[CaseTrials]) -> Weights:
     """The distribution of S if nothing changed; cases of equal margins are convolved together."""
     margins = Counter(
-        (case.trials_before, case.trials_now, case.passed_before + case.passed_now) for case in cases if _speaks(case)
+        (case.trials_before, case.trials_now, case.passed_before + case.passed_now)
+        for case in cases
+        if _is_informative(case)
     )
-    return convolved(power(_hypergeometric(*margin), count) for margin, count in sorted(margins.items()))
+    return _dealt(tuple(sorted(margins.items())))
+
+
+@lru_cache(maxsize=8)
+def _dealt(margins: tuple[tuple[tuple[int, int, int], int], ...]) -> Weights:
+    """Of cases of these margins, each so often; several rules ask for the same."""
+    return convolved(power(_hypergeometric(*margin), count) for margin, count in margins)
 
 
 def _hypergeometric(before: int, now: int, passed: int) -> Weights:
@@ -105,12 +99,3 @@ def _truncated(case: CaseTrials, least: int) -> Weights:
     passed = case.passed_before + case.passed_now
     every = _hypergeometric(case.trials_before, case.trials_now, passed)
     return Weights(every.first, every.weights[: passed - least - every.first + 1])
-
-
-def _half(n: int, at_most: int) -> float:
-    """P[Bin(n, ½) ≤ at_most], in whole numbers."""
-    ways, total = 1, 0
-    for k in range(at_most + 1):
-        total += ways
-        ways = ways * (n - k) // (k + 1)
-    return total / (1 << n)

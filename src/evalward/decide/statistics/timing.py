@@ -75,8 +75,8 @@ def _cannot_fire(before: Sequence[float], now: Sequence[float], alpha: float) ->
     if fewest < FEWEST_SAMPLES:
         return f"{fewest} samples on one side; it takes {FEWEST_SAMPLES} on each"
     pooled = sorted([*before, *now])
-    apart = mann_whitney(pooled[: len(before)], pooled[len(before) :])
-    if apart is None or apart.p_slower >= alpha:
+    most_extreme = mann_whitney(pooled[: len(before)], pooled[len(before) :])
+    if most_extreme is None or most_extreme.p_slower >= alpha:
         return f"{len(before)} and {len(now)} samples with these ties can't give p < {alpha:g}; take more"
     return None
 

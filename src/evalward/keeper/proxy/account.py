@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from evalward.keeper.proxy.exchange import Bounds, Limit, Room
+from evalward.keeper.proxy.exchange import ByteRoom, ConnectionBounds, Limit
 from evalward.records.trace import Message, Turn
-from evalward.targets.asking import Answered
+from evalward.targets.asking import AnsweredRequest
 from evalward.targets.failures import Cause
 from evalward.targets.models.faults import STOPS, Fault
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import Price, cost
 from evalward.targets.purse import Estimate, Purse, Reservation, SpentError, admitted
 
@@ -32,7 +32,7 @@ class Allowance:
 
 
 @dataclass
-class Account:
+class TrialAccount:
     """One trial at the proxy.
 
     `price` tells a model's price by its name. `pinned`: requests for another model than the target's are refused;
@@ -40,20 +40,20 @@ class Account:
     `shared` is the invocation's purse, which has to pay each request, too.
     """
 
-    settings: Settings
+    settings: LiveSettings
     key: Secret
     price: Callable[[str], Price | None]
     allowance: Allowance = Allowance()
     pinned: bool = True
     shared: Purse | None = None
     token: str = field(default_factory=lambda: f"evalward-{secrets.token_urlsafe(24)}", repr=False)
-    answers: list[Answered] = field(default_factory=list)
+    answers: list[AnsweredRequest] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
     last_fault: Fault | None = None
     limit: Limit | None = None
     starved: str | None = None  # what the invocation's purse said when it could not pay a request
     closed: bool = False
-    room: Room = field(default_factory=lambda: Room(Bounds().account), repr=False)
+    room: ByteRoom = field(default_factory=lambda: ByteRoom(ConnectionBounds().account), repr=False)
 
     def __post_init__(self) -> None:
         self.own = Purse(self.allowance.usd, self.allowance.tokens)
@@ -139,7 +139,7 @@ class Account:
         """Note an answer. It is priced by the name that was asked for: a provider answers with a snapshot's."""
         usage = turn.usage.model_copy(update={"cost_usd": cost(turn.usage, self.price(asked))})
         main = self.main(asked)
-        self.answers.append(Answered(turn.model_copy(update={"usage": usage}), message, main))
+        self.answers.append(AnsweredRequest(turn.model_copy(update={"usage": usage}), message, main))
         if main:
             self.last_fault = None
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
-from evalward.keeper.proxy.exchange import Bounds
-from evalward.keeper.proxy.http import Conversation, Handler
+from evalward.keeper.proxy.exchange import ConnectionBounds
+from evalward.keeper.proxy.http import Handler, HttpConnection
 
 
-class Door:
+class ListenerConnections:
     """The connections of one listener. When it is full the one that has said nothing for longest has to go."""
 
-    def __init__(self, handler: Handler, bounds: Bounds) -> None:
+    def __init__(self, handler: Handler, bounds: ConnectionBounds) -> None:
         self._handler, self._bounds = handler, bounds
         self._inside: set[asyncio.Task[None]] = set()
         self._idle: dict[asyncio.Task[None], None] = {}
@@ -30,7 +30,7 @@ class Door:
 
         self._inside.add(task)
         try:
-            await Conversation((reader, writer), self._handler, self._bounds, idles).hold()
+            await HttpConnection((reader, writer), self._handler, self._bounds, idles).hold()
         except asyncio.CancelledError:
             pass  # we close; the server's own task would report the cancelling as an error
         finally:

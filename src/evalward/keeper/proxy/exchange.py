@@ -15,7 +15,7 @@ class ClientGoneError(Exception):
 
 
 @dataclass(frozen=True)
-class Bounds:
+class ConnectionBounds:
     """What one connection, and all together, may take of the process that holds the keys.
 
     `connections` of one listener; `body` bytes of one request, `account` of those of one trial and `bodies` of all that
@@ -34,7 +34,7 @@ class Bounds:
     send_s: float = 60.0
 
 
-class Room:
+class ByteRoom:
     """So many bytes, shared by the requests that are held at once."""
 
     def __init__(self, size: int) -> None:
@@ -53,7 +53,7 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Head:
+class RequestHead:
     """One request's head, header names in lower case."""
 
     method: str
@@ -74,10 +74,10 @@ class Head:
 
 
 @dataclass(frozen=True)
-class Asked:
+class WholeRequest:
     """One request, whole."""
 
-    head: Head
+    head: RequestHead
     body: bytes = field(repr=False)
 
 
@@ -93,4 +93,4 @@ class Refusal:
 class Welcome:
     """Whose body may be read, into these rooms."""
 
-    rooms: Sequence[Room] = ()
+    rooms: Sequence[ByteRoom] = ()

@@ -12,7 +12,15 @@ from typing import Protocol
 
 import h11
 
-from evalward.keeper.proxy.exchange import Asked, Bounds, ClientGoneError, Head, Refusal, Room, Welcome
+from evalward.keeper.proxy.exchange import (
+    ByteRoom,
+    ClientGoneError,
+    ConnectionBounds,
+    Refusal,
+    RequestHead,
+    Welcome,
+    WholeRequest,
+)
 from evalward.keeper.proxy.wire import NO_ROOM, TOO_LONG
 
 HEAD_LIMIT = 65_536  # bytes of a head
@@ -62,23 +70,23 @@ class Exchange:
 class Handler(Protocol):
     """Who answers."""
 
-    def judge(self, head: Head) -> Refusal | Welcome:
+    def judge(self, head: RequestHead) -> Refusal | Welcome:
         """Whether its body is to be read."""
         ...
 
-    async def handle(self, asked: Asked, exchange: Exchange) -> None:
+    async def handle(self, asked: WholeRequest, exchange: Exchange) -> None:
         """Answer a request."""
         ...
 
 
-class Conversation:
+class HttpConnection:
     """One connection. `idles` hears when it begins, and ends, to wait for a head."""
 
     def __init__(
         self,
         streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         handler: Handler,
-        bounds: Bounds,
+        bounds: ConnectionBounds,
         idles: Callable[[bool], None],
     ) -> None:
         self._reader, self._writer = streams
@@ -111,19 +119,19 @@ class Conversation:
         if isinstance(judged, Refusal):
             await self._refuse(judged)
             return False
-        held = _Held(judged.rooms)
+        held = _HeldBody(judged.rooms)
         try:
             async with asyncio.timeout(self._bounds.body_s):
                 refusal = await self._body(held)
             if refusal is not None:
                 await self._refuse(refusal)
                 return False
-            await self._handler.handle(Asked(head, held.out()), self._exchange())
+            await self._handler.handle(WholeRequest(head, held.out()), self._exchange())
         finally:
             held.free()
         return self._connection.our_state is h11.DONE and self._connection.their_state is h11.DONE
 
-    async def _head(self) -> Head | None:
+    async def _head(self) -> RequestHead | None:
         """The next request's head; `None` when there is none. Raises `TimeoutError`."""
         begun = self._connection.trailing_data[0] != b""
         async with asyncio.timeout(self._bounds.head_s if begun else self._bounds.idle_s) as waiting:
@@ -139,7 +147,7 @@ class Conversation:
                     begun = True
                     waiting.reschedule(asyncio.get_running_loop().time() + self._bounds.head_s)
 
-    async def _body(self, held: _Held) -> Refusal | None:
+    async def _body(self, held: _HeldBody) -> Refusal | None:
         while True:
             event = self._connection.next_event()
             if event is h11.NEED_DATA:
@@ -169,16 +177,16 @@ class Conversation:
         return Exchange(self._connection, self._writer, self._bounds.send_s)
 
 
-class _Held:
+class _HeldBody:
     """A body as it comes, in its rooms."""
 
-    def __init__(self, rooms: Iterable[Room]) -> None:
+    def __init__(self, rooms: Iterable[ByteRoom]) -> None:
         self.data = bytearray()
         self._rooms = tuple(rooms)
         self._size = 0
 
     def add(self, data: bytes) -> bool:
-        taken: list[Room] = []
+        taken: list[ByteRoom] = []
         for room in self._rooms:
             if not room.take(len(data)):
                 for earlier in taken:
@@ -200,7 +208,7 @@ class _Held:
             room.give(self._size)
 
 
-def _head(event: h11.Request) -> Head:
+def _head(event: h11.Request) -> RequestHead:
     path, _, query = event.target.decode("latin-1").partition("?")
     headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
-    return Head(event.method.decode("ascii"), path, query, headers)
+    return RequestHead(event.method.decode("ascii"), path, query, headers)

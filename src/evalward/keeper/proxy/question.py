@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl
 
-from evalward.keeper.proxy.account import Account
-from evalward.keeper.proxy.wire import Wire
+from evalward.keeper.proxy.account import TrialAccount
+from evalward.keeper.proxy.wire import ProxyProtocol
 from evalward.records.trace import Message, Turn
 from evalward.targets.base import Reply
 from evalward.targets.failures import Cause
@@ -22,11 +22,11 @@ SENT_BACK = ("content-type", "retry-after", "retry-after-ms", "x-should-retry", 
 
 
 @dataclass
-class Question:
+class ModelRequest:
     """One request. `content` is its body; `reservation` is what was put aside for it, `None` where it costs nothing."""
 
-    account: Account
-    wire: Wire
+    account: TrialAccount
+    wire: ProxyProtocol
     model: str
     headers: Mapping[str, str]
     query: str
@@ -45,7 +45,7 @@ class Question:
     def forward(self) -> str:
         """What follows the provider's `base_url`."""
         beta = "?beta=true" if ("beta", "true") in parse_qsl(self.query) else ""
-        return self.wire.forward + ("/count_tokens" if self.counting else "") + beta
+        return self.wire.protocol.forward + ("/count_tokens" if self.counting else "") + beta
 
     def sent_headers(self) -> dict[str, str]:
         """The agent's own, as far as they are passed on, with the key, and those that the configuration adds."""

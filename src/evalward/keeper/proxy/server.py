@@ -18,9 +18,17 @@ from datetime import UTC, datetime
 from socket import socket
 from typing import TYPE_CHECKING, Any
 
-from evalward.keeper.proxy.account import Account
-from evalward.keeper.proxy.exchange import Asked, Bounds, ClientGoneError, Head, Refusal, Room, Welcome
-from evalward.keeper.proxy.question import Question, back
+from evalward.keeper.proxy.account import TrialAccount
+from evalward.keeper.proxy.exchange import (
+    ByteRoom,
+    ClientGoneError,
+    ConnectionBounds,
+    Refusal,
+    RequestHead,
+    Welcome,
+    WholeRequest,
+)
+from evalward.keeper.proxy.question import ModelRequest, back
 from evalward.keeper.proxy.wire import (
     LIMITS,
     NO_BUDGET,
@@ -28,7 +36,7 @@ from evalward.keeper.proxy.wire import (
     NO_PRICE,
     TOO_LONG,
     WIRES,
-    Wire,
+    ProxyProtocol,
     error_body,
     models_body,
     untold,
@@ -43,7 +51,7 @@ from evalward.targets.purse import SpentError
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Response
 
-    from evalward.keeper.proxy.door import Door
+    from evalward.keeper.proxy.door import ListenerConnections
     from evalward.keeper.proxy.http import Exchange
 
 ERROR_LIMIT = 1_000_000  # bytes of a provider's error that are read
@@ -58,17 +66,17 @@ class Proxy:
     """One proxy for all trials of an agent: each opens an account. Belongs to the event loop that started it."""
 
     def __init__(
-        self, limiter: Limiter, clock: Callable[[], float] = time.monotonic, bounds: Bounds | None = None
+        self, limiter: Limiter, clock: Callable[[], float] = time.monotonic, bounds: ConnectionBounds | None = None
     ) -> None:
         self.url = ""
         self._limiter, self._clock = limiter, clock
-        self._bounds = bounds or Bounds()
-        self._bodies = Room(self._bounds.bodies)
-        self._accounts: list[Account] = []
+        self._bounds = bounds or ConnectionBounds()
+        self._bodies = ByteRoom(self._bounds.bodies)
+        self._accounts: list[TrialAccount] = []
         self._hosts: list[str] = []
         self._server: asyncio.Server | None = None
         self._client: AsyncClient | None = None
-        self._door: Door | None = None
+        self._door: ListenerConnections | None = None
 
     async def start(self) -> None:
         """Listen on a free port of 127.0.0.1; `url` is then its address without a path. Again does nothing."""
@@ -79,10 +87,10 @@ class Proxy:
             self.url = f"http://{host}"
             self._hosts.append(host)
 
-    def _new_door(self) -> Door:
-        from evalward.keeper.proxy.door import Door  # noqa: PLC0415 - h11 costs only who starts a proxy
+    def _new_door(self) -> ListenerConnections:
+        from evalward.keeper.proxy.door import ListenerConnections  # noqa: PLC0415 - h11 costs only who starts a proxy
 
-        return Door(self, self._bounds)
+        return ListenerConnections(self, self._bounds)
 
     @asynccontextmanager
     async def also_on(self, listener: socket) -> AsyncIterator[str]:
@@ -98,18 +106,18 @@ class Proxy:
             server.close()
             await door.close()
 
-    def open(self, account: Account) -> None:
+    def open(self, account: TrialAccount) -> None:
         """From now on its token is good."""
         self._accounts.append(account)
 
-    def end(self, account: Account) -> None:
+    def end(self, account: TrialAccount) -> None:
         """From now on its token is worth nothing, and what it has under way ends."""
         account.closed = True
         self._accounts.remove(account)
         for task in account.tasks:
             task.cancel()
 
-    async def settled(self, account: Account, patience_s: float = 2.0) -> None:
+    async def settled(self, account: TrialAccount, patience_s: float = 2.0) -> None:
         """Take no further request, and wait until what is under way is counted: an agent ends faster than a stream.
 
         What isn't answered in that time is ended, and noted as unknown; it is charged what was put aside for it.
@@ -140,7 +148,7 @@ class Proxy:
 
     # ----------------------------------------------------------------------------------------- who may ask what
 
-    def judge(self, head: Head) -> Refusal | Welcome:
+    def judge(self, head: RequestHead) -> Refusal | Welcome:
         """Whether a request's body is to be read: by its Host, its token, its path and its length."""
         if head.headers.get("host", "") not in self._hosts:
             return _refused(421, "invalid_request_error", "this is not the host that you look for")
@@ -155,7 +163,7 @@ class Proxy:
             return _refused(*_NO_BODY)
         return TOO_LONG if head.length > self._bounds.body else Welcome((account.room, self._bodies))
 
-    async def handle(self, asked: Asked, exchange: Exchange) -> None:
+    async def handle(self, asked: WholeRequest, exchange: Exchange) -> None:
         """Answer a request that `judge` has welcomed."""
         head = asked.head
         silent = head.method == "HEAD"
@@ -170,12 +178,12 @@ class Proxy:
         else:
             await self._ask(account, asked, exchange)
 
-    def _account(self, headers: Mapping[str, str]) -> Account | None:
+    def _account(self, headers: Mapping[str, str]) -> TrialAccount | None:
         given = _token(headers).encode("utf-8", "replace")
         known = [one for one in self._accounts if secrets.compare_digest(one.token.encode(), given)]
         return known[0] if known else None
 
-    async def _ask(self, account: Account, asked: Asked, exchange: Exchange) -> None:
+    async def _ask(self, account: TrialAccount, asked: WholeRequest, exchange: Exchange) -> None:
         wire = WIRES[account.settings.provider]
         body = self._body(asked.body)
         model = body.get("model") if body is not None else None
@@ -190,28 +198,30 @@ class Proxy:
         if field is not None:
             await exchange.answer(400, error_body("invalid_request_error", f"{field!r} can't be asked for here"))
             return
-        if _path(asked.head) != wire.path:
+        if _path(asked.head) != wire.protocol.path:
             await self._count(account, asked, body, model, exchange)
             return
         limit = account.refusal(model)
         if limit is not None:
-            await exchange.answer(wire.limit_status, error_body(wire.limit_type, LIMITS[limit]))
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, LIMITS[limit]))
             return
         with account.asking(model):
             await self._buy(account, asked, body, model, exchange)
 
     async def _count(
-        self, account: Account, asked: Asked, body: dict[str, Any], model: str, exchange: Exchange
+        self, account: TrialAccount, asked: WholeRequest, body: dict[str, Any], model: str, exchange: Exchange
     ) -> None:
         wire = WIRES[account.settings.provider]
         if not account.may_count():
-            await exchange.answer(wire.limit_status, error_body(wire.limit_type, NO_COUNTS))
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, NO_COUNTS))
             return
         await self._forward(self._question(account, asked, body, model), exchange)
 
-    async def _buy(self, account: Account, asked: Asked, body: dict[str, Any], model: str, exchange: Exchange) -> None:
+    async def _buy(
+        self, account: TrialAccount, asked: WholeRequest, body: dict[str, Any], model: str, exchange: Exchange
+    ) -> None:
         wire = WIRES[account.settings.provider]
-        if account.settings.provider == "openai" and body.get("stream"):
+        if wire.protocol.asks_for_usage and body.get("stream"):
             options = body.get("stream_options")
             body["stream_options"] = {**(options if isinstance(options, dict) else {}), "include_usage": True}
         estimate = wire.estimate(body, len(asked.body), account.price(model))
@@ -219,8 +229,8 @@ class Proxy:
             reservation = await account.reserve(estimate)
         except SpentError as error:
             words = NO_PRICE if error.kind == "price" else LIMITS[error.kind]
-            told = NO_BUDGET if error.purse is account.shared and error.kind != "price" else words
-            await exchange.answer(wire.limit_status, error_body(wire.limit_type, told))
+            message = NO_BUDGET if error.purse is account.shared and error.kind != "price" else words
+            await exchange.answer(wire.protocol.limit_status, error_body(wire.protocol.limit_type, message))
             return
         try:
             if reservation.written < estimate.written:  # what is left pays a shorter answer than was asked for
@@ -231,10 +241,10 @@ class Proxy:
         finally:
             reservation.forfeit()  # does nothing where it is settled
 
-    def _question(self, account: Account, asked: Asked, body: dict[str, Any], model: str) -> Question:
+    def _question(self, account: TrialAccount, asked: WholeRequest, body: dict[str, Any], model: str) -> ModelRequest:
         content = json.dumps(body).encode("utf-8", "surrogatepass")
         wire, head = WIRES[account.settings.provider], asked.head
-        return Question(account, wire, model, head.headers, head.query, content, stream=bool(body.get("stream")))
+        return ModelRequest(account, wire, model, head.headers, head.query, content, stream=bool(body.get("stream")))
 
     def _body(self, body: bytes) -> dict[str, Any] | None:
         """The body as JSON; `None` when it is no object, or holds so many values that reading it would be dear."""
@@ -247,7 +257,7 @@ class Proxy:
 
     # ----------------------------------------------------------------------------------------- there and back
 
-    async def _forward(self, question: Question, exchange: Exchange) -> None:
+    async def _forward(self, question: ModelRequest, exchange: Exchange) -> None:
         started = self._clock()
         try:
             async with self._limiter.slot() as slot:
@@ -257,7 +267,7 @@ class Proxy:
         finally:
             question.dropped(self._clock() - started)
 
-    async def _sent(self, question: Question, exchange: Exchange) -> Response | None:
+    async def _sent(self, question: ModelRequest, exchange: Exchange) -> Response | None:
         """The beginning of the provider's answer; `None` when none came, which the agent is told."""
         try:
             return await self._send(question)
@@ -271,7 +281,7 @@ class Proxy:
         return None
 
     async def _answer(
-        self, question: Question, answer: Response, exchange: Exchange, started: float, slot: Slot
+        self, question: ModelRequest, answer: Response, exchange: Exchange, started: float, slot: Slot
     ) -> None:
         try:
             if answer.status_code == 200:
@@ -286,7 +296,7 @@ class Proxy:
         finally:
             await answer.aclose()
 
-    async def _send(self, question: Question) -> Response:
+    async def _send(self, question: ModelRequest) -> Response:
         import httpx2  # noqa: PLC0415 - costs only who asks
 
         settings = question.account.settings
@@ -305,7 +315,7 @@ class Proxy:
         return await self._client.send(request, stream=True)
 
     async def _pass_on(
-        self, question: Question, answer: Response, exchange: Exchange, started: float, slot: Slot
+        self, question: ModelRequest, answer: Response, exchange: Exchange, started: float, slot: Slot
     ) -> None:
         kept = bytearray()
         try:
@@ -322,7 +332,7 @@ class Proxy:
         slot.succeeded()
         await exchange.end()
 
-    async def _pass_error(self, question: Question, answer: Response, exchange: Exchange, slot: Slot) -> None:
+    async def _pass_error(self, question: ModelRequest, answer: Response, exchange: Exchange, slot: Slot) -> None:
         body = bytearray()
         async for chunk in answer.aiter_bytes():
             body += chunk[: ERROR_LIMIT - len(body)]
@@ -338,22 +348,24 @@ class Proxy:
         shown = question.account.key.hide(body.decode("utf-8", "replace")).encode()
         # What every further request would meet has to end the agent: some of them try a 401 again for minutes.
         final = FAILURES[fault.cause].stops_run
-        await exchange.answer(question.wire.limit_status if final else answer.status_code, shown, back(answer.headers))
+        await exchange.answer(
+            question.wire.protocol.limit_status if final else answer.status_code, shown, back(answer.headers)
+        )
 
 
 def _refused(status: int, kind: str, message: str) -> Refusal:
     return Refusal(status, error_body(kind, message))
 
 
-def _path(head: Head) -> str:
+def _path(head: RequestHead) -> str:
     return head.path.removeprefix("/v1")
 
 
-def _served(wire: Wire, head: Head) -> bool:
+def _served(wire: ProxyProtocol, head: RequestHead) -> bool:
     """Whether there is such a path."""
     if head.method in READING:
         return _path(head) == "/models"
-    return head.method == "POST" and _path(head) in {wire.path, wire.count_path()}
+    return head.method == "POST" and _path(head) in {wire.protocol.path, wire.count_path()}
 
 
 def _token(headers: Mapping[str, str]) -> str:
@@ -363,8 +375,8 @@ def _token(headers: Mapping[str, str]) -> str:
 
 def _fault(answer: Response, body: bytes) -> Fault:
     try:
-        said: Any = json.loads(body)
+        error: Any = json.loads(body)
     except (ValueError, RecursionError):
-        said = None
-    fault = reported(said, answer.status_code)
+        error = None
+    fault = reported(error, answer.status_code)
     return Fault(fault.cause, fault.said, retry_after(answer.headers, datetime.now(UTC)))

@@ -1,15 +1,16 @@
-"""The three protocols as the proxy sees them: which paths there are, how an answer is read, how a limit is told."""
+"""The protocols as the proxy sees them: which paths there are, how an answer is read, how a limit is told."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evalward.keeper.proxy.exchange import Limit, Refusal
+from evalward.records.providers import PROVIDERS
 from evalward.targets.base import Reply
-from evalward.targets.models import anthropic, openai_chat, openai_responses
+from evalward.targets.models.protocol import ModelProtocol, protocol_of
 from evalward.targets.models.reading import Json, MalformedError
 from evalward.targets.prices import Price
 from evalward.targets.purse import UNBOUNDED, Estimate, read_estimate
@@ -30,70 +31,38 @@ LIMITS: Mapping[Limit, str] = {
 
 
 @dataclass(frozen=True)
-class Wire:
-    """One protocol.
+class ProxyProtocol:
+    """One protocol, as requests and answers in it are read here."""
 
-    `path` is what agents ask for (with or without /v1 before it), `forward` what follows the provider's `base_url`.
-    `limit_status` and `limit_type` are the error that ends an agent at once: what else is retried by some of them.
-    """
-
-    path: str
-    forward: str
-    folded: Callable[[Iterable[Json]], dict[str, Any]]
-    reply_of: Callable[..., Reply]
-    limit_status: int
-    limit_type: str
-    bounds: tuple[str, ...]
+    protocol: ModelProtocol
 
     def reply(self, body: bytes, *, stream: bool) -> Reply:
         """An answer of status 200. Raises `MalformedError` or `ProviderError` when it is none, or not complete."""
-        return self.reply_of(self.folded(events(body)) if stream else _object(body))
+        protocol = self.protocol
+        return protocol.reply_of(protocol.folded(events(body)) if stream else _object(body))
 
     def count_path(self) -> str | None:
         """The path that counts tokens, which costs nothing and is no turn."""
-        return f"{self.path}/count_tokens" if self.path == "/messages" else None
+        return f"{self.protocol.path}/count_tokens" if self.protocol.counts else None
 
     def estimate(self, body: Json, size: int, price: Price | None) -> Estimate:
         """The most that a request of this body, of so many bytes, is believed to use."""
-        asked = [body[name] for name in self.bounds if _counts(body.get(name))]
+        asked = [body[name] for name in self.protocol.bounds if _counts(body.get(name))]
         least = LEAST if _thinking(body) is None else 2 * THINKING
         written = min(max(asked, default=UNBOUNDED), MOST)
         return Estimate(read_estimate(size), written, price, min(least, written))
 
     def bound(self, body: dict[str, Any], written: int, *, newer: bool) -> None:
         """Bound the request's answer to so many tokens. `newer`: by the first of the protocol's names for it."""
-        asked = [name for name in self.bounds if _counts(body.get(name))]
-        for name in asked or ([self.bounds[0]] if newer else [self.bounds[-1]]):
+        asked = [name for name in self.protocol.bounds if _counts(body.get(name))]
+        for name in asked or [self.protocol.bounds[0 if newer else -1]]:
             body[name] = written
         thinking = _thinking(body)
         if thinking is not None:  # part of the answer, and refused when it is no less than that
             body["thinking"] = {**body["thinking"], "budget_tokens": min(thinking, written - THINKING)}
 
 
-# claude-code and opencode end at a 402. codex retries that, opencode a 429; both end at a 400.
-WIRES: Mapping[str, Wire] = {
-    "anthropic": Wire(
-        "/messages", "/v1/messages", anthropic.folded, anthropic.reply_of, 402, "billing_error", ("max_tokens",)
-    ),
-    "openai": Wire(
-        "/chat/completions",
-        "/chat/completions",
-        openai_chat.folded,
-        openai_chat.reply_of,
-        402,
-        "insufficient_quota",
-        ("max_completion_tokens", "max_tokens"),
-    ),
-    "openai-responses": Wire(
-        "/responses",
-        "/responses",
-        openai_responses.folded,
-        openai_responses.reply_of,
-        400,
-        "insufficient_quota",
-        ("max_output_tokens",),
-    ),
-}
+WIRES: Mapping[str, ProxyProtocol] = {name: ProxyProtocol(protocol_of(name)) for name in PROVIDERS}
 
 
 def untold(body: Json) -> str | None:
@@ -108,7 +77,7 @@ def untold(body: Json) -> str | None:
         return "service_tier"
     if body.get("speed") not in (None, "standard"):
         return "speed"
-    bounds = {name for wire in WIRES.values() for name in wire.bounds}
+    bounds = {name for wire in WIRES.values() for name in wire.protocol.bounds}
     odd = sorted(name for name in bounds if body.get(name) is not None and not _counts(body[name]))
     if odd:  # no number by which the answer is bounded
         return odd[0]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.options import Options
 from evalward.safety.registry import rule
-from evalward.safety.sql import judge_sql
+from evalward.safety.sql import rate_sql
 from evalward.safety.words import Word, literal, names
 
 _DELETES = "deletes things in the cloud"
@@ -54,7 +54,7 @@ _AWS_UNPROTECTED = re.compile(r"Status=Suspended|PointInTimeRecoveryEnabled=fals
 
 
 @rule("aws awslocal aliyun")
-def aws(call: Call) -> Iterator[Answer]:
+def aws(call: ProgramCall) -> Iterator[Answer]:
     """Judge the operation by its verb."""
     options = call.options(_AWS)
     texts = [word.text for word in options.operands]
@@ -82,7 +82,7 @@ def _kebab(verb: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", verb).lower()
 
 
-def _aws_rights(call: Call, verb: str, options: Options) -> Iterator[Answer]:
+def _aws_rights(call: ProgramCall, verb: str, options: Options) -> Iterator[Answer]:
     """A door that is opened to known addresses alone is ordinary work."""
     addresses = [word.text for word in options.all_values("cidr")]
     narrow = verb.startswith("authorize-security") and addresses and not _EVERYWHERE.intersection(addresses)
@@ -92,7 +92,7 @@ def _aws_rights(call: Call, verb: str, options: Options) -> Iterator[Answer]:
 _AWS_SIZES = ("desired-count", "desired-capacity", "min-size", "max-size", "reserved-concurrent-executions")
 
 
-def _aws_change(call: Call, verb: str, options: Options) -> Iterator[Answer]:
+def _aws_change(call: ProgramCall, verb: str, options: Options) -> Iterator[Answer]:
     values = [value.text for _, value in options.values]
     retention = options.value("backup-retention-period")
     if any(word.text == "0" for word in options.all_values(*_AWS_SIZES)):
@@ -109,10 +109,10 @@ def _aws_change(call: Call, verb: str, options: Options) -> Iterator[Answer]:
     for value in options.all_values("parameters"):
         match = re.search(r"commands=\W*(.+?)[\"'\]]*$", value.text)
         if verb == "send-command" and match:
-            yield Launch(script=literal(match[1]), elsewhere=True)
+            yield NestedCommand(script=literal(match[1]), elsewhere=True)
 
 
-def _s3(call: Call, verb: str, wide: bool) -> Iterator[Answer]:
+def _s3(call: ProgramCall, verb: str, wide: bool) -> Iterator[Answer]:
     if verb == "rb" or (verb == "rm" and wide):
         yield call.find("cloud.delete", HIGH, "deletes a bucket or what is in it")
     elif verb == "sync" and wide:
@@ -121,10 +121,10 @@ def _s3(call: Call, verb: str, wide: bool) -> Iterator[Answer]:
         yield call.find("cloud.delete", MODERATE, "deletes an object")
 
 
-def _sql(call: Call, statements: list[Word]) -> Iterator[Answer]:
+def _sql(call: ProgramCall, statements: list[Word]) -> Iterator[Answer]:
     """Judge statements for a database in the cloud."""
     for value in statements:
-        for level, reason, statement in judge_sql(value.text):
+        for level, reason, statement in rate_sql(value.text):
             yield call.find("database.sql", level, f"{reason}: {statement}")
 
 
@@ -165,7 +165,7 @@ _COUNTS = ("size", "count", "node-count", "num-nodes", "min-replicas")
     "netlify railway render firebase wrangler eksctl gh glab heroku cf nomad upctl ovh tccli yc databricks "
     "neonctl pscale turso hub confluent"
 )
-def cloud(call: Call) -> Iterator[Answer]:
+def cloud(call: ProgramCall) -> Iterator[Answer]:
     """These say what they do as ``NOUN… VERB``: look for a telling verb among the first operands."""
     options = call.options(_CLOUD)
     if options.enabled("dry-run", "dryrun", "preview", "what-if", "validate-only"):
@@ -191,7 +191,7 @@ def cloud(call: Call) -> Iterator[Answer]:
     yield from _remote_command(call, texts, options)
 
 
-def _is_narrow(call: Call, texts: list[str], options: Options) -> bool:
+def _is_narrow(call: ProgramCall, texts: list[str], options: Options) -> bool:
     """Say whether only one small thing goes, or something of this machine's."""
     if call.program in ("gh", "glab") and texts[0] in _NARROW_TOPICS:
         return True
@@ -216,7 +216,7 @@ def _makes_keys(texts: list[str]) -> bool:
     return "keys" in texts[:-1] and not reads
 
 
-def _unprotects(call: Call, texts: list[str], options: Options) -> bool:
+def _unprotects(call: ProgramCall, texts: list[str], options: Options) -> bool:
     if options.enabled(*_UNPROTECTS) or (_line(texts, "repo archive") and call.program in ("gh", "glab")):
         return True
     public = any(word.text == "public" for word in options.all_values("visibility"))
@@ -230,13 +230,13 @@ def _takes_away(texts: list[str], options: Options) -> bool:
     return bool(scales) and (zero or _line(texts, "scale count 0"))
 
 
-def _remote_command(call: Call, texts: list[str], options: Options) -> Iterator[Answer]:
+def _remote_command(call: ProgramCall, texts: list[str], options: Options) -> Iterator[Answer]:
     """``--command``: a statement where it goes to a database, else a command for a shell."""
     commands = options.all_values("command")
     if {"d1", "sql"}.intersection(texts):
         yield from _sql(call, commands)
     else:
-        yield from (Launch(script=value, elsewhere=True) for value in commands)
+        yield from (NestedCommand(script=value, elsewhere=True) for value in commands)
 
 
 def _line(texts: list[str], start: str) -> bool:

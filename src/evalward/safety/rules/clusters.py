@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE, SAFE
 from evalward.safety.options import Options
-from evalward.safety.registry import Row, judge_rows, rule, table
+from evalward.safety.registry import Subcommand, rate_rows, rule, table
 from evalward.safety.words import names
 
 _KUBECTL = (
@@ -27,14 +27,14 @@ _HOST = "runs with all powers of the host"
 _READING_ROLES = names("view")
 
 _KUBECTL_ROWS = (
-    Row("drain|evict", HIGH, "cluster.drain", "takes a node out of a cluster"),
-    Row("replace", HIGH, "cluster.delete", _CLUSTER, needs="force"),
-    Row("apply", HIGH, "cluster.delete", _CLUSTER, needs="prune"),
-    Row("adm top|inspect|must-gather|node-logs|verify-*", SAFE, "", ""),
-    Row("adm|policy", HIGH, "cluster.rights", "administers a cluster"),
-    Row("config view", HIGH, "credential.read", "shows credentials of a cluster", needs="raw"),
-    Row("config delete-*|unset", MODERATE, "cluster.config", "changes the configuration"),
-    Row(
+    Subcommand("drain|evict", HIGH, "cluster.drain", "takes a node out of a cluster"),
+    Subcommand("replace", HIGH, "cluster.delete", _CLUSTER, needs="force"),
+    Subcommand("apply", HIGH, "cluster.delete", _CLUSTER, needs="prune"),
+    Subcommand("adm top|inspect|must-gather|node-logs|verify-*", SAFE, "", ""),
+    Subcommand("adm|policy", HIGH, "cluster.rights", "administers a cluster"),
+    Subcommand("config view", HIGH, "credential.read", "shows credentials of a cluster", needs="raw"),
+    Subcommand("config delete-*|unset", MODERATE, "cluster.config", "changes the configuration"),
+    Subcommand(
         "cordon|uncordon|taint|label|annotate|patch|edit|set|apply|create|rollout|scale|autoscale|run|expose|cp",
         MODERATE,
         "cluster.change",
@@ -44,7 +44,7 @@ _KUBECTL_ROWS = (
 
 
 @rule("kubectl oc")
-def kubectl(call: Call) -> Iterator[Answer]:
+def kubectl(call: ProgramCall) -> Iterator[Answer]:
     """Judge commands in pods, deletion, scaling, rights and secrets."""
     options = call.options(_KUBECTL)
     texts = [word.text for word in options.operands]
@@ -64,15 +64,15 @@ def kubectl(call: Call) -> Iterator[Answer]:
     else:
         yield from _rights(call, verb, texts, options)
         yield from _emptied(call, verb, texts, options)
-        yield from judge_rows(call, options, _KUBECTL_ROWS)
+        yield from rate_rows(call, options, _KUBECTL_ROWS)
 
 
 @rule("k3s microk8s k0s minikube")
-def bundled(call: Call) -> Iterator[Answer]:
+def bundled(call: ProgramCall) -> Iterator[Answer]:
     """Small distributions bring ``kubectl`` along as a subcommand."""
     operands = call.leading("p: profile:").operands
     if operands and operands[0].text in ("kubectl", "kc"):
-        yield Launch(words=operands, stdin=call.stdin)
+        yield NestedCommand(words=operands, stdin=call.stdin)
 
 
 def _is_narrow(texts: list[str], options: Options) -> bool:
@@ -90,7 +90,7 @@ def _is_narrow(texts: list[str], options: Options) -> bool:
 _ENDED = ("status.phase=Failed", "status.phase==Failed", "status.phase=Succeeded", "status.phase==Succeeded")
 
 
-def _rights(call: Call, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:
+def _rights(call: ProgramCall, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:
     """Who may do what, and what may leave its container."""
     role = options.value("clusterrole")
     if verb == "create" and texts[1:2] in (["clusterrolebinding"], ["rolebinding"]):
@@ -120,7 +120,7 @@ def _texts(options: Options, name: str) -> list[str]:
     return [word.text for word in options.all_values(name)]
 
 
-def _emptied(call: Call, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:
+def _emptied(call: ProgramCall, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:
     """No replicas: the service is gone. A taint that does not tolerate what runs: so is the node."""
     if verb in ("scale", "autoscale") and "0" in _texts(options, "replicas"):
         yield call.find("cluster.scale", HIGH, "takes a service away")
@@ -130,12 +130,12 @@ def _emptied(call: Call, verb: str, texts: list[str], options: Options) -> Itera
         yield call.find("cluster.scale", HIGH, "takes a service away")
 
 
-def _in_pod(call: Call) -> Iterator[Answer]:
+def _in_pod(call: ProgramCall) -> Iterator[Answer]:
     texts = [word.text for word in call.args]
     after = texts.index("--") + 1 if "--" in texts else None
     words = call.options(_KUBECTL).operands[2:] if after is None else call.args[after:]
     if words:
-        yield Launch(words=words, stdin=call.stdin, elsewhere=True)
+        yield NestedCommand(words=words, stdin=call.stdin, elsewhere=True)
 
 
 _CHANGES = "changes a cluster"
@@ -143,28 +143,28 @@ table(
     "helm",
     "n/namespace: f/values: kube-context: set: version: dry-run",
     [
-        Row("*", SAFE, "", "", needs="dry-run"),
-        Row("uninstall|delete|del|un|destroy", HIGH, "cluster.delete", _CLUSTER),
-        Row("install|upgrade|rollback", MODERATE, "cluster.change", _CHANGES),
+        Subcommand("*", SAFE, "", "", needs="dry-run"),
+        Subcommand("uninstall|delete|del|un|destroy", HIGH, "cluster.delete", _CLUSTER),
+        Subcommand("install|upgrade|rollback", MODERATE, "cluster.change", _CHANGES),
     ],
 )
 table(
     "helmfile",
     "e/environment: f/file: l/selector: n/namespace: set: kube-context:",
     [
-        Row("delete|destroy", HIGH, "cluster.delete", _CLUSTER),
-        Row("apply|sync|charts", MODERATE, "cluster.change", _CHANGES),
+        Subcommand("delete|destroy", HIGH, "cluster.delete", _CLUSTER),
+        Subcommand("apply|sync|charts", MODERATE, "cluster.change", _CHANGES),
     ],
 )
 table(
     "argocd flux istioctl linkerd cilium velero",
     "n/namespace: s/silent y/yes dry-run context: kubeconfig: l/selector:",
     [
-        Row("*", SAFE, "", "", needs="dry-run"),
-        Row("uninstall|delete", HIGH, "cluster.delete", _CLUSTER),
-        Row("* delete|rm|remove", HIGH, "cluster.delete", _CLUSTER),
-        Row("app terminate-op|rollback|set|sync", MODERATE, "cluster.change", _CHANGES),
-        Row(
+        Subcommand("*", SAFE, "", "", needs="dry-run"),
+        Subcommand("uninstall|delete", HIGH, "cluster.delete", _CLUSTER),
+        Subcommand("* delete|rm|remove", HIGH, "cluster.delete", _CLUSTER),
+        Subcommand("app terminate-op|rollback|set|sync", MODERATE, "cluster.change", _CHANGES),
+        Subcommand(
             "install|upgrade|create|bootstrap|suspend|resume|restore|backup|schedule",
             MODERATE,
             "cluster.change",
@@ -176,17 +176,17 @@ table(
     "kops",
     "name: state: f/filename: y/yes",
     [
-        Row("delete", HIGH, "cluster.delete", _CLUSTER, needs="y"),
-        Row("delete", MODERATE, "cluster.delete", "shows what would go"),
+        Subcommand("delete", HIGH, "cluster.delete", _CLUSTER, needs="y"),
+        Subcommand("delete", MODERATE, "cluster.delete", "shows what would go"),
     ],
 )
 table(
     "tilt skaffold devspace",
     "p: f: n: context: delete-namespaces",
     [
-        Row("down", HIGH, "cluster.delete", _CLUSTER, needs="delete-namespaces"),
-        Row("delete|purge", HIGH, "cluster.delete", _CLUSTER),
-        Row("down|up|dev|run|deploy|ci", MODERATE, "cluster.change", _CHANGES),
+        Subcommand("down", HIGH, "cluster.delete", _CLUSTER, needs="delete-namespaces"),
+        Subcommand("delete|purge", HIGH, "cluster.delete", _CLUSTER),
+        Subcommand("down|up|dev|run|deploy|ci", MODERATE, "cluster.change", _CHANGES),
     ],
 )
 _LOCAL = "deletes local clusters"
@@ -194,34 +194,34 @@ table(
     "minikube kind k3d colima limactl",
     "p/profile: n/name: a/all purge f/force",
     [
-        Row("delete|cluster", HIGH, "cluster.local", _LOCAL, needs="a purge", unless="list"),
-        Row("delete", MODERATE, "cluster.local", _LOCAL),
-        Row("cluster|stop delete", MODERATE, "cluster.local", _LOCAL),
+        Subcommand("delete|cluster", HIGH, "cluster.local", _LOCAL, needs="a purge", unless="list"),
+        Subcommand("delete", MODERATE, "cluster.local", _LOCAL),
+        Subcommand("cluster|stop delete", MODERATE, "cluster.local", _LOCAL),
     ],
 )
 table(
     "k3s-uninstall.sh k3s-agent-uninstall.sh rke2-uninstall.sh k3s-killall.sh rke2-killall.sh",
     "",
-    [Row("", HIGH, "cluster.delete", _CLUSTER)],
+    [Subcommand("", HIGH, "cluster.delete", _CLUSTER)],
 )
 table(
     "kubeadm microk8s k0s rke talosctl",
     "n/nodes: e/endpoints: config: dry-run",
     [
-        Row("*", SAFE, "", "", needs="dry-run"),
-        Row("reset|remove", HIGH, "cluster.delete", _CLUSTER),
-        Row("shutdown|reboot", HIGH, "machine.down", "stops or restarts the machine"),
-        Row("upgrade plan|diff", SAFE, "", ""),
-        Row("stop", HIGH, "service.stop", "stops a service"),
-        Row("init|join|upgrade|up|enable|disable|apply-config|bootstrap", MODERATE, "cluster.change", _CHANGES),
+        Subcommand("*", SAFE, "", "", needs="dry-run"),
+        Subcommand("reset|remove", HIGH, "cluster.delete", _CLUSTER),
+        Subcommand("shutdown|reboot", HIGH, "machine.down", "stops or restarts the machine"),
+        Subcommand("upgrade plan|diff", SAFE, "", ""),
+        Subcommand("stop", HIGH, "service.stop", "stops a service"),
+        Subcommand("init|join|upgrade|up|enable|disable|apply-config|bootstrap", MODERATE, "cluster.change", _CHANGES),
     ],
 )
 table(
     "docker-machine",
     "f y",
     [
-        Row("rm", HIGH, "machine.delete", "deletes a virtual machine"),
-        Row("stop|kill|restart", MODERATE, "machine.stop", "stops a virtual machine"),
+        Subcommand("rm", HIGH, "machine.delete", "deletes a virtual machine"),
+        Subcommand("stop|kill|restart", MODERATE, "machine.stop", "stops a virtual machine"),
     ],
 )
 _STORAGE = "deletes what a cluster stores"
@@ -229,11 +229,11 @@ table(
     "ceph rados rbd",
     "p/pool: i: n: c: f: format:",
     [
-        Row("osd pool delete|rm", HIGH, "cluster.storage", _STORAGE),
-        Row("osd purge|destroy|rm|lost|out|down", HIGH, "cluster.storage", _STORAGE),
-        Row("fs rm|fail", HIGH, "cluster.storage", _STORAGE),
-        Row("purge|rmpool|rm|remove", HIGH, "cluster.storage", _STORAGE),
-        Row("snap purge|rm|remove", HIGH, "cluster.storage", _STORAGE),
-        Row("auth del|rm", HIGH, "cluster.rights", "takes rights away"),
+        Subcommand("osd pool delete|rm", HIGH, "cluster.storage", _STORAGE),
+        Subcommand("osd purge|destroy|rm|lost|out|down", HIGH, "cluster.storage", _STORAGE),
+        Subcommand("fs rm|fail", HIGH, "cluster.storage", _STORAGE),
+        Subcommand("purge|rmpool|rm|remove", HIGH, "cluster.storage", _STORAGE),
+        Subcommand("snap purge|rm|remove", HIGH, "cluster.storage", _STORAGE),
+        Subcommand("auth del|rm", HIGH, "cluster.rights", "takes rights away"),
     ],
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.listing import lists_everything
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.options import Options
-from evalward.safety.registry import Row, judge_rows, rule, table
+from evalward.safety.registry import Subcommand, rate_rows, rule, table
 from evalward.safety.sensitive import is_secret
-from evalward.safety.targets import Place, is_vital, locate
+from evalward.safety.targets import PlaceKind, is_vital, locate
 from evalward.safety.words import Word, literal
 
 _GLOBAL = (
@@ -35,7 +35,7 @@ _CAPABILITIES = re.compile(
 
 
 @rule("docker podman nerdctl docker-compose podman-compose")
-def docker(call: Call) -> Iterator[Answer]:
+def docker(call: ProgramCall) -> Iterator[Answer]:
     """Judge running containers, commands in them, and what is removed."""
     leading = call.leading(_GLOBAL)
     operands, previews = leading.operands, leading.enabled("dry-run")
@@ -52,36 +52,36 @@ def docker(call: Call) -> Iterator[Answer]:
     elif verb == "exec":
         yield from _exec(call, inner.leading(_EXEC))
     elif verb == "unshare":
-        yield Launch(words=inner.leading("rootless-netns").operands, stdin=call.stdin)
+        yield NestedCommand(words=inner.leading("rootless-netns").operands, stdin=call.stdin)
     else:
         options = call.with_args((*group, *operands)).options(_MANAGE)
-        yield from judge_rows(call, options, _DOCKER_ROWS)
+        yield from rate_rows(call, options, _DOCKER_ROWS)
         yield from _taken_away(call, verb, options)
         if verb in ("rm", "rmi", "stop", "kill", "pause", "remove"):
             yield from _many(call, verb, options.operands)
 
 
-def _taken_away(call: Call, verb: str, options: Options) -> Iterator[Answer]:
+def _taken_away(call: ProgramCall, verb: str, options: Options) -> Iterator[Answer]:
     """A service without replicas, or a node without tasks."""
     values = [word.text for word in options.all_values("replicas", "availability")]
     if verb in ("service", "node") and ("0" in values or "drain" in values):
         yield call.find("container.swarm", HIGH, "takes a node or services away")
 
 
-def _exec(call: Call, options: Options) -> Iterator[Answer]:
+def _exec(call: ProgramCall, options: Options) -> Iterator[Answer]:
     if options.has("privileged"):
         yield call.find("container.privileged", HIGH, "runs with all powers of the host")
     if len(options.operands) > 1:
-        yield Launch(words=options.operands[1:], stdin=call.stdin, elsewhere=True, privileged=False)
+        yield NestedCommand(words=options.operands[1:], stdin=call.stdin, elsewhere=True, privileged=False)
 
 
-def _many(call: Call, verb: str, operands: tuple[Word, ...]) -> Iterator[Answer]:
+def _many(call: ProgramCall, verb: str, operands: tuple[Word, ...]) -> Iterator[Answer]:
     """Removing what a listing prints means removing all of it."""
     if any(lists_everything(word) for word in operands):
         yield call.find("container.all", HIGH, f"{verb} of everything that is listed")
 
 
-def _run(call: Call, options: Options) -> Iterator[Answer]:
+def _run(call: ProgramCall, options: Options) -> Iterator[Answer]:
     if options.has("privileged"):
         yield call.find("container.privileged", HIGH, "runs with all powers of the host")
     if any(_CAPABILITIES.match(word.text) for word in options.all_values("cap-add")):
@@ -91,16 +91,16 @@ def _run(call: Call, options: Options) -> Iterator[Answer]:
     if any("unconfined" in word.text for word in options.all_values("security-opt")):
         yield call.find("container.confinement", HIGH, "takes the confinement of a container away")
     for device in options.all_values("device"):
-        if locate(device).place is Place.DISK:
+        if locate(device).place is PlaceKind.DISK:
             yield call.find("container.device", HIGH, "gives a container a disk of the host")
     yield from _mounts(call, options)
     entry = options.value("entrypoint")
     command = ((entry,) if entry is not None else ()) + options.operands[1:]
     if command:
-        yield Launch(words=command, stdin=call.stdin, elsewhere=True, privileged=False)
+        yield NestedCommand(words=command, stdin=call.stdin, elsewhere=True, privileged=False)
 
 
-def _mounts(call: Call, options: Options) -> Iterator[Answer]:
+def _mounts(call: ProgramCall, options: Options) -> Iterator[Answer]:
     for word in options.all_values("v"):
         source, _, rest = word.text.partition(":")
         yield from _mount(call, word, source, read_only=rest.endswith(":ro") or ":ro," in rest)
@@ -110,16 +110,18 @@ def _mounts(call: Call, options: Options) -> Iterator[Answer]:
             yield from _mount(call, word, match[1], read_only="readonly" in word.text or ",ro" in word.text)
 
 
-def _mount(call: Call, word: Word, source: str, read_only: bool) -> Iterator[Answer]:
+def _mount(call: ProgramCall, word: Word, source: str, read_only: bool) -> Iterator[Answer]:
     if source.endswith(("docker.sock", "containerd.sock", "podman.sock", "crio.sock")):
         yield call.find("container.socket", HIGH, "gives a container control over all others")
         return
     target = locate(word if word.home and source == "~" else literal(source))
-    whole_home = target.place is Place.HOME or source in ("/root", "/home", "/Users", "/var")
+    whole_home = target.place is PlaceKind.HOME or source in ("/root", "/home", "/Users", "/var")
     vital = (
-        target.place is Place.ROOT or (is_vital(target) and target.path.count("/") == 1) or target.place is Place.KERNEL
+        target.place is PlaceKind.ROOT
+        or (is_vital(target) and target.path.count("/") == 1)
+        or target.place is PlaceKind.KERNEL
     )
-    if is_secret(target) or target.place is Place.ROOT or (not read_only and (vital or whole_home)):
+    if is_secret(target) or target.place is PlaceKind.ROOT or (not read_only and (vital or whole_home)):
         yield call.find("container.mount", HIGH, f"gives a container {source} of the host")
 
 
@@ -127,38 +129,38 @@ _GONE = "deletes containers' data"
 _CHANGES = "stops or removes containers"
 
 _DOCKER_ROWS = (
-    Row("system prune", HIGH, "container.prune", _GONE, needs="a volumes f"),
-    Row("system reset", HIGH, "container.prune", _GONE),
-    Row("rm|pod|rmi|stop|kill", HIGH, "container.all", _GONE, needs="a"),
-    Row("container|pod rm|stop|kill", HIGH, "container.all", _GONE, needs="a"),
-    Row("machine rm|reset", HIGH, "machine.delete", "deletes the machine that containers run in"),
-    Row("kube|play down", HIGH, "container.volume", _GONE, needs="f"),
-    Row("namespace|ns rm|remove", HIGH, "container.all", _GONE),
-    Row("volume rm|remove|prune", HIGH, "container.volume", _GONE),
-    Row("system|image|container|network|builder|buildx prune", MODERATE, "container.prune", _CHANGES),
-    Row("compose down|rm", HIGH, "container.volume", _GONE, needs="volumes"),
-    Row("down|rm", MODERATE, "container.stop", _CHANGES, unless="volumes"),
-    Row("down", HIGH, "container.volume", _GONE, needs="volumes"),
-    Row("swarm leave", HIGH, "container.swarm", "takes a node or services away"),
-    Row(
+    Subcommand("system prune", HIGH, "container.prune", _GONE, needs="a volumes f"),
+    Subcommand("system reset", HIGH, "container.prune", _GONE),
+    Subcommand("rm|pod|rmi|stop|kill", HIGH, "container.all", _GONE, needs="a"),
+    Subcommand("container|pod rm|stop|kill", HIGH, "container.all", _GONE, needs="a"),
+    Subcommand("machine rm|reset", HIGH, "machine.delete", "deletes the machine that containers run in"),
+    Subcommand("kube|play down", HIGH, "container.volume", _GONE, needs="f"),
+    Subcommand("namespace|ns rm|remove", HIGH, "container.all", _GONE),
+    Subcommand("volume rm|remove|prune", HIGH, "container.volume", _GONE),
+    Subcommand("system|image|container|network|builder|buildx prune", MODERATE, "container.prune", _CHANGES),
+    Subcommand("compose down|rm", HIGH, "container.volume", _GONE, needs="volumes"),
+    Subcommand("down|rm", MODERATE, "container.stop", _CHANGES, unless="volumes"),
+    Subcommand("down", HIGH, "container.volume", _GONE, needs="volumes"),
+    Subcommand("swarm leave", HIGH, "container.swarm", "takes a node or services away"),
+    Subcommand(
         "stack|service|secret|config|node rm|remove",
         HIGH,
         "container.swarm",
         "takes a node or services away",
     ),
-    Row("... *=0", HIGH, "container.swarm", "takes a service away"),
-    Row(
+    Subcommand("... *=0", HIGH, "container.swarm", "takes a service away"),
+    Subcommand(
         "plugin install", HIGH, "container.privileged", "gives a plugin all it asks for", needs="grant-all-permissions"
     ),
-    Row("rm|rmi|stop|kill|restart|pause|update|rename", MODERATE, "container.stop", _CHANGES),
-    Row("compose down|rm|stop|kill|restart", MODERATE, "container.stop", _CHANGES),
-    Row("container|image|network|context rm|stop|kill", MODERATE, "container.stop", _CHANGES),
-    Row("push|login|logout|import|load", MODERATE, "container.registry", "changes images or a registry"),
+    Subcommand("rm|rmi|stop|kill|restart|pause|update|rename", MODERATE, "container.stop", _CHANGES),
+    Subcommand("compose down|rm|stop|kill|restart", MODERATE, "container.stop", _CHANGES),
+    Subcommand("container|image|network|context rm|stop|kill", MODERATE, "container.stop", _CHANGES),
+    Subcommand("push|login|logout|import|load", MODERATE, "container.registry", "changes images or a registry"),
 )
 
 
 @rule("dockerd")
-def daemon(call: Call) -> Iterator[Answer]:
+def daemon(call: ProgramCall) -> Iterator[Answer]:
     """Who reaches the service of containers has the machine."""
     options = call.options("H/host: D tlsverify")
     if any(word.text.startswith("tcp://") for word in options.all_values("H")) and not options.has("tlsverify"):
@@ -169,7 +171,7 @@ _NODE_VERBS = ("rm", "rmi", "rmp", "stop", "stopp", "kill", "remove", "delete", 
 
 
 @rule("crictl ctr")
-def node_containers(call: Call) -> Iterator[Answer]:
+def node_containers(call: ProgramCall) -> Iterator[Answer]:
     """The tools of one node: ``crictl VERB``, ``ctr NOUN VERB``."""
     options = call.options("n/namespace: a/all: address: r/runtime-endpoint: i/image-endpoint: s/signal: privileged")
     if call.program == "crictl":
@@ -187,21 +189,21 @@ def node_containers(call: Call) -> Iterator[Answer]:
 
 
 _REGISTRY = "deletes images that others use"
-table("skopeo", "creds: authfile:", [Row("delete", HIGH, "container.registry", _REGISTRY)])
-table("crane gcrane", "", [Row("delete", HIGH, "container.registry", _REGISTRY)])
+table("skopeo", "creds: authfile:", [Subcommand("delete", HIGH, "container.registry", _REGISTRY)])
+table("crane gcrane", "", [Subcommand("delete", HIGH, "container.registry", _REGISTRY)])
 table(
     "oras regctl",
     "",
     [
-        Row("manifest|blob|tag|repo delete|rm", HIGH, "container.registry", _REGISTRY),
-        Row("push|cp|copy|tag|image", MODERATE, "container.registry", "changes images or a registry"),
+        Subcommand("manifest|blob|tag|repo delete|rm", HIGH, "container.registry", _REGISTRY),
+        Subcommand("push|cp|copy|tag|image", MODERATE, "container.registry", "changes images or a registry"),
     ],
 )
 table(
     "buildah",
     "a/all f/force",
     [
-        Row("rmi|rm|prune", HIGH, "container.all", _GONE, needs="a"),
-        Row("rmi|rm|prune", MODERATE, "container.stop", _CHANGES),
+        Subcommand("rmi|rm|prune", HIGH, "container.all", _GONE, needs="a"),
+        Subcommand("rmi|rm|prune", MODERATE, "container.stop", _CHANGES),
     ],
 )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
+from evalward.safety.call import Answer, ProgramCall
 from evalward.safety.harm import overwrite
 from evalward.safety.model import HIGH, MODERATE, SAFE
 from evalward.safety.options import Options
-from evalward.safety.registry import Row, rule, table
+from evalward.safety.registry import Subcommand, rule, table
 from evalward.safety.scope import is_secret_name
 from evalward.safety.sensitive import is_secret, names_secret, names_sensitive
-from evalward.safety.targets import Place, locate
+from evalward.safety.targets import PlaceKind, locate
 from evalward.safety.words import Flow, Word, literal, pattern
 
 _READERS = (
@@ -27,7 +27,7 @@ _LEAK = "sends credentials or private data away"
 
 
 @rule(_READERS)
-def read_secret(call: Call) -> Iterator[Answer]:
+def read_secret(call: ProgramCall) -> Iterator[Answer]:
     """Showing a private key or a password file is a leak already."""
     options = call.options("n: c: e: f: d: in: out: k: t: m: A: B: C: recipient:")
     if call.program == "openssl" and options.has("out", "pubout", "noout", "verify", "check"):
@@ -43,19 +43,25 @@ def read_secret(call: Call) -> Iterator[Answer]:
 
 
 @rule("cp mv install scp rsync ln dd")
-def copy_secret(call: Call) -> Iterator[Answer]:
+def copy_secret(call: ProgramCall) -> Iterator[Answer]:
     """A private key belongs in its folder and nowhere else."""
     operands = call.options("t: m: i: P: e: o: p: F: S:").operands
     if len(operands) < 2 or not names_secret(call, operands[:-1]):
         return
     destination = locate(operands[-1], call.scope.folders[0])
     is_remote = re.match(r"[^/]+:", operands[-1].text)
-    if is_remote or destination.place in (Place.TEMP, Place.LOCAL, Place.TOP, Place.SYSTEM, Place.UNKNOWN):
+    if is_remote or destination.place in (
+        PlaceKind.TEMP,
+        PlaceKind.LOCAL,
+        PlaceKind.TOP,
+        PlaceKind.SYSTEM,
+        PlaceKind.UNKNOWN,
+    ):
         yield call.find("credential.copy", HIGH, "copies a private key or stored passwords away")
 
 
 @rule("echo printf")
-def print_secret(call: Call) -> Iterator[Answer]:
+def print_secret(call: ProgramCall) -> Iterator[Answer]:
     """Printing a credential to the terminal puts it into logs."""
     shown = [word for word in call.args if any(p.text.startswith("$") and is_secret_name(p.text) for p in word.pieces)]
     if shown and not call.piped:
@@ -63,7 +69,7 @@ def print_secret(call: Call) -> Iterator[Answer]:
 
 
 @rule("printenv")
-def print_variable(call: Call) -> Iterator[Answer]:
+def print_variable(call: ProgramCall) -> Iterator[Answer]:
     """The same for ``printenv NAME``."""
     if any(is_secret_name(word.text) for word in call.args) and not call.piped:
         yield call.find("credential.print", HIGH, "prints a credential")
@@ -81,7 +87,7 @@ _OTHERS = _SHARED + (
 
 
 @rule("curl wget http https xh aria2c fetch")
-def transfer(call: Call) -> Iterator[Answer]:
+def transfer(call: ProgramCall) -> Iterator[Answer]:
     """Judge uploads by what they send, downloads by where they write."""
     options = call.options(_CURL if call.program == "curl" else _OTHERS)
     if _sends_secret(call, options):
@@ -96,7 +102,7 @@ def transfer(call: Call) -> Iterator[Answer]:
         yield call.find("remote.install", HIGH, "puts a downloaded program where it is run")
 
 
-def _sends_secret(call: Call, options: Options) -> bool:
+def _sends_secret(call: ProgramCall, options: Options) -> bool:
     sent = _sent_files(options.all_values("d", "data-binary", "data-urlencode", "F", "json", "b"))
     sent += options.all_values("T", "post-file", "body-file")
     inline = (*options.operands, *(value for _, value in options.values))
@@ -118,7 +124,7 @@ def _sent_files(values: list[Word]) -> list[Word]:
     return files
 
 
-def _addresses(call: Call, urls: list[str], method: Word | None) -> Iterator[Answer]:
+def _addresses(call: ProgramCall, urls: list[str], method: Word | None) -> Iterator[Answer]:
     verb = method.text.upper() if method is not None else ""
     for url in urls:
         if "169.254.169.254" in url or "metadata.google.internal" in url:
@@ -131,7 +137,7 @@ def _addresses(call: Call, urls: list[str], method: Word | None) -> Iterator[Ans
 
 
 def _remember_downloads(
-    call: Call, targets: list[Word], urls: tuple[Word, ...], by_name: bool, folder: Word | None
+    call: ProgramCall, targets: list[Word], urls: tuple[Word, ...], by_name: bool, folder: Word | None
 ) -> None:
     """Remember downloaded files: running one later runs what came from the network."""
     flow = Flow(remote=True, source=call.text)
@@ -144,7 +150,7 @@ def _remember_downloads(
 
 
 @rule("nc ncat netcat socat telnet openssl mail mailx sendmail mutt ftp sftp")
-def pipe_away(call: Call) -> Iterator[Answer]:
+def pipe_away(call: ProgramCall) -> Iterator[Answer]:
     """Input with credentials that goes to a connection."""
     attached = call.options("a: s: c:").all_values("a") if call.program in ("mail", "mailx", "mutt") else []
     if call.program == "openssl" and not any(word.text == "s_client" for word in call.args):
@@ -154,21 +160,21 @@ def pipe_away(call: Call) -> Iterator[Answer]:
 
 
 @rule("ssh")
-def ssh_input(call: Call) -> Iterator[Answer]:
+def ssh_input(call: ProgramCall) -> Iterator[Answer]:
     """Credentials piped to another machine."""
     if call.stdin is not None and call.stdin.secret:
         yield call.find("credential.send", HIGH, _LEAK)
 
 
 @rule("dig host nslookup ping")
-def name_lookup(call: Call) -> Iterator[Answer]:
+def name_lookup(call: ProgramCall) -> Iterator[Answer]:
     """Data hidden in a name that is looked up."""
     if any(flow.secret for word in call.args for flow in word.flows):
         yield call.find("credential.send", HIGH, _LEAK)
 
 
 @rule("scp rsync rclone aws gsutil az gcloud s3cmd mc")
-def upload(call: Call) -> Iterator[Answer]:
+def upload(call: ProgramCall) -> Iterator[Answer]:
     """Private files that are copied to another machine or to the cloud."""
     operands = call.options("i: P: e: o: F: S: region: profile: exclude: include:").operands
     remote = [word for word in operands if re.match(r"(?:[\w.-]+@)?[\w.-]+:|s3://|gs://|https?://", word.text)]
@@ -179,7 +185,7 @@ def upload(call: Call) -> Iterator[Answer]:
 
 
 @rule("gpg gpg2")
-def gpg(call: Call) -> Iterator[Answer]:
+def gpg(call: ProgramCall) -> Iterator[Answer]:
     """Secret keys that leave the key ring."""
     flags = call.options("o: r: u:").flags
     if any(flag.startswith(("export-secret", "delete-secret")) for flag in flags):
@@ -187,7 +193,7 @@ def gpg(call: Call) -> Iterator[Answer]:
 
 
 @rule("find")
-def find_keys(call: Call) -> Iterator[Answer]:
+def find_keys(call: ProgramCall) -> Iterator[Answer]:
     """A search for private keys over the whole machine."""
     texts = [word.text for word in call.args]
     wanted = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
@@ -196,44 +202,46 @@ def find_keys(call: Call) -> Iterator[Answer]:
         yield call.find("credential.search", HIGH, "searches the machine for private keys")
 
 
-table("getent", "", [Row("shadow|gshadow", HIGH, "credential.read", "shows password hashes")])
+table("getent", "", [Subcommand("shadow|gshadow", HIGH, "credential.read", "shows password hashes")])
 table(
     "vault",
     "format: field:",
     [
-        Row("kv get", HIGH, "credential.read", "shows secrets"),
-        Row("read", HIGH, "credential.read", "shows secrets"),
-        Row("delete|destroy", HIGH, "credential.delete", "deletes secrets"),
-        Row("kv metadata get|put|patch", SAFE, "", ""),
-        Row("kv delete|destroy|metadata", HIGH, "credential.delete", "deletes secrets"),
-        Row("operator seal|generate-root|rekey|raft", HIGH, "credential.delete", "locks or changes the vault"),
-        Row("secrets|auth disable", HIGH, "credential.delete", "deletes secrets"),
-        Row("audit disable", HIGH, "history.audit", "switches the audit off"),
-        Row("policy|namespace delete", HIGH, "credential.delete", "deletes who may do what"),
-        Row("lease revoke", HIGH, "credential.delete", "takes credentials that are in use away", needs="prefix force"),
-        Row("token|lease revoke", MODERATE, "credential.delete", "takes a credential away"),
+        Subcommand("kv get", HIGH, "credential.read", "shows secrets"),
+        Subcommand("read", HIGH, "credential.read", "shows secrets"),
+        Subcommand("delete|destroy", HIGH, "credential.delete", "deletes secrets"),
+        Subcommand("kv metadata get|put|patch", SAFE, "", ""),
+        Subcommand("kv delete|destroy|metadata", HIGH, "credential.delete", "deletes secrets"),
+        Subcommand("operator seal|generate-root|rekey|raft", HIGH, "credential.delete", "locks or changes the vault"),
+        Subcommand("secrets|auth disable", HIGH, "credential.delete", "deletes secrets"),
+        Subcommand("audit disable", HIGH, "history.audit", "switches the audit off"),
+        Subcommand("policy|namespace delete", HIGH, "credential.delete", "deletes who may do what"),
+        Subcommand(
+            "lease revoke", HIGH, "credential.delete", "takes credentials that are in use away", needs="prefix force"
+        ),
+        Subcommand("token|lease revoke", MODERATE, "credential.delete", "takes a credential away"),
     ],
 )
 table(
     "secret-tool pass op bw lpass gopass",
     "",
     [
-        Row("lookup|show|read|get|item|ls", MODERATE, "credential.read", "shows a secret"),
-        Row("rm|delete|clear", HIGH, "credential.delete", "deletes secrets"),
+        Subcommand("lookup|show|read|get|item|ls", MODERATE, "credential.read", "shows a secret"),
+        Subcommand("rm|delete|clear", HIGH, "credential.delete", "deletes secrets"),
     ],
 )
 table(
     "unshadow john hashcat mimikatz mimikatz.exe lazagne secretsdump.py impacket-secretsdump responder.py",
     "",
-    [Row("", HIGH, "credential.crack", "cracks or collects passwords")],
+    [Subcommand("", HIGH, "credential.crack", "cracks or collects passwords")],
 )
 table(
     "ssh-keyscan ssh-copy-id ssh-keygen",
     "",
-    [Row("", MODERATE, "credential.keys", "changes keys", needs="R i f")],
+    [Subcommand("", MODERATE, "credential.keys", "changes keys", needs="R i f")],
 )
 table(
     "op gh gcloud az",
     "",
-    [Row("auth token|print-access-token|print-identity-token", MODERATE, "credential.read", "shows a token")],
+    [Subcommand("auth token|print-access-token|print-identity-token", MODERATE, "credential.read", "shows a token")],
 )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from evalward.safety.call import Answer, Call, Launch
-from evalward.safety.model import HIGH, MODERATE, SAFE, Level
-from evalward.safety.registry import Row, rule, table
-from evalward.safety.sql import judge_sql
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
+from evalward.safety.model import HIGH, MODERATE, SAFE, RiskLevel
+from evalward.safety.registry import Subcommand, rule, table
+from evalward.safety.sql import rate_sql
 from evalward.safety.words import Word, literal, names
 
 _SQL_OPTIONS = (
@@ -29,7 +29,7 @@ _KEY_VALUE_CHANGES = names(
     "influx snowsql sqlplus trino presto hive beeline impala-shell usql pgcli mycli litecli spark-sql "
     "vsql isql mssql-cli osql rqlite"
 )
-def sql_client(call: Call) -> Iterator[Answer]:
+def sql_client(call: ProgramCall) -> Iterator[Answer]:
     """Judge SQL given as an option, as an operand, or on the input."""
     mysql_like = call.program in ("mysql", "mariadb", "mycli")
     options = call.options(_SQL_OPTIONS.replace(" p: ", " p? ") if mysql_like else _SQL_OPTIONS)
@@ -46,27 +46,27 @@ def sql_client(call: Call) -> Iterator[Answer]:
         yield from _unknown_input(call)
     if options.has("f", "S") and call.program not in ("mysql", "mariadb"):
         yield call.find("database.script", MODERATE, "runs SQL from a file, which is not examined")
-    yield from judge_sql_words(call, texts)
+    yield from rate_sql_words(call, texts)
 
 
-def _unknown_input(call: Call) -> Iterator[Answer]:
+def _unknown_input(call: ProgramCall) -> Iterator[Answer]:
     flow = call.stdin
     remote = flow is not None and flow.remote
     yield call.find("database.script", HIGH if remote else MODERATE, "runs SQL that is not examined")
 
 
-def judge_sql_words(call: Call, texts: Iterable[Word]) -> Iterator[Answer]:
+def rate_sql_words(call: ProgramCall, texts: Iterable[Word]) -> Iterator[Answer]:
     """Judge words that are SQL, and the commands for a shell in them."""
     for word in texts:
         if word.opaque and len(word.pieces) == 1:
             yield call.find("opaque.script", HIGH, "runs SQL that is not known before it runs")
-        for level, reason, statement in judge_sql(word.text):
+        for level, reason, statement in rate_sql(word.text):
             yield call.find("database.sql", level, f"{reason}: {statement}")
         for match in _SHELL_ESCAPE.finditer(word.text):
-            yield Launch(script=literal(match[1]))
+            yield NestedCommand(script=literal(match[1]))
 
 
-_SCRIPT_DANGERS: tuple[tuple[re.Pattern[str], Level, str], ...] = (
+_SCRIPT_DANGERS: tuple[tuple[re.Pattern[str], RiskLevel, str], ...] = (
     (
         re.compile(r"\.(?:dropDatabase|drop|dropAllUsers|dropAllRoles|shutdownServer|dropUser)\s*\("),
         HIGH,
@@ -91,7 +91,7 @@ _SCRIPT_DANGERS: tuple[tuple[re.Pattern[str], Level, str], ...] = (
 
 
 @rule("mongo mongosh")
-def mongo(call: Call) -> Iterator[Answer]:
+def mongo(call: ProgramCall) -> Iterator[Answer]:
     """Judge the script by the methods that it calls."""
     options = call.options("eval: u: p: host: port: authenticationDatabase: f/file: norc quiet")
     texts = [word.text for word in options.all_values("eval")]
@@ -107,7 +107,7 @@ def mongo(call: Call) -> Iterator[Answer]:
 
 
 @rule("redis-cli valkey-cli keydb-cli")
-def redis(call: Call) -> Iterator[Answer]:
+def redis(call: ProgramCall) -> Iterator[Answer]:
     """Judge the command given to the server."""
     operands = call.options("h: p: a: n: u: s: i: r: x: user: pass: pattern: eval: tls raw no-auth-warning").operands
     lines = [[word.text for word in operands]] if operands else []
@@ -132,7 +132,7 @@ def redis(call: Call) -> Iterator[Answer]:
 
 
 @rule("cypher-shell")
-def graph(call: Call) -> Iterator[Answer]:
+def graph(call: ProgramCall) -> Iterator[Answer]:
     """Cypher, the language of a graph database."""
     texts = [word.text for word in call.args]
     if call.stdin is not None and call.stdin.content is not None:
@@ -142,49 +142,49 @@ def graph(call: Call) -> Iterator[Answer]:
 
 
 _GONE = "deletes a database or an account"
-table("dropdb dropuser", "h: p: U: e i", [Row("", HIGH, "database.drop", _GONE)])
+table("dropdb dropuser", "h: p: U: e i", [Subcommand("", HIGH, "database.drop", _GONE)])
 table(
     "createdb createuser",
     "",
     [
-        Row("", HIGH, "database.account", "creates an account that may do everything", needs="s superuser"),
-        Row("", MODERATE, "database.create", "creates a database"),
+        Subcommand("", HIGH, "database.account", "creates an account that may do everything", needs="s superuser"),
+        Subcommand("", MODERATE, "database.create", "creates a database"),
     ],
 )
 table(
     "mysqladmin mariadb-admin",
     "u/user: p: h/host: P:",
     [
-        Row("drop|shutdown|kill|flush-*|password|reset-*", HIGH, "database.drop", _GONE),
-        Row("... drop|shutdown|password", HIGH, "database.drop", _GONE),
+        Subcommand("drop|shutdown|kill|flush-*|password|reset-*", HIGH, "database.drop", _GONE),
+        Subcommand("... drop|shutdown|password", HIGH, "database.drop", _GONE),
     ],
 )
 table(
     "pg_restore",
     "d: h: p: U: j: t: n: f:",
     [
-        Row("", HIGH, "database.restore", "drops what is there before it restores", needs="c clean C"),
-        Row("", MODERATE, "database.restore", "writes to a database"),
+        Subcommand("", HIGH, "database.restore", "drops what is there before it restores", needs="c clean C"),
+        Subcommand("", MODERATE, "database.restore", "writes to a database"),
     ],
 )
 table(
     "mongorestore mongoimport",
     "db: d: c: collection: uri: h: host: port: u: p: file:",
     [
-        Row("", HIGH, "database.restore", "drops what is there before it restores", needs="drop"),
-        Row("", MODERATE, "database.restore", "writes to a database"),
+        Subcommand("", HIGH, "database.restore", "drops what is there before it restores", needs="drop"),
+        Subcommand("", MODERATE, "database.restore", "writes to a database"),
     ],
 )
 table(
     "pg_resetwal pg_resetxlog pg_dropcluster mysql_install_db initdb",
     "D:",
-    [Row("", HIGH, "database.drop", "destroys or replaces a database cluster")],
+    [Subcommand("", HIGH, "database.drop", "destroys or replaces a database cluster")],
 )
 table(
     "nodetool",
     "h: p:",
     [
-        Row(
+        Subcommand(
             "clearsnapshot|decommission|drain|removenode|assassinate|stopdaemon|truncatehints",
             HIGH,
             "database.node",
@@ -196,32 +196,32 @@ table(
     "etcdctl consul zkcli zookeeper-shell",
     "endpoints: cacert: cert: key: user: password: w: from-key prefix recurse",
     [
-        Row(
+        Subcommand(
             "del|delete|deleteall|rmr",
             HIGH,
             "database.keys",
             "deletes keys",
             needs="prefix from-key recursive",
         ),
-        Row("kv delete", HIGH, "database.keys", "deletes keys", needs="recurse"),
-        Row("member remove", HIGH, "database.node", "takes data or a node away"),
-        Row("auth disable", HIGH, "database.account", "switches the check of who may do what off"),
-        Row("user|role delete|revoke*|grant*", HIGH, "database.account", "changes who may do what"),
-        Row("get /registry/secrets*", HIGH, "credential.read", "shows secrets of a cluster"),
-        Row("leave|force-leave", HIGH, "database.node", "takes data or a node away"),
-        Row("acl token|policy|role delete", HIGH, "database.account", "changes who may do what"),
-        Row("del", MODERATE, "database.keys", "deletes one key"),
-        Row("rm|rmdir|deleteall|rmr", HIGH, "database.keys", "deletes keys"),
-        Row("put|set|kv|member", MODERATE, "database.keys", "changes keys"),
+        Subcommand("kv delete", HIGH, "database.keys", "deletes keys", needs="recurse"),
+        Subcommand("member remove", HIGH, "database.node", "takes data or a node away"),
+        Subcommand("auth disable", HIGH, "database.account", "switches the check of who may do what off"),
+        Subcommand("user|role delete|revoke*|grant*", HIGH, "database.account", "changes who may do what"),
+        Subcommand("get /registry/secrets*", HIGH, "credential.read", "shows secrets of a cluster"),
+        Subcommand("leave|force-leave", HIGH, "database.node", "takes data or a node away"),
+        Subcommand("acl token|policy|role delete", HIGH, "database.account", "changes who may do what"),
+        Subcommand("del", MODERATE, "database.keys", "deletes one key"),
+        Subcommand("rm|rmdir|deleteall|rmr", HIGH, "database.keys", "deletes keys"),
+        Subcommand("put|set|kv|member", MODERATE, "database.keys", "changes keys"),
     ],
 )
 table(
     "kafka-topics kafka-topics.sh kafka-delete-records.sh kafka-consumer-groups.sh",
     "topic: bootstrap-server: zookeeper:",
     [
-        Row("", HIGH, "database.topic", "deletes messages", needs="delete offset-json-file"),
-        Row("", HIGH, "database.topic", "reads or skips messages again", needs="reset-offsets;execute"),
-        Row("", MODERATE, "database.topic", "changes topics", needs="create alter reset-offsets"),
+        Subcommand("", HIGH, "database.topic", "deletes messages", needs="delete offset-json-file"),
+        Subcommand("", HIGH, "database.topic", "reads or skips messages again", needs="reset-offsets;execute"),
+        Subcommand("", MODERATE, "database.topic", "changes topics", needs="create alter reset-offsets"),
     ],
 )
 
@@ -230,78 +230,81 @@ table(
     "rails rake bin/rails",
     "",
     [
-        Row(
+        Subcommand(
             "db:drop*|db:reset|db:purge|db:schema:load|db:truncate_all|db:setup|db:migrate:reset",
             HIGH,
             "database.reset",
             _RESET,
         ),
-        Row("db:*", MODERATE, "database.migrate", "changes the database"),
+        Subcommand("db:*", MODERATE, "database.migrate", "changes the database"),
     ],
 )
 table(
     "artisan",
     "",
     [
-        Row("migrate:fresh|migrate:reset|migrate:refresh|db:wipe|queue:flush", HIGH, "database.reset", _RESET),
-        Row("migrate*|db:*", MODERATE, "database.migrate", "changes the database"),
+        Subcommand("migrate:fresh|migrate:reset|migrate:refresh|db:wipe|queue:flush", HIGH, "database.reset", _RESET),
+        Subcommand("migrate*|db:*", MODERATE, "database.migrate", "changes the database"),
     ],
 )
 table(
     "prisma",
     "",
     [
-        Row("migrate reset", HIGH, "database.reset", _RESET),
-        Row("db push", HIGH, "database.reset", _RESET, needs="force-reset accept-data-loss"),
-        Row("migrate|db", MODERATE, "database.migrate", "changes the database"),
+        Subcommand("migrate reset", HIGH, "database.reset", _RESET),
+        Subcommand("db push", HIGH, "database.reset", _RESET, needs="force-reset accept-data-loss"),
+        Subcommand("migrate|db", MODERATE, "database.migrate", "changes the database"),
     ],
 )
 table(
     "alembic flask",
     "",
     [
-        Row("upgrade|downgrade", SAFE, "", "only prints the statements", needs="sql"),
-        Row("downgrade base", HIGH, "database.reset", _RESET),
-        Row("db downgrade", HIGH, "database.reset", _RESET),
-        Row("upgrade|downgrade|db", MODERATE, "database.migrate", "changes the database"),
+        Subcommand("upgrade|downgrade", SAFE, "", "only prints the statements", needs="sql"),
+        Subcommand("downgrade base", HIGH, "database.reset", _RESET),
+        Subcommand("db downgrade", HIGH, "database.reset", _RESET),
+        Subcommand("upgrade|downgrade|db", MODERATE, "database.migrate", "changes the database"),
     ],
 )
 table(
     "sequelize sequelize-cli knex typeorm mix doctrine diesel sqlx flyway liquibase dbmate goose drizzle-kit",
     "",
     [
-        Row(
+        Subcommand(
             "db:drop|schema:drop|ecto.drop|ecto.reset|drop|clean|drop-all|dropAll|reset|db:migrate:undo:all",
             HIGH,
             "database.reset",
             _RESET,
         ),
-        Row("database reset|drop", HIGH, "database.reset", _RESET),
-        Row("migrate:rollback", HIGH, "database.reset", _RESET, needs="all"),
+        Subcommand("database reset|drop", HIGH, "database.reset", _RESET),
+        Subcommand("migrate:rollback", HIGH, "database.reset", _RESET, needs="all"),
     ],
 )
 table(
     "influx",
     "b/bucket: start: stop: p/predicate: o:",
     [
-        Row("delete", HIGH, "database.drop", "deletes data"),
-        Row("bucket|org delete", HIGH, "database.drop", "deletes data"),
+        Subcommand("delete", HIGH, "database.drop", "deletes data"),
+        Subcommand("bucket|org delete", HIGH, "database.drop", "deletes data"),
     ],
 )
-table("dotnet", "", [Row("ef database drop", HIGH, "database.reset", _RESET)])
+table("dotnet", "", [Subcommand("ef database drop", HIGH, "database.reset", _RESET)])
 table(
     "bq",
     "project_id: dataset_id: location:",
-    [Row("rm", HIGH, "database.drop", "deletes a table or a data set")],
+    [Subcommand("rm", HIGH, "database.drop", "deletes a table or a data set")],
 )
 table(
     "supabase",
     "",
-    [Row("db reset", HIGH, "database.reset", _RESET), Row("projects delete", HIGH, "database.reset", _RESET)],
+    [
+        Subcommand("db reset", HIGH, "database.reset", _RESET),
+        Subcommand("projects delete", HIGH, "database.reset", _RESET),
+    ],
 )
 
 
-def judge_manage_script(call: Call, operands: tuple[Word, ...]) -> Iterator[Answer]:
+def rate_manage_script(call: ProgramCall, operands: tuple[Word, ...]) -> Iterator[Answer]:
     """``python manage.py COMMAND`` of Django."""
     texts = [word.text for word in operands]
     if not texts or texts[0].rpartition("/")[2] not in ("manage.py", "django-admin", "artisan"):

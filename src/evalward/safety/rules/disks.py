@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
+from evalward.safety.call import Answer, ProgramCall
 from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE
-from evalward.safety.registry import Row, rule, table
-from evalward.safety.targets import Place, Target
+from evalward.safety.registry import Subcommand, rule, table
+from evalward.safety.targets import PathTarget, PlaceKind
 from evalward.safety.words import names
 
 _MAKERS = (
@@ -24,7 +24,7 @@ _READERS = names("print p list l unit help align-check")
 
 
 @rule(_MAKERS)
-def make_file_system(call: Call) -> Iterator[Answer]:
+def make_file_system(call: ProgramCall) -> Iterator[Answer]:
     """A new file system erases what is there; on an image file that is ordinary work."""
     known = _FAT_OPTIONS if "fat" in call.program or "dos" in call.program else _MAKER_OPTIONS
     options = call.options(known)
@@ -40,12 +40,12 @@ def make_file_system(call: Call) -> Iterator[Answer]:
         yield call.find("disk.format", CRITICAL if on_device else MODERATE, f"makes a new file system on {names_it}")
 
 
-def _is_device(target: Target) -> bool:
-    return target.place in (Place.DISK, Place.UNKNOWN) or target.path.startswith("/dev/")
+def _is_device(target: PathTarget) -> bool:
+    return target.place in (PlaceKind.DISK, PlaceKind.UNKNOWN) or target.path.startswith("/dev/")
 
 
 @rule("wipefs blkdiscard")
-def wipe_signatures(call: Call) -> Iterator[Answer]:
+def wipe_signatures(call: ProgramCall) -> Iterator[Answer]:
     """``wipefs`` only lists unless told to erase."""
     options = call.options("a/all o/offset: t/types: n/no-act l/length: s z")
     erases = call.program == "blkdiscard" or options.has("a", "o")
@@ -54,7 +54,7 @@ def wipe_signatures(call: Call) -> Iterator[Answer]:
 
 
 @rule("fdisk cfdisk gdisk cgdisk sfdisk sgdisk")
-def partition(call: Call) -> Iterator[Answer]:
+def partition(call: ProgramCall) -> Iterator[Answer]:
     """Partition editors, unless they only list."""
     options = call.options("l/list p/print i/info d/dump s/getsz v/verify V/version h/help b: o: J/json x")
     reads = options.has("l", "V", "h") or (
@@ -66,7 +66,7 @@ def partition(call: Call) -> Iterator[Answer]:
 
 
 @rule("parted partprobe growpart resize2fs")
-def parted(call: Call) -> Iterator[Answer]:
+def parted(call: ProgramCall) -> Iterator[Answer]:
     """``parted`` reads with ``print`` and changes with nearly everything else."""
     options = call.options("s/script a/align: l/list m")
     if call.program != "parted":
@@ -80,7 +80,7 @@ def parted(call: Call) -> Iterator[Answer]:
 
 
 @rule("hdparm")
-def drive_settings(call: Call) -> Iterator[Answer]:
+def drive_settings(call: ProgramCall) -> Iterator[Answer]:
     """Some commands of ``hdparm`` erase the drive."""
     dangerous = (
         "security-erase",
@@ -94,14 +94,14 @@ def drive_settings(call: Call) -> Iterator[Answer]:
 
 
 @rule("badblocks")
-def badblocks(call: Call) -> Iterator[Answer]:
+def badblocks(call: ProgramCall) -> Iterator[Answer]:
     """The write test destroys data."""
     if call.options("b: c: d: o: p: i: t: w s v n").has("w"):
         yield call.find("disk.wipe", CRITICAL, "overwrites a disk")
 
 
 @rule("fsck e2fsck fsck.ext4 xfs_repair btrfsck ntfsfix")
-def check_file_system(call: Call) -> Iterator[Answer]:
+def check_file_system(call: ProgramCall) -> Iterator[Answer]:
     """Repairing a mounted file system can destroy it."""
     if not call.options("n N f y p a A L").has("n", "N"):
         yield call.find("disk.repair", HIGH if call.options("").has("y", "L") else MODERATE, "repairs a file system")
@@ -113,13 +113,13 @@ table(
     "cryptsetup",
     "key-file: d: type: h: c: s: header:",
     [
-        Row(
+        Subcommand(
             "luksFormat|luksErase|erase|reencrypt|luksRemoveKey|luksKillSlot|format",
             CRITICAL,
             "disk.encrypt",
             _GONE,
         ),
-        Row(
+        Subcommand(
             "luksClose|close|luksOpen|open|luksAddKey|luksHeaderRestore",
             MODERATE,
             "disk.encrypt",
@@ -130,23 +130,23 @@ table(
 table(
     "lvremove vgremove pvremove",
     "t/test n/name:",
-    [Row("*", SAFE, "", "", needs="t"), Row("*", CRITICAL, "disk.volume", _GONE)],
+    [Subcommand("*", SAFE, "", "", needs="t"), Subcommand("*", CRITICAL, "disk.volume", _GONE)],
 )
 table(
     "lvreduce lvresize vgreduce pvresize vgcfgrestore",
     "L: l:",
-    [Row("*", HIGH, "disk.volume", "shrinks volumes")],
+    [Subcommand("*", HIGH, "disk.volume", "shrinks volumes")],
 )
 table(
     "zpool zfs",
     "o: t: O: d: c:",
     [
-        Row("destroy|labelclear|rollback", SAFE, "", "only shows what would happen", needs="n"),
-        Row("receive|recv", HIGH, "disk.volume", "puts something else in a volume's place", needs="F"),
-        Row("destroy|labelclear", CRITICAL, "disk.volume", _GONE),
-        Row("rollback|detach|offline|remove|split|export", HIGH, "disk.volume", "takes data or disks away"),
-        Row("create|add|replace|attach", HIGH, "disk.volume", "takes disks that are in use", needs="f"),
-        Row(
+        Subcommand("destroy|labelclear|rollback", SAFE, "", "only shows what would happen", needs="n"),
+        Subcommand("receive|recv", HIGH, "disk.volume", "puts something else in a volume's place", needs="F"),
+        Subcommand("destroy|labelclear", CRITICAL, "disk.volume", _GONE),
+        Subcommand("rollback|detach|offline|remove|split|export", HIGH, "disk.volume", "takes data or disks away"),
+        Subcommand("create|add|replace|attach", HIGH, "disk.volume", "takes disks that are in use", needs="f"),
+        Subcommand(
             "create|add|replace|attach|clear|upgrade|set",
             MODERATE,
             "disk.volume",
@@ -159,15 +159,15 @@ table(
     "btrfs",
     "",
     [
-        Row("subvolume delete", HIGH, "disk.volume", _GONE),
-        Row("device remove|delete", HIGH, "disk.volume", _GONE),
+        Subcommand("subvolume delete", HIGH, "disk.volume", _GONE),
+        Subcommand("device remove|delete", HIGH, "disk.volume", _GONE),
     ],
 )
 table(
     "mdadm",
     "l/level: n/raid-devices: a/add: e:",
     [
-        Row(
+        Subcommand(
             "",
             CRITICAL,
             "disk.raid",
@@ -180,7 +180,7 @@ table(
     "nvme",
     "n: s:",
     [
-        Row(
+        Subcommand(
             "format|sanitize|delete-ns|fw-*|write|write-zeroes|security-*",
             CRITICAL,
             "disk.wipe",
@@ -188,23 +188,27 @@ table(
         )
     ],
 )
-table("dmsetup", "j: m:", [Row("remove_all|wipe_table", HIGH, "disk.volume", _GONE)])
-table("gluster", "", [Row("volume delete|reset-brick", HIGH, "disk.volume", _GONE)])
-table("drbdadm", "", [Row("wipe-md|create-md|invalidate|invalidate-remote", HIGH, "disk.volume", _GONE)])
-table("snapper", "c/config:", [Row("delete|remove|rm", HIGH, "deletion.backup", "deletes snapshots")])
-table("qemu-img", "f: o:", [Row("resize", HIGH, "disk.volume", "cuts off the end of a disk's image", needs="shrink")])
-table("sg_format sg_sanitize scsi_format", "", [Row("*", CRITICAL, "disk.wipe", "erases a drive")])
+table("dmsetup", "j: m:", [Subcommand("remove_all|wipe_table", HIGH, "disk.volume", _GONE)])
+table("gluster", "", [Subcommand("volume delete|reset-brick", HIGH, "disk.volume", _GONE)])
+table("drbdadm", "", [Subcommand("wipe-md|create-md|invalidate|invalidate-remote", HIGH, "disk.volume", _GONE)])
+table("snapper", "c/config:", [Subcommand("delete|remove|rm", HIGH, "deletion.backup", "deletes snapshots")])
+table(
+    "qemu-img",
+    "f: o:",
+    [Subcommand("resize", HIGH, "disk.volume", "cuts off the end of a disk's image", needs="shrink")],
+)
+table("sg_format sg_sanitize scsi_format", "", [Subcommand("*", CRITICAL, "disk.wipe", "erases a drive")])
 table(
     "tune2fs",
     "O: c: i: L: m: o: E: e: r: U:",
     [
-        Row("", SAFE, "", "", needs="l"),
-        Row("/dev/*", HIGH, "disk.settings", "changes a file system by hand"),
+        Subcommand("", SAFE, "", "", needs="l"),
+        Subcommand("/dev/*", HIGH, "disk.settings", "changes a file system by hand"),
     ],
 )
 table(
     "losetup xfs_admin e2label swaplabel",
     "",
-    [Row("*", MODERATE, "disk.settings", "changes a volume")],
+    [Subcommand("*", MODERATE, "disk.settings", "changes a volume")],
 )
-table("gparted testdisk gnome-disks ncdu", "", [Row("/dev/*", MODERATE, "disk.tool", "opens a disk tool")])
+table("gparted testdisk gnome-disks ncdu", "", [Subcommand("/dev/*", MODERATE, "disk.tool", "opens a disk tool")])

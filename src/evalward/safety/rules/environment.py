@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.words import Word, names
 
@@ -13,7 +13,7 @@ _COMMANDS = names("PROMPT_COMMAND GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_EDITOR L
 _HISTORY_SIZES = names("HISTSIZE HISTFILESIZE SAVEHIST")
 
 
-def judge_assignment(call: Call, name: str, value: Word) -> Iterator[Answer]:
+def rate_assignment(call: ProgramCall, name: str, value: Word) -> Iterator[Answer]:
     """Judge giving ``name`` a value."""
     if name == "PATH" and not _extends_path(value):
         yield call.find("environment.path", MODERATE, "replaces the search path of programs")
@@ -22,7 +22,7 @@ def judge_assignment(call: Call, name: str, value: Word) -> Iterator[Answer]:
     elif _stops_history(name, value.text):
         yield call.find("history.off", HIGH, "stops recording the command history")
     elif name in _COMMANDS and value.text:
-        yield Launch(script=value)
+        yield NestedCommand(script=value)
 
 
 def _extends_path(value: Word) -> bool:

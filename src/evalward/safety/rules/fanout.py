@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import SHELLS, Answer, Call, Launch
+from evalward.safety.call import SHELLS, Answer, NestedCommand, ProgramCall
 from evalward.safety.harm import destroy, overwrite
 from evalward.safety.listing import Search, read_fd, read_find
 from evalward.safety.model import HIGH
 from evalward.safety.registry import rule
-from evalward.safety.targets import Place
-from evalward.safety.words import Kind, Piece, Word, joined, literal, make_word, unknown
+from evalward.safety.targets import PlaceKind
+from evalward.safety.words import PieceKind, Word, WordPiece, joined, literal, make_word, unknown
 from evalward.safety.words import names as names_set
 
 _MOST_INPUTS = 16
 
 
 @rule("find gfind bfs")
-def find(call: Call) -> Iterator[Answer]:
+def find(call: ProgramCall) -> Iterator[Answer]:
     """Judge ``-delete`` and ``-exec`` by the files found."""
     search = read_find(call)
     yield from overwrite(call, search.outputs)
@@ -27,11 +27,11 @@ def find(call: Call) -> Iterator[Answer]:
     yield from _commands(call, search)
 
 
-def _lost_documents(call: Call, search: Search) -> Iterator[Answer]:
+def _lost_documents(call: ProgramCall, search: Search) -> Iterator[Answer]:
     """Deleting a common kind of document in a whole home is no narrow deletion."""
     kinds = {text.rpartition(".")[2].lower() for text in search.patterns if text.startswith("*.")}
     places = [target for _, target in call.places(search.roots)]
-    at_home = any(target.place is Place.HOME or target.path in ("/home", "/Users") for target in places)
+    at_home = any(target.place is PlaceKind.HOME or target.path in ("/home", "/Users") for target in places)
     if at_home and (kinds & _PRECIOUS or not search.patterns):
         yield call.find("deletion.personal", HIGH, "deletes documents or pictures in a whole home folder")
 
@@ -40,22 +40,22 @@ _PRECIOUS = names_set("doc docx odt pdf xls xlsx ods ppt pptx txt md jpg jpeg pn
 
 
 @rule("fd fdfind")
-def fd(call: Call) -> Iterator[Answer]:
+def fd(call: ProgramCall) -> Iterator[Answer]:
     """The same for ``fd``."""
     yield from _commands(call, read_fd(call))
 
 
-def _commands(call: Call, search: Search) -> Iterator[Answer]:
+def _commands(call: ProgramCall, search: Search) -> Iterator[Answer]:
     for command in search.commands:
         if not command:
             continue
         names = search.names()
         appends = call.program.startswith("fd") and not any("{" in word.text for word in command)
-        yield Launch(words=(*command, *names) if appends else fill(command, names, "{}"))
+        yield NestedCommand(words=(*command, *names) if appends else fill(command, names, "{}"))
 
 
 @rule("xargs gxargs")
-def build_arguments(call: Call) -> Iterator[Answer]:
+def build_arguments(call: ProgramCall) -> Iterator[Answer]:
     """Add words read from input to a command."""
     options = call.leading(
         "I: n/max-args: P/max-procs: L/max-lines: s/max-chars: d/delimiter: E: a/arg-file: 0/null r/no-run-if-empty t p"
@@ -69,12 +69,12 @@ def build_arguments(call: Call) -> Iterator[Answer]:
         yield call.find("opaque.script", HIGH, "runs input as scripts")
     if mark is not None:
         for value in values[:_MOST_INPUTS]:
-            yield Launch(words=fill(command, (value,), mark.text))
+            yield NestedCommand(words=fill(command, (value,), mark.text))
     else:
-        yield Launch(words=(*command, *values))
+        yield NestedCommand(words=(*command, *values))
 
 
-def _read_arguments(call: Call, file: Word | None) -> tuple[Word, ...]:
+def _read_arguments(call: ProgramCall, file: Word | None) -> tuple[Word, ...]:
     if file is not None or call.stdin is None:
         return (_input(call),)
     text = call.stdin.text
@@ -83,12 +83,12 @@ def _read_arguments(call: Call, file: Word | None) -> tuple[Word, ...]:
     return call.stdin.names or (_input(call),)
 
 
-def _input(call: Call) -> Word:
+def _input(call: ProgramCall) -> Word:
     return unknown("<input>", call.stdin)
 
 
 @rule("parallel rush")
-def parallel(call: Call) -> Iterator[Answer]:
+def parallel(call: ProgramCall) -> Iterator[Answer]:
     """Run a command once for each value after ``:::``, or for each input line."""
     words = call.leading(
         "j/jobs: a/arg-file: I: n/max-args: N: L: C/colsep: delay: joblog: results: S/sshlogin:"
@@ -105,9 +105,9 @@ def parallel(call: Call) -> Iterator[Answer]:
         yield call.find("opaque.script", HIGH, "runs input lines as commands")
 
 
-def _job(command: tuple[Word, ...], values: tuple[Word, ...]) -> Launch:
+def _job(command: tuple[Word, ...], values: tuple[Word, ...]) -> NestedCommand:
     has_mark = any("{" in word.text for word in command)
-    return Launch(script=joined(fill(command, values, "{}") if has_mark else (*command, *values)))
+    return NestedCommand(script=joined(fill(command, values, "{}") if has_mark else (*command, *values)))
 
 
 def fill(command: tuple[Word, ...], values: tuple[Word, ...], mark: str) -> tuple[Word, ...]:
@@ -124,13 +124,13 @@ def fill(command: tuple[Word, ...], values: tuple[Word, ...], mark: str) -> tupl
 
 
 def _replaced(word: Word, mark: str, value: Word) -> Word:
-    pieces: list[Piece] = []
+    pieces: list[WordPiece] = []
     for piece in word.pieces:
-        if piece.kind is not Kind.TEXT:
+        if piece.kind is not PieceKind.TEXT:
             pieces.append(piece)
             continue
         for number, text in enumerate(piece.text.split(mark)):
             if number:
                 pieces.extend(value.pieces)
-            pieces.append(Piece(Kind.TEXT, text))
+            pieces.append(WordPiece(PieceKind.TEXT, text))
     return make_word(pieces)

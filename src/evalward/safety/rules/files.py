@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import SHELLS, Answer, Call, Launch
+from evalward.safety.call import SHELLS, Answer, NestedCommand, ProgramCall
 from evalward.safety.harm import (
     destroy,
     destroy_level,
@@ -18,17 +18,17 @@ from evalward.safety.harm import (
 from evalward.safety.model import CRITICAL, HIGH, MODERATE
 from evalward.safety.registry import rule
 from evalward.safety.sensitive import names_sensitive
-from evalward.safety.targets import Place, locate
+from evalward.safety.targets import PlaceKind, locate
 from evalward.safety.words import Flow, Word, literal
 
 _REMOVE = "r/R/recursive f/force i I/interactive d/dir v/verbose preserve-root no-preserve-root help version"
-_SEPARATE = (Place.TOP, Place.LOCAL, Place.ELSEWHERE)
+_SEPARATE = (PlaceKind.TOP, PlaceKind.LOCAL, PlaceKind.ELSEWHERE)
 """Places where a mirror is usually meant to be."""
 _ENDLESS = frozenset({"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"})
 
 
 @rule("rm unlink grm trash srm")
-def remove(call: Call) -> Iterator[Answer]:
+def remove(call: ProgramCall) -> Iterator[Answer]:
     """Judge ``rm`` by what it deletes and whether it descends into folders."""
     options = call.options(_REMOVE)
     if options.has("help", "version"):
@@ -40,15 +40,15 @@ def remove(call: Call) -> Iterator[Answer]:
 
 
 @rule("rmdir")
-def remove_empty_folder(call: Call) -> Iterator[Answer]:
+def remove_empty_folder(call: ProgramCall) -> Iterator[Answer]:
     """Only empty folders go, so only system folders matter."""
     for word, target in call.places(call.options("p/parents ignore-fail-on-non-empty").operands):
-        if target.place in (Place.SYSTEM, Place.ROOT, Place.HOME):
+        if target.place in (PlaceKind.SYSTEM, PlaceKind.ROOT, PlaceKind.HOME):
             yield call.find("deletion.system", HIGH, f"removes {word.text}")
 
 
 @rule("shred wipe scrub srm")
-def shred(call: Call) -> Iterator[Answer]:
+def shred(call: ProgramCall) -> Iterator[Answer]:
     """Overwriting a file many times is meant to be final."""
     options = call.options("n/iterations: s/size: random-source: p: u z f v x help version")
     if not options.has("help", "version"):
@@ -56,7 +56,7 @@ def shred(call: Call) -> Iterator[Answer]:
 
 
 @rule("truncate")
-def truncate(call: Call) -> Iterator[Answer]:
+def truncate(call: ProgramCall) -> Iterator[Answer]:
     """Cutting to zero or by an amount loses data; growing does not."""
     options = call.options("s/size: r/reference: c/no-create o/io-blocks")
     size = options.value("s")
@@ -65,19 +65,19 @@ def truncate(call: Call) -> Iterator[Answer]:
 
 
 @rule("mv gmv")
-def move(call: Call) -> Iterator[Answer]:
+def move(call: ProgramCall) -> Iterator[Answer]:
     """Moving loses the source where it is needed, or everything when it goes to /dev/null."""
     sources, destination = _sources(call, "t/target-directory: S/suffix: T f i n u v b")
     _remember_copies(call, sources, destination)
     yield from move_away(call, sources)
     for word, target in call.places(destination):
-        if target.place is Place.SINK:
+        if target.place is PlaceKind.SINK:
             yield call.find("deletion.sink", HIGH, f"moves files to {word.text}, where they are lost")
     yield from overwrite(call, destination)
 
 
 @rule("cp gcp ln install")
-def copy(call: Call) -> Iterator[Answer]:
+def copy(call: ProgramCall) -> Iterator[Answer]:
     """Copying is judged by where it writes; a copy of /dev/null empties."""
     known = "t/target-directory: S/suffix: m/mode: o/owner: g/group: T r/R/recursive a f i n u v b s d"
     sources, destination = _sources(call, known)
@@ -90,7 +90,7 @@ def copy(call: Call) -> Iterator[Answer]:
     yield from overwrite(call, destination)
 
 
-def _remember_copies(call: Call, sources: tuple[Word, ...], destination: tuple[Word, ...]) -> None:
+def _remember_copies(call: ProgramCall, sources: tuple[Word, ...], destination: tuple[Word, ...]) -> None:
     """A copy of a file that this command wrote or fetched holds the same."""
     for source in sources:
         flow = call.scope.files.get(source.text.removeprefix("./"))
@@ -112,7 +112,7 @@ def is_setuid(mode: str) -> bool:
     return any(re.match(r"(?:[ago]*u[ugoa]*|a)?[+=][rwxXt]*s", part) for part in mode.split(","))
 
 
-def _sources(call: Call, known: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+def _sources(call: ProgramCall, known: str) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     options = call.options(known)
     folder = options.value("t")
     if folder is not None:
@@ -121,7 +121,7 @@ def _sources(call: Call, known: str) -> tuple[tuple[Word, ...], tuple[Word, ...]
 
 
 @rule("tee sponge")
-def tee(call: Call) -> Iterator[Answer]:
+def tee(call: ProgramCall) -> Iterator[Answer]:
     """Judge ``tee`` like a redirection to each of its files."""
     options = call.options("a/append i p")
     if call.stdin is not None:
@@ -131,17 +131,17 @@ def tee(call: Call) -> Iterator[Answer]:
 
 
 @rule("touch mkdir mkfifo mknod")
-def create(call: Call) -> Iterator[Answer]:
+def create(call: ProgramCall) -> Iterator[Answer]:
     """Creating something new is dangerous only as a file in a system folder."""
     operands = call.options("m/mode: r/reference: t: d/date: p/parents").operands
     for word, target in call.places(operands):
-        if target.place in (Place.SYSTEM, Place.KERNEL, Place.ROOT):
+        if target.place in (PlaceKind.SYSTEM, PlaceKind.KERNEL, PlaceKind.ROOT):
             level = HIGH if call.program == "touch" and target.path.startswith(("/etc", "/boot")) else MODERATE
             yield call.find("write.system", level, f"creates {word.text} in the system")
 
 
 @rule("dd dcfldd ddrescue")
-def convert(call: Call) -> Iterator[Answer]:
+def convert(call: ProgramCall) -> Iterator[Answer]:
     """``dd`` writes to ``of=``, blindly and also to disks."""
     settings = {word.text.partition("=")[0]: word for word in call.args if "=" in word.text}
     output = settings.get("of")
@@ -151,17 +151,17 @@ def convert(call: Call) -> Iterator[Answer]:
         return
     destination = output.after(3)
     target = locate(destination, call.scope.folders[0])
-    if target.place is Place.UNKNOWN:
+    if target.place is PlaceKind.UNKNOWN:
         yield call.find("write.unknown", HIGH, f"writes raw data to {destination.text}, which is not known")
     yield from overwrite(call, (destination,))
     source = settings.get("if")
     endless = source is not None and source.after(3).text in _ENDLESS and "count" not in settings
-    if endless and target.place not in (Place.SINK, Place.DISK):
+    if endless and target.place not in (PlaceKind.SINK, PlaceKind.DISK):
         yield call.find("exhaustion.disk", HIGH, "writes without end until the disk is full")
 
 
 @rule("tar bsdtar gtar")
-def archive(call: Call) -> Iterator[Answer]:
+def archive(call: ProgramCall) -> Iterator[Answer]:
     """Unpacking writes to a folder, some options run commands."""
     first = call.args[0].text if call.args else ""
     args = (literal("-" + first), *call.args[1:]) if first.isalpha() else call.args
@@ -171,10 +171,10 @@ def archive(call: Call) -> Iterator[Answer]:
         "remove-files"
     )
     for value in options.all_values("I", "to-command"):
-        yield Launch(script=value)
+        yield NestedCommand(script=value)
     for value in options.all_values("checkpoint-action"):
         if value.text.startswith("exec="):
-            yield Launch(script=value.after(5))
+            yield NestedCommand(script=value.after(5))
     if options.has("x"):
         yield from overwrite(call, options.all_values("C"))
     if options.has("c") and names_sensitive(call, options.operands):
@@ -186,10 +186,10 @@ def archive(call: Call) -> Iterator[Answer]:
 
 
 @rule("zip")
-def compress(call: Call) -> Iterator[Answer]:
+def compress(call: ProgramCall) -> Iterator[Answer]:
     """The command that tests an archive can be any command."""
     options = call.options("TT/unzip-command: T m r x: i: P:")
-    yield from (Launch(script=value) for value in options.all_values("TT"))
+    yield from (NestedCommand(script=value) for value in options.all_values("TT"))
     if names_sensitive(call, options.operands[1:]):
         call.scope.files[options.operands[0].text] = Flow(secret=True)
     if options.has("m"):
@@ -197,19 +197,19 @@ def compress(call: Call) -> Iterator[Answer]:
 
 
 @rule("unzip")
-def unpack(call: Call) -> Iterator[Answer]:
+def unpack(call: ProgramCall) -> Iterator[Answer]:
     """Unpacking writes to the folder after ``-d``."""
     yield from overwrite(call, call.options("d: x P:").all_values("d"))
 
 
 @rule("rsync")
-def synchronise(call: Call) -> Iterator[Answer]:
+def synchronise(call: ProgramCall) -> Iterator[Answer]:
     """With ``--delete`` everything goes that the source does not have."""
     options = call.options(
         "e/rsh: exclude: include: n/dry-run f/filter: bwlimit: files-from: exclude-from: include-from: "
         "backup-dir: log-file: password-file: rsync-path: chmod: chown: partial-dir: port: timeout:"
     )
-    yield from (Launch(script=value) for value in options.all_values("e", "rsync-path"))
+    yield from (NestedCommand(script=value) for value in options.all_values("e", "rsync-path"))
     if options.has("n") or len(options.operands) < 2:
         return
     destination = options.operands[-1]
@@ -228,7 +228,7 @@ def synchronise(call: Call) -> Iterator[Answer]:
         yield from _mirror(call, destination)
 
 
-def _mirror(call: Call, destination: Word) -> Iterator[Answer]:
+def _mirror(call: ProgramCall, destination: Word) -> Iterator[Answer]:
     for _, target in call.places((destination,)):
         level = destroy_level(target, recursive=True)
         if level >= HIGH and target.place not in _SEPARATE:
@@ -236,26 +236,26 @@ def _mirror(call: Call, destination: Word) -> Iterator[Answer]:
 
 
 @rule("tail sort tac")
-def endless_input(call: Call) -> Iterator[Answer]:
+def endless_input(call: ProgramCall) -> Iterator[Answer]:
     """These keep what they read in memory."""
     if any(word.text in _ENDLESS for word in call.options("n: c: k: t: o:").operands):
         yield call.find("exhaustion.memory", HIGH, "reads without end until the memory is full")
 
 
 @rule("patch")
-def patch(call: Call) -> Iterator[Answer]:
+def patch(call: ProgramCall) -> Iterator[Answer]:
     """A patch is applied to the file that is named."""
     yield from overwrite(call, call.options("p: i: d: o: B: r: D: F: R N s").operands[:1])
 
 
 @rule("fallocate")
-def reserve(call: Call) -> Iterator[Answer]:
+def reserve(call: ProgramCall) -> Iterator[Answer]:
     """Reserving space is judged by the file."""
     yield from overwrite(call, call.options("l/length: o/offset: n x c d p z").operands)
 
 
 @rule("sort gpg openssl convert ffmpeg")
-def named_output(call: Call) -> Iterator[Answer]:
+def named_output(call: ProgramCall) -> Iterator[Answer]:
     """Programs that write to the file after ``-o``, ``-out`` or ``--output``."""
     if call.program in ("convert", "ffmpeg"):
         yield from overwrite(call, call.args[-1:])
@@ -263,32 +263,32 @@ def named_output(call: Call) -> Iterator[Answer]:
     yield from overwrite(call, call.options("o/output: out: k: t: in:").all_values("o", "out"))
 
 
-def judge_output(call: Call, operator: str, word: Word, has_program: bool) -> Iterator[Answer]:
+def rate_output(call: ProgramCall, operator: str, word: Word, has_program: bool) -> Iterator[Answer]:
     """Judge one redirection of output of ``call`` to ``word``."""
     append = operator in (">>", "&>>")
     target = locate(word, call.scope.folders[0])
-    if target.place is Place.NETWORK:
+    if target.place is PlaceKind.NETWORK:
         yield from _to_network(call, operator)
         return
     if _empties(call, has_program) and not append:
         yield from empty(call, (word,))
-    elif _is_endless(call) and overwrite_level(target, append) < HIGH and target.place is not Place.SINK:
+    elif _is_endless(call) and overwrite_level(target, append) < HIGH and target.place is not PlaceKind.SINK:
         yield call.find("exhaustion.disk", HIGH, f"writes without end to {word.text}")
     yield from overwrite(call, (word,), append)
 
 
-def judge_written(call: Call, word: Word, flow: Flow) -> Iterator[Answer]:
+def rate_written(call: ProgramCall, word: Word, flow: Flow) -> Iterator[Answer]:
     """Judge what is written: some files are commands for later, and some places are not this machine."""
     target = locate(word, call.scope.folders[0])
-    if target.place is Place.NETWORK and flow.secret:
+    if target.place is PlaceKind.NETWORK and flow.secret:
         yield call.find("credential.send", HIGH, "sends credentials or private data away")
-    elif target.place in (Place.STARTUP, Place.SYSTEM) and flow.remote:
+    elif target.place in (PlaceKind.STARTUP, PlaceKind.SYSTEM) and flow.remote:
         yield call.find("remote.install", HIGH, "makes the machine run what comes from the network")
-    elif target.place is Place.STARTUP and flow.content is not None:
-        yield Launch(script=flow.content)
+    elif target.place is PlaceKind.STARTUP and flow.content is not None:
+        yield NestedCommand(script=flow.content)
 
 
-def _to_network(call: Call, operator: str) -> Iterator[Answer]:
+def _to_network(call: ProgramCall, operator: str) -> Iterator[Answer]:
     if call.program in SHELLS:
         yield call.find("network.reverse_shell", CRITICAL, "connects a shell to a remote host")
     elif call.program == "exec":
@@ -297,11 +297,11 @@ def _to_network(call: Call, operator: str) -> Iterator[Answer]:
         yield call.find("network.send", MODERATE, "writes to a network connection")
 
 
-def _empties(call: Call, has_program: bool) -> bool:
+def _empties(call: ProgramCall, has_program: bool) -> bool:
     if not has_program or call.program in (":", "true"):
         return True
     return call.program == "cat" and [word.text for word in call.args] == ["/dev/null"]
 
 
-def _is_endless(call: Call) -> bool:
+def _is_endless(call: ProgramCall) -> bool:
     return call.program == "yes" or (call.program == "cat" and any(word.text in _ENDLESS for word in call.args))

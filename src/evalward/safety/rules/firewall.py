@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
+from evalward.safety.call import Answer, ProgramCall
 from evalward.safety.model import HIGH, MODERATE, SAFE
-from evalward.safety.registry import Row, rule, table
+from evalward.safety.registry import Subcommand, rule, table
 
 _CONDITIONS = ("s", "d", "dport", "sport", "p", "m", "i", "o", "state", "ctstate")
 _OPEN = "takes the firewall down or resets it"
@@ -14,7 +14,7 @@ _RULES = "changes the rules of the firewall"
 
 
 @rule("iptables ip6tables ebtables arptables iptables-legacy iptables-nft")
-def iptables(call: Call) -> Iterator[Answer]:
+def iptables(call: ProgramCall) -> Iterator[Answer]:
     """Listing is harmless; flushing, policies and refusals are not."""
     options = call.options(
         "t/table: A/append: I/insert: D/delete: R/replace: P/policy: j/jump: p/protocol: s/source: "
@@ -39,28 +39,31 @@ def iptables(call: Call) -> Iterator[Answer]:
 table(
     "iptables-restore ip6tables-restore",
     "",
-    [Row("", MODERATE, "firewall.check", _RULES, needs="t test"), Row("", HIGH, "firewall.rules", _RULES)],
+    [
+        Subcommand("", MODERATE, "firewall.check", _RULES, needs="t test"),
+        Subcommand("", HIGH, "firewall.rules", _RULES),
+    ],
 )
 table(
     "ufw",
     "",
     [
-        Row("*", SAFE, "", "", needs="dry-run"),
-        Row("status|show|version|app", SAFE, "", ""),
-        Row("disable|reset", HIGH, "firewall.off", _OPEN),
-        Row("default allow", HIGH, "firewall.off", _OPEN),
-        Row("deny|reject 22|ssh|22/tcp|OpenSSH", HIGH, "firewall.block", "refuses remote access"),
-        Row("delete allow 22|ssh|22/tcp|OpenSSH", HIGH, "firewall.block", "refuses remote access"),
-        Row("delete", HIGH, "firewall.rules", "removes rules of the firewall"),
-        Row("allow from any to any", HIGH, "firewall.off", "lets all traffic through"),
-        Row("allow from any", MODERATE, "firewall.rules", _RULES),
-        Row("*", MODERATE, "firewall.rules", _RULES),
+        Subcommand("*", SAFE, "", "", needs="dry-run"),
+        Subcommand("status|show|version|app", SAFE, "", ""),
+        Subcommand("disable|reset", HIGH, "firewall.off", _OPEN),
+        Subcommand("default allow", HIGH, "firewall.off", _OPEN),
+        Subcommand("deny|reject 22|ssh|22/tcp|OpenSSH", HIGH, "firewall.block", "refuses remote access"),
+        Subcommand("delete allow 22|ssh|22/tcp|OpenSSH", HIGH, "firewall.block", "refuses remote access"),
+        Subcommand("delete", HIGH, "firewall.rules", "removes rules of the firewall"),
+        Subcommand("allow from any to any", HIGH, "firewall.off", "lets all traffic through"),
+        Subcommand("allow from any", MODERATE, "firewall.rules", _RULES),
+        Subcommand("*", MODERATE, "firewall.rules", _RULES),
     ],
 )
 
 
 @rule("nft")
-def nft(call: Call) -> Iterator[Answer]:
+def nft(call: ProgramCall) -> Iterator[Answer]:
     """The words of ``nft`` may also come as one argument."""
     options = call.options("f/file: I: c/check a n s j")
     words = " ".join(word.text for word in options.operands).split()
@@ -79,9 +82,9 @@ table(
     "firewall-cmd",
     "zone: add-port: add-service: remove-service: remove-port: set-default-zone: add-rich-rule:",
     [
-        Row("", HIGH, "firewall.off", "cuts traffic", needs="panic-on"),
-        Row("", HIGH, "firewall.block", "refuses remote access", needs="set-default-zone remove-service"),
-        Row(
+        Subcommand("", HIGH, "firewall.off", "cuts traffic", needs="panic-on"),
+        Subcommand("", HIGH, "firewall.block", "refuses remote access", needs="set-default-zone remove-service"),
+        Subcommand(
             "",
             MODERATE,
             "firewall.rules",
@@ -94,41 +97,41 @@ table(
     "pfctl",
     "s: f: t: T: a: n",
     [
-        Row("", SAFE, "", "", needs="n", unless="d F e"),
-        Row("", HIGH, "firewall.off", _OPEN, needs="d F"),
-        Row("", HIGH, "firewall.rules", _RULES, needs="f"),
-        Row("", MODERATE, "firewall.rules", _RULES, needs="e"),
+        Subcommand("", SAFE, "", "", needs="n", unless="d F e"),
+        Subcommand("", HIGH, "firewall.off", _OPEN, needs="d F"),
+        Subcommand("", HIGH, "firewall.rules", _RULES, needs="f"),
+        Subcommand("", MODERATE, "firewall.rules", _RULES, needs="e"),
     ],
 )
 table(
     "ipfw",
     "",
     [
-        Row("flush|-f", HIGH, "firewall.flush", _OPEN),
-        Row("", HIGH, "firewall.flush", _OPEN, needs="f"),
-        Row("list|show", SAFE, "", ""),
+        Subcommand("flush|-f", HIGH, "firewall.flush", _OPEN),
+        Subcommand("", HIGH, "firewall.flush", _OPEN, needs="f"),
+        Subcommand("list|show", SAFE, "", ""),
     ],
 )
-table("ipset", "", [Row("destroy|flush", HIGH, "firewall.flush", _OPEN)])
+table("ipset", "", [Subcommand("destroy|flush", HIGH, "firewall.flush", _OPEN)])
 table(
     "setenforce",
     "",
     [
-        Row("0|Permissive|permissive", HIGH, "protection.off", "switches SELinux off"),
-        Row("1|Enforcing", MODERATE, "protection.on", "switches SELinux on"),
+        Subcommand("0|Permissive|permissive", HIGH, "protection.off", "switches SELinux off"),
+        Subcommand("1|Enforcing", MODERATE, "protection.on", "switches SELinux on"),
     ],
 )
 table(
     "setsebool semanage semodule",
     "",
     [
-        Row("*", MODERATE, "protection.rules", "changes SELinux"),
-        Row("", MODERATE, "protection.rules", "changes SELinux"),
+        Subcommand("*", MODERATE, "protection.rules", "changes SELinux"),
+        Subcommand("", MODERATE, "protection.rules", "changes SELinux"),
     ],
 )
 table(
     "aa-teardown aa-disable aa-complain apparmor_parser",
     "",
-    [Row("", HIGH, "protection.off", "switches AppArmor off")],
+    [Subcommand("", HIGH, "protection.off", "switches AppArmor off")],
 )
-table("fail2ban-client", "", [Row("stop|unban", HIGH, "protection.off", "stops banning attackers")])
+table("fail2ban-client", "", [Subcommand("stop|unban", HIGH, "protection.off", "stops banning attackers")])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.registry import rule
 from evalward.safety.words import joined, names
@@ -14,32 +14,34 @@ _PASSIVE_SSH = names("p l i o F J L R D W b c E e I m O Q S w B")
 
 
 @rule("ssh autossh mosh")
-def remote_shell(call: Call) -> Iterator[Answer]:
+def remote_shell(call: ProgramCall) -> Iterator[Answer]:
     """What ssh runs on the other machine counts as if it ran here."""
     options = call.leading(" ".join(f"{name}:" for name in sorted(_PASSIVE_SSH)))
     yield call.find("network.ssh", MODERATE, "opens a session on another machine")
     for value in options.all_values("o"):
         name, _, command = value.text.partition("=")
         if name.lower() in ("proxycommand", "localcommand") and command:
-            yield Launch(script=value.after(len(name) + 1))
+            yield NestedCommand(script=value.after(len(name) + 1))
     command_words = call.with_args(options.operands[1:]).leading("p: l: i: o: t").operands
     if command_words:
-        yield Launch(script=joined(command_words), stdin=call.stdin, elsewhere=True)
+        yield NestedCommand(script=joined(command_words), stdin=call.stdin, elsewhere=True)
     elif call.stdin is not None:
-        yield Launch(flow=call.stdin, elsewhere=True)
+        yield NestedCommand(flow=call.stdin, elsewhere=True)
 
 
 @rule("sshpass")
-def with_password(call: Call) -> Iterator[Answer]:
+def with_password(call: ProgramCall) -> Iterator[Answer]:
     """Give ssh a password."""
-    yield from (Launch(words=words, stdin=call.stdin) for words in [call.leading("p: f: d: P:").operands] if words)
+    yield from (
+        NestedCommand(words=words, stdin=call.stdin) for words in [call.leading("p: f: d: P:").operands] if words
+    )
 
 
 _ENDING = re.compile(r"\bstate=(?:absent|stopped|killed)\b|\benabled=(?:no|false)\b")
 
 
 @rule("ansible")
-def ansible(call: Call) -> Iterator[Answer]:
+def ansible(call: ProgramCall) -> Iterator[Answer]:
     """Judge the module and its arguments."""
     options = call.options("m/module-name: a/args: i/inventory: u/user: l/limit: f/forks: e: b/become K k C/check")
     module = options.value("m")
@@ -49,13 +51,13 @@ def ansible(call: Call) -> Iterator[Answer]:
         yield call.find("machine.down", HIGH, "restarts many machines")
     for value in options.all_values("a"):
         if name in ("shell", "command", "raw", "script", "win_shell"):
-            yield Launch(script=value, elsewhere=True, privileged=options.has("b") or None)
+            yield NestedCommand(script=value, elsewhere=True, privileged=options.has("b") or None)
         elif _ENDING.search(value.text):
             yield call.find("network.many", HIGH, "removes or stops something on many machines")
 
 
 @rule("pdsh salt clush pssh dsh")
-def many_machines(call: Call) -> Iterator[Answer]:
+def many_machines(call: ProgramCall) -> Iterator[Answer]:
     """Run a command on many machines."""
     operands = call.leading("w: x: l: f: g: h: H: t: p: a b").operands
     yield call.find("network.many", MODERATE, "runs a command on many machines")
@@ -63,14 +65,14 @@ def many_machines(call: Call) -> Iterator[Answer]:
         runs = len(operands) > 2 and operands[1].text.startswith("cmd.")
         operands = operands[2:3] if runs else ()
     if operands:
-        yield Launch(script=joined(operands), elsewhere=True)
+        yield NestedCommand(script=joined(operands), elsewhere=True)
 
 
 _POWER = re.compile(r"\b(?:PowerOff|Reboot|Halt|Suspend|Hibernate|KillUser|TerminateUser)\b")
 
 
 @rule("dbus-send busctl gdbus qdbus")
-def message_bus(call: Call) -> Iterator[Answer]:
+def message_bus(call: ProgramCall) -> Iterator[Answer]:
     """The message bus can switch the machine off."""
     if any(_POWER.search(word.text) for word in call.args):
         yield call.find("machine.down", HIGH, "stops or restarts the machine")

@@ -5,43 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
+from evalward.safety.call import Answer, ProgramCall
 from evalward.safety.harm import describe
 from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE
-from evalward.safety.registry import Row, rule, table
-from evalward.safety.targets import Place, Target
+from evalward.safety.registry import Subcommand, rule, table
+from evalward.safety.targets import PathTarget, PlaceKind
 
-_WIDE = (Place.ROOT, Place.HOME, Place.PARENT, Place.PERSONAL, Place.TOP, Place.UNKNOWN)
+_WIDE = (PlaceKind.ROOT, PlaceKind.HOME, PlaceKind.PARENT, PlaceKind.PERSONAL, PlaceKind.TOP, PlaceKind.UNKNOWN)
 _BOOT = "changes how the machine boots"
 _DOWN = "stops or restarts the machine"
 _OFF = "switches protection off"
 _SETTINGS = "changes settings of the machine"
 
 
-def is_wide(target: Target) -> bool:
+def is_wide(target: PathTarget) -> bool:
     """Say whether a change to all in ``target`` reaches more than one program or folder of work."""
-    whole_folder = target.place is Place.SYSTEM and (target.everything or target.path.count("/") == 1)
+    whole_folder = target.place is PlaceKind.SYSTEM and (target.everything or target.path.count("/") == 1)
     return target.place in _WIDE or whole_folder or target.path.startswith("/System/")
 
 
 @rule("xattr")
-def extended_attributes(call: Call) -> Iterator[Answer]:
+def extended_attributes(call: ProgramCall) -> Iterator[Answer]:
     """Attributes hold where a file came from; without them nothing is checked before it first runs."""
     options = call.options("c d: w p: r s l v x")
     if not options.has("c", "d"):
         return
     for _, target in call.places(options.operands):
-        wide = is_wide(target) and (options.has("r") or target.everything or target.place is Place.ROOT)
+        wide = is_wide(target) and (options.has("r") or target.everything or target.place is PlaceKind.ROOT)
         message = f"takes the marks of downloaded files off {describe(target)}"
         yield call.find("protection.quarantine", HIGH if wide else MODERATE, message)
 
 
 @rule("chflags")
-def file_flags(call: Call) -> Iterator[Answer]:
+def file_flags(call: ProgramCall) -> Iterator[Answer]:
     """Hidden, locked and protected files; deep in the system or over a home folder that breaks it."""
     options = call.options("R f h H L P v x")
     for _, target in call.places(options.operands[1:]):
-        wide = options.has("R") and (is_wide(target) or target.place is Place.SYSTEM)
+        wide = options.has("R") and (is_wide(target) or target.place is PlaceKind.SYSTEM)
         yield call.find("permission.flags", HIGH if wide else MODERATE, f"changes the flags of {describe(target)}")
 
 
@@ -63,7 +63,7 @@ _LOGIN = ("autologinuser", "loginhook", "logouthook")
 
 
 @rule("defaults")
-def preferences(call: Call) -> Iterator[Answer]:
+def preferences(call: ProgramCall) -> Iterator[Answer]:
     """``defaults write DOMAIN KEY VALUE`` and ``defaults delete DOMAIN [KEY]``; some settings are protections."""
     words = [word for word in call.args if word.text not in ("-currentHost", "-app")]
     texts = [word.text for word in words]
@@ -85,7 +85,7 @@ _NVRAM_HARMLESS = re.compile(r"(?:SystemAudioVolume\w*|StartupMute|BootAudio|pre
 
 
 @rule("nvram")
-def firmware_variables(call: Call) -> Iterator[Answer]:
+def firmware_variables(call: ProgramCall) -> Iterator[Answer]:
     """Reading, and setting the volume of the chime, are harmless; other variables decide what boots."""
     options = call.options("d: f: p x c h")
     sets = [word.text for word in options.operands if "=" in word.text]
@@ -100,7 +100,7 @@ _DIRECTORY_READS = ("read", "list", "search", "readall", "readpl", "readpli", "d
 
 
 @rule("dscl")
-def directory_service(call: Call) -> Iterator[Answer]:
+def directory_service(call: ProgramCall) -> Iterator[Answer]:
     """``dscl SOURCE -COMMAND …``; the dash may be left out."""
     operands = call.leading("u: P: f: p q raw plist url").operands
     verb = operands[1].text.lstrip("-") if len(operands) > 1 else "help"
@@ -110,7 +110,7 @@ def directory_service(call: Call) -> Iterator[Answer]:
 
 
 @rule("dseditgroup")
-def directory_group(call: Call) -> Iterator[Answer]:
+def directory_group(call: ProgramCall) -> Iterator[Answer]:
     """``dseditgroup -o OPERATION``; without one it reads."""
     operation = call.options("o: a: d: t: n: u: P: m: i: g: r: k: c: s:").value("o")
     reads = operation is None or operation.text in ("read", "checkmember")
@@ -119,7 +119,7 @@ def directory_group(call: Call) -> Iterator[Answer]:
 
 
 @rule("launchctl")
-def launch_service(call: Call) -> Iterator[Answer]:
+def launch_service(call: ProgramCall) -> Iterator[Answer]:
     """Services of the system matter to everybody, a person's own agents to that person."""
     options = call.options("w F k p s D:")
     verb = options.operands[0].text if options.operands else ""
@@ -140,7 +140,7 @@ def _is_own_agent(texts: list[str]) -> bool:
 
 
 @rule("tmutil")
-def backups(call: Call) -> Iterator[Answer]:
+def backups(call: ProgramCall) -> Iterator[Answer]:
     """Backups can be deleted, switched off, or made to leave out what matters."""
     options = call.options("d: t: p v a")
     verb = options.operands[0].text.lower() if options.operands else ""
@@ -150,13 +150,13 @@ def backups(call: Call) -> Iterator[Answer]:
         yield call.find("deletion.backup", HIGH, "deletes backups")
     elif verb == "addexclusion":
         for _, target in call.places(options.operands[1:] or options.all_values("p")):
-            wide = is_wide(target) or target.place is Place.SYSTEM
+            wide = is_wide(target) or target.place is PlaceKind.SYSTEM
             message = f"keeps {describe(target)} out of backups"
             yield call.find("deletion.backup", HIGH if wide else MODERATE, message)
 
 
 @rule("scutil")
-def system_configuration(call: Call) -> Iterator[Answer]:
+def system_configuration(call: ProgramCall) -> Iterator[Answer]:
     """What is read on the input can take the network's configuration away."""
     script = call.stdin.content.text if call.stdin is not None and call.stdin.content is not None else ""
     if re.search(r"^\s*(?:remove|set)\s+(?:State|Setup):", script, re.MULTILINE):
@@ -169,106 +169,110 @@ table(
     "diskutil",
     "",
     [
-        Row(
+        Subcommand(
             "erase*|partition[dD]isk|reformat|zero[dD]isk|secure[eE]rase|random[dD]isk|splitPartition|addPartition",
             CRITICAL,
             "disk.format",
             "erases a disk",
         ),
-        Row("apfs|ap delete*|erase*", CRITICAL, "disk.format", "erases a volume"),
-        Row("cs|coreStorage|apple[rR][aA][iI][dD]|ar delete*|remove*", CRITICAL, "disk.format", "erases a volume"),
-        Row("merge[pP]artitions", CRITICAL, "disk.format", "erases all but the first partition"),
-        Row("apfs|ap decrypt*", HIGH, "protection.off", _OFF),
-        Row("unmount*|umount|eject|resize*", MODERATE, "disk.volume", "takes a disk away"),
-        Row("rename|mount*|enableJournal|disableJournal|repair*", MODERATE, "disk.settings", "changes a volume"),
+        Subcommand("apfs|ap delete*|erase*", CRITICAL, "disk.format", "erases a volume"),
+        Subcommand(
+            "cs|coreStorage|apple[rR][aA][iI][dD]|ar delete*|remove*", CRITICAL, "disk.format", "erases a volume"
+        ),
+        Subcommand("merge[pP]artitions", CRITICAL, "disk.format", "erases all but the first partition"),
+        Subcommand("apfs|ap decrypt*", HIGH, "protection.off", _OFF),
+        Subcommand("unmount*|umount|eject|resize*", MODERATE, "disk.volume", "takes a disk away"),
+        Subcommand("rename|mount*|enableJournal|disableJournal|repair*", MODERATE, "disk.settings", "changes a volume"),
     ],
 )
 table(
     "gpt",
     "i: b: s: t: l: u:",
-    [Row("destroy|create|remove|migrate|add", CRITICAL, "disk.partition", "changes the partitions of a disk")],
+    [Subcommand("destroy|create|remove|migrate|add", CRITICAL, "disk.partition", "changes the partitions of a disk")],
 )
-table("hdiutil", "o: size:", [Row("erasekeys|burn", HIGH, "disk.wipe", "destroys an image")])
-table("asr", "source: target:", [Row("", CRITICAL, "disk.format", "erases a volume", needs="erase")])
+table("hdiutil", "o: size:", [Subcommand("erasekeys|burn", HIGH, "disk.wipe", "destroys an image")])
+table("asr", "source: target:", [Subcommand("", CRITICAL, "disk.format", "erases a volume", needs="erase")])
 table(
     "startosinstall",
     "volume: newvolumename:",
     [
-        Row("", SAFE, "", "", needs="usage"),
-        Row("", CRITICAL, "disk.format", "erases the disk to install a system", needs="eraseinstall"),
-        Row("", HIGH, "package.release", "upgrades the whole system"),
+        Subcommand("", SAFE, "", "", needs="usage"),
+        Subcommand("", CRITICAL, "disk.format", "erases the disk to install a system", needs="eraseinstall"),
+        Subcommand("", HIGH, "package.release", "upgrades the whole system"),
     ],
 )
 table(
     "softwareupdate",
     "l/list i/install a/all R/restart d/download r/recommended schedule ignore: user:",
     [
-        Row("off", HIGH, "protection.off", "switches security updates off", needs="schedule"),
-        Row("", HIGH, "machine.down", _DOWN, needs="R"),
-        Row("", SAFE, "", "", needs="l list-full-installers"),
-        Row("", MODERATE, "package.install", "installs or upgrades packages", needs="i d ignore install-rosetta"),
+        Subcommand("off", HIGH, "protection.off", "switches security updates off", needs="schedule"),
+        Subcommand("", HIGH, "machine.down", _DOWN, needs="R"),
+        Subcommand("", SAFE, "", "", needs="l list-full-installers"),
+        Subcommand(
+            "", MODERATE, "package.install", "installs or upgrades packages", needs="i d ignore install-rosetta"
+        ),
     ],
 )
-table("log", "", [Row("erase", HIGH, "history.log", "clears the system log")])
+table("log", "", [Subcommand("erase", HIGH, "history.log", "clears the system log")])
 table(
     "spctl",
     "label: rule: type: t: path:",
     [
-        Row("", HIGH, "protection.off", _OFF, needs="master-disable global-disable disable remove"),
-        Row("kext-consent disable|add|remove", HIGH, "protection.off", _OFF),
-        Row("", MODERATE, "protection.rules", "changes which programs may run", needs="add enable"),
+        Subcommand("", HIGH, "protection.off", _OFF, needs="master-disable global-disable disable remove"),
+        Subcommand("kext-consent disable|add|remove", HIGH, "protection.off", _OFF),
+        Subcommand("", MODERATE, "protection.rules", "changes which programs may run", needs="add enable"),
     ],
 )
 table(
     "csrutil",
     "without:",
     [
-        Row("disable|clear", HIGH, "protection.off", _OFF),
-        Row("authenticated-root disable", HIGH, "protection.off", _OFF),
-        Row("enable", HIGH, "protection.off", "switches a part of the protection off", needs="without"),
+        Subcommand("disable|clear", HIGH, "protection.off", _OFF),
+        Subcommand("authenticated-root disable", HIGH, "protection.off", _OFF),
+        Subcommand("enable", HIGH, "protection.off", "switches a part of the protection off", needs="without"),
     ],
 )
 table(
     "fdesetup",
     "user: usertoremove:",
     [
-        Row("disable|remove*", HIGH, "protection.off", "takes the disk's encryption, or a way to open it, away"),
-        Row("authrestart", HIGH, "machine.down", _DOWN),
-        Row("enable|add|changerecovery|sync", MODERATE, "protection.on", "changes the disk's encryption"),
+        Subcommand("disable|remove*", HIGH, "protection.off", "takes the disk's encryption, or a way to open it, away"),
+        Subcommand("authrestart", HIGH, "machine.down", _DOWN),
+        Subcommand("enable|add|changerecovery|sync", MODERATE, "protection.on", "changes the disk's encryption"),
     ],
 )
 table(
     "profiles",
     "identifier: p: path: F: user: type: D R I L P",
     [
-        Row("remove", HIGH, "protection.off", "takes an administrator's rules away"),
-        Row("", HIGH, "protection.off", "takes an administrator's rules away", needs="D R"),
-        Row("install|renew", MODERATE, "protection.rules", "changes an administrator's rules"),
-        Row("", MODERATE, "protection.rules", "changes an administrator's rules", needs="I"),
+        Subcommand("remove", HIGH, "protection.off", "takes an administrator's rules away"),
+        Subcommand("", HIGH, "protection.off", "takes an administrator's rules away", needs="D R"),
+        Subcommand("install|renew", MODERATE, "protection.rules", "changes an administrator's rules"),
+        Subcommand("", MODERATE, "protection.rules", "changes an administrator's rules", needs="I"),
     ],
 )
 table(
     "socketfilterfw",
     "",
     [
-        Row("off", HIGH, "firewall.off", "takes the firewall down", needs="setglobalstate"),
-        Row("*", MODERATE, "firewall.rules", "changes the rules of the firewall"),
+        Subcommand("off", HIGH, "firewall.off", "takes the firewall down", needs="setglobalstate"),
+        Subcommand("*", MODERATE, "firewall.rules", "changes the rules of the firewall"),
     ],
 )
 table(
     "tccutil",
     "",
     [
-        Row("reset * *", MODERATE, "permission.privacy", "resets what one program may see"),
-        Row("reset All", HIGH, "permission.privacy", "resets what every program may see"),
-        Row("reset", MODERATE, "permission.privacy", "resets what programs may see"),
+        Subcommand("reset * *", MODERATE, "permission.privacy", "resets what one program may see"),
+        Subcommand("reset All", HIGH, "permission.privacy", "resets what every program may see"),
+        Subcommand("reset", MODERATE, "permission.privacy", "resets what programs may see"),
     ],
 )
 table(
     "kmutil",
     "p: b: bundle-path: bundle-identifier:",
     [
-        Row(
+        Subcommand(
             "load|unload|clear-staging|trigger-panic-medic",
             HIGH,
             "kernel.module",
@@ -280,19 +284,19 @@ table(
     "bless",
     "mount: device: folder: file: server: label:",
     [
-        Row("", SAFE, "", "", needs="info getBoot", unless="setBoot netboot"),
-        Row("", HIGH, "kernel.boot", _BOOT, needs="setBoot netboot nextonly folder"),
-        Row("", MODERATE, "kernel.boot", _BOOT, needs="mount device"),
+        Subcommand("", SAFE, "", "", needs="info getBoot", unless="setBoot netboot"),
+        Subcommand("", HIGH, "kernel.boot", _BOOT, needs="setBoot netboot nextonly folder"),
+        Subcommand("", MODERATE, "kernel.boot", _BOOT, needs="mount device"),
     ],
 )
 table(
     "pmset",
     "",
     [
-        Row("", SAFE, "", "", needs="g"),
-        Row("schedule|repeat|relative shutdown|restart|sleep|poweroff", HIGH, "machine.down", _DOWN),
-        Row("sleepnow", HIGH, "machine.down", "suspends the machine"),
-        Row("*", MODERATE, "machine.settings", _SETTINGS),
+        Subcommand("", SAFE, "", "", needs="g"),
+        Subcommand("schedule|repeat|relative shutdown|restart|sleep|poweroff", HIGH, "machine.down", _DOWN),
+        Subcommand("sleepnow", HIGH, "machine.down", "suspends the machine"),
+        Subcommand("*", MODERATE, "machine.settings", _SETTINGS),
     ],
 )
 _REMOTE = "opens or cuts remote access"
@@ -300,26 +304,28 @@ table(
     "systemsetup",
     "setremotelogin setremoteappleevents setstartupdisk",
     [
-        Row("on|off", HIGH, "remote.access", _REMOTE, needs="setremotelogin"),
-        Row("on", HIGH, "remote.access", _REMOTE, needs="setremoteappleevents"),
-        Row("*", HIGH, "kernel.boot", _BOOT, needs="setstartupdisk"),
-        Row("*", MODERATE, "machine.settings", _SETTINGS),
+        Subcommand("on|off", HIGH, "remote.access", _REMOTE, needs="setremotelogin"),
+        Subcommand("on", HIGH, "remote.access", _REMOTE, needs="setremoteappleevents"),
+        Subcommand("*", HIGH, "kernel.boot", _BOOT, needs="setstartupdisk"),
+        Subcommand("*", MODERATE, "machine.settings", _SETTINGS),
     ],
 )
 table(
     "kickstart",
     "users: privs access",
     [
-        Row("", HIGH, "remote.access", _REMOTE, needs="activate access privs"),
-        Row("", MODERATE, "remote.access", _REMOTE),
+        Subcommand("", HIGH, "remote.access", _REMOTE, needs="activate access privs"),
+        Subcommand("", MODERATE, "remote.access", _REMOTE),
     ],
 )
 table(
     "networksetup",
     "setairportpower setnetworkserviceenabled removenetworkservice removeallpreferredwirelessnetworks",
     [
-        Row("* off", HIGH, "network.down", "cuts the machine off", needs="setairportpower setnetworkserviceenabled"),
-        Row(
+        Subcommand(
+            "* off", HIGH, "network.down", "cuts the machine off", needs="setairportpower setnetworkserviceenabled"
+        ),
+        Subcommand(
             "*",
             HIGH,
             "network.down",
@@ -332,30 +338,33 @@ table(
     "sysadminctl",
     "secureTokenStatus screenLock guestAccount autologin afpGuestAccess smbGuestAccess addUser deleteUser",
     [
-        Row("", SAFE, "", "", needs="secureTokenStatus"),
-        Row("status", SAFE, "", "", needs="screenLock guestAccount autologin afpGuestAccess smbGuestAccess"),
-        Row("off", HIGH, "protection.off", _OFF, needs="screenLock"),
-        Row("", HIGH, "user.account", _ACCOUNT),
+        Subcommand("", SAFE, "", "", needs="secureTokenStatus"),
+        Subcommand("status", SAFE, "", "", needs="screenLock guestAccount autologin afpGuestAccess smbGuestAccess"),
+        Subcommand("off", HIGH, "protection.off", _OFF, needs="screenLock"),
+        Subcommand("", HIGH, "user.account", _ACCOUNT),
     ],
 )
 table(
     "dsenableroot",
     "u: p: r: d",
     [
-        Row("", MODERATE, "user.account", "switches the account of root off", needs="d"),
-        Row("", HIGH, "user.account", "switches the account of root on"),
+        Subcommand("", MODERATE, "user.account", "switches the account of root off", needs="d"),
+        Subcommand("", HIGH, "user.account", "switches the account of root on"),
     ],
 )
 table(
     "dsconfigad dsconfigldap",
     "u: p: a: show",
-    [Row("", SAFE, "", "", needs="show"), Row("", HIGH, "user.account", "joins or leaves a directory of accounts")],
+    [
+        Subcommand("", SAFE, "", "", needs="show"),
+        Subcommand("", HIGH, "user.account", "joins or leaves a directory of accounts"),
+    ],
 )
 table(
     "pwpolicy",
     "u: a: p: n:",
     [
-        Row(
+        Subcommand(
             "",
             HIGH,
             "protection.off",
@@ -368,29 +377,31 @@ table(
     "security",
     "a: s: c: l: w g k: r: p: D",
     [
-        Row("find-*-password", HIGH, "credential.read", "shows stored passwords", needs="w g"),
-        Row(
+        Subcommand("find-*-password", HIGH, "credential.read", "shows stored passwords", needs="w g"),
+        Subcommand(
             "dump-keychain|export|delete-*",
             HIGH,
             "credential.read",
             "shows or deletes stored passwords",
         ),
-        Row(
+        Subcommand(
             "add-trusted-cert|remove-trusted-cert|trust-settings-import",
             HIGH,
             "credential.trust",
             "changes who is trusted",
         ),
-        Row("authorizationdb write|remove", HIGH, "privilege.rules", "changes who may do what"),
-        Row("unlock-keychain|create-keychain|import|add-*|set-*", MODERATE, "credential.keys", "changes keys"),
+        Subcommand("authorizationdb write|remove", HIGH, "privilege.rules", "changes who may do what"),
+        Subcommand("unlock-keychain|create-keychain|import|add-*|set-*", MODERATE, "credential.keys", "changes keys"),
     ],
 )
 table(
     "port",
     "",
     [
-        Row("uninstall|deactivate installed|all|active|inactive", HIGH, "package.remove", "removes all packages"),
-        Row("uninstall|deactivate|install|upgrade|selfupdate", MODERATE, "package.change", "changes packages"),
+        Subcommand(
+            "uninstall|deactivate installed|all|active|inactive", HIGH, "package.remove", "removes all packages"
+        ),
+        Subcommand("uninstall|deactivate|install|upgrade|selfupdate", MODERATE, "package.change", "changes packages"),
     ],
 )
-table("mdutil", "i:", [Row("", MODERATE, "machine.settings", _SETTINGS, needs="i E X d")])
+table("mdutil", "i:", [Subcommand("", MODERATE, "machine.settings", _SETTINGS, needs="i E X d")])

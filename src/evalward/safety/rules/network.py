@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import SHELLS, Answer, Call, Launch
+from evalward.safety.call import SHELLS, Answer, NestedCommand, ProgramCall
 from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE
-from evalward.safety.registry import Row, rule, table
+from evalward.safety.registry import Subcommand, rule, table
 
 _DEFAULT = frozenset({"default", "0.0.0.0/0", "0/0", "::/0"})
 _CUT = "cuts the machine off the network"
 
 
 @rule("nc ncat netcat")
-def netcat(call: Call) -> Iterator[Answer]:
+def netcat(call: ProgramCall) -> Iterator[Answer]:
     """A connection that is tied to a program gives that program away."""
     options = call.options("e/exec: c/sh-exec: p: s: w: i: q: x: X: l/listen lua-exec:")
     program = options.value("e", "c", "lua-exec")
@@ -25,13 +25,13 @@ def netcat(call: Call) -> Iterator[Answer]:
         yield call.find("network.listen", MODERATE, "listens for connections")
 
 
-def _is_shell_output(call: Call) -> bool:
+def _is_shell_output(call: ProgramCall) -> bool:
     source = call.stdin.source.split() if call.stdin is not None else []
     return bool(source) and source[0].rpartition("/")[2] in SHELLS
 
 
 @rule("socat")
-def socat(call: Call) -> Iterator[Answer]:
+def socat(call: ProgramCall) -> Iterator[Answer]:
     """``EXEC:`` and ``SYSTEM:`` tie a connection to a program."""
     for word in call.options("b: t: T: l: d").operands:
         kind, _, command = word.text.partition(":")
@@ -42,14 +42,14 @@ def socat(call: Call) -> Iterator[Answer]:
 
 
 @rule("telnet")
-def telnet(call: Call) -> Iterator[Answer]:
+def telnet(call: ProgramCall) -> Iterator[Answer]:
     """Telnet between two pipes is a remote shell."""
     if call.stdin is not None and call.piped:
         yield call.find("network.raw_connection", HIGH, "ties a connection to other commands")
 
 
 @rule("ip")
-def ip(call: Call) -> Iterator[Answer]:
+def ip(call: ProgramCall) -> Iterator[Answer]:
     """``ip`` shows by default; taking links or the default route down cuts the network."""
     texts = [word.text for word in call.options("n/netns: f: b/batch: c").operands]
     what, verb = (texts[0] if texts else ""), (texts[1] if len(texts) > 1 else "show")
@@ -60,13 +60,13 @@ def ip(call: Call) -> Iterator[Answer]:
     ):
         yield call.find("network.down", HIGH, _CUT)
     elif what == "netns" and verb == "exec":
-        yield Launch(words=call.options("n:").operands[3:], stdin=call.stdin)
+        yield NestedCommand(words=call.options("n:").operands[3:], stdin=call.stdin)
     elif verb in ("add", "set", "del", "delete", "change", "replace", "append"):
         yield call.find("network.settings", MODERATE, "changes the network")
 
 
 @rule("ifconfig iwconfig ifdown ethtool")
-def interface(call: Call) -> Iterator[Answer]:
+def interface(call: ProgramCall) -> Iterator[Answer]:
     """Taking an interface down."""
     texts = [word.text for word in call.args]
     if call.program == "ifdown" or "down" in texts[1:]:
@@ -79,56 +79,56 @@ table(
     "route",
     "",
     [
-        Row("del|delete|flush", HIGH, "network.down", _CUT),
-        Row("add", MODERATE, "network.settings", "changes routes"),
+        Subcommand("del|delete|flush", HIGH, "network.down", _CUT),
+        Subcommand("add", MODERATE, "network.settings", "changes routes"),
     ],
 )
 table(
     "nmcli",
     "f/fields: t g: c",
     [
-        Row("n*|networking off", HIGH, "network.down", _CUT),
-        Row("r*|radio all|wifi off", HIGH, "network.down", _CUT),
-        Row("d*|device disconnect|down|delete", HIGH, "network.down", _CUT),
-        Row("c*|connection down|delete", HIGH, "network.down", _CUT),
-        Row("* up|add|modify|connect", MODERATE, "network.settings", "changes the network"),
+        Subcommand("n*|networking off", HIGH, "network.down", _CUT),
+        Subcommand("r*|radio all|wifi off", HIGH, "network.down", _CUT),
+        Subcommand("d*|device disconnect|down|delete", HIGH, "network.down", _CUT),
+        Subcommand("c*|connection down|delete", HIGH, "network.down", _CUT),
+        Subcommand("* up|add|modify|connect", MODERATE, "network.settings", "changes the network"),
     ],
 )
-table("rfkill", "", [Row("block", HIGH, "network.down", _CUT)])
-table("dhclient dhcpcd", "p: l: s:", [Row("", HIGH, "network.down", _CUT, needs="r release k")])
-table("hping3 hping", "i: p: c: d:", [Row("", HIGH, "network.flood", "floods a host", needs="flood faster")])
+table("rfkill", "", [Subcommand("block", HIGH, "network.down", _CUT)])
+table("dhclient dhcpcd", "p: l: s:", [Subcommand("", HIGH, "network.down", _CUT, needs="r release k")])
+table("hping3 hping", "i: p: c: d:", [Subcommand("", HIGH, "network.flood", "floods a host", needs="flood faster")])
 table(
     "ping ping6",
     "c: i: s: w: W: I: t:",
-    [Row("", HIGH, "network.flood", "floods a host", needs="f"), Row("", SAFE, "", "")],
+    [Subcommand("", HIGH, "network.flood", "floods a host", needs="f"), Subcommand("", SAFE, "", "")],
 )
 table(
     "ettercap arpspoof dnsspoof bettercap responder mdk3 mdk4 aireplay-ng slowloris goldeneye macof "
     "yersinia tcpkill dsniff airmon-ng aircrack-ng t50 mz xerxes hydra medusa ncrack patator msfconsole "
     "msfvenom sqlmap beef-xss",
     "",
-    [Row("", HIGH, "network.attack", "attacks other machines")],
+    [Subcommand("", HIGH, "network.attack", "attacks other machines")],
 )
 table(
     "masscan zmap nmap",
     "p: o: s:",
     [
-        Row("", HIGH, "privilege.shell", "opens a shell inside a scanner", needs="interactive"),
-        Row("", MODERATE, "network.scan", "scans machines"),
+        Subcommand("", HIGH, "privilege.shell", "opens a shell inside a scanner", needs="interactive"),
+        Subcommand("", MODERATE, "network.scan", "scans machines"),
     ],
 )
 table(
     "tc",
     "",
     [
-        Row("qdisc add|replace|change", HIGH, "network.shaping", "slows or drops traffic"),
-        Row("qdisc del", MODERATE, "network.shaping", "changes traffic rules"),
+        Subcommand("qdisc add|replace|change", HIGH, "network.shaping", "slows or drops traffic"),
+        Subcommand("qdisc del", MODERATE, "network.shaping", "changes traffic rules"),
     ],
 )
-table("tcpdump tshark dumpcap", "i: c: w: r:", [Row("", MODERATE, "network.capture", "records traffic")])
+table("tcpdump tshark dumpcap", "i: c: w: r:", [Subcommand("", MODERATE, "network.capture", "records traffic")])
 table(
     "ngrok localtunnel lt cloudflared serveo bore chisel",
     "",
-    [Row("*", MODERATE, "network.tunnel", "opens this machine to the internet")],
+    [Subcommand("*", MODERATE, "network.tunnel", "opens this machine to the internet")],
 )
-table("scp sftp ftp", "", [Row("", MODERATE, "network.copy", "copies to or from another machine")])
+table("scp sftp ftp", "", [Subcommand("", MODERATE, "network.copy", "copies to or from another machine")])

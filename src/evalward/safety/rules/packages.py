@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
-from evalward.safety.model import HIGH, MODERATE, SAFE, Level
+from evalward.safety.call import Answer, ProgramCall
+from evalward.safety.model import HIGH, MODERATE, SAFE, RiskLevel
 from evalward.safety.options import Options
-from evalward.safety.registry import Row, rule, table
+from evalward.safety.registry import Subcommand, rule, table
 from evalward.safety.rules.shells import written_file
 from evalward.safety.words import names
 
@@ -88,7 +88,7 @@ def is_essential(name: str) -> bool:
 
 
 @rule("dpkg rpm apt apt-get yum dnf pip pip3 npm gem pacman zypper snap installer")
-def downloaded_package(call: Call) -> Iterator[Answer]:
+def downloaded_package(call: ProgramCall) -> Iterator[Answer]:
     """Installing what was just downloaded by hand runs what came from the network."""
     for word in call.options("").operands:
         flow = written_file(call, word)
@@ -97,7 +97,7 @@ def downloaded_package(call: Call) -> Iterator[Answer]:
 
 
 @rule("apt apt-get aptitude yum dnf zypper apk microdnf tdnf opkg pkg eopkg xbps-remove slackpkg emerge swupd")
-def system_packages(call: Call) -> Iterator[Answer]:
+def system_packages(call: ProgramCall) -> Iterator[Answer]:
     """Removing asks first, unless told not to; essential packages must stay."""
     options = call.options(_APT)
     if options.has("allow-unauthenticated", "nogpgcheck", "no-gpg-checks", "force-yes", "allow-untrusted"):
@@ -111,7 +111,7 @@ def system_packages(call: Call) -> Iterator[Answer]:
         yield call.find("package.install", MODERATE, "installs or upgrades packages")
 
 
-def _removal(call: Call, verb: str, packages: list[str], options: Options) -> Level:
+def _removal(call: ProgramCall, verb: str, packages: list[str], options: Options) -> RiskLevel:
     if any(is_essential(name) for name in packages) or options.has("allow-remove-essential", "force-remove", "purge"):
         return HIGH
     if verb == "purge" or any(word.opaque for word in options.operands):
@@ -121,7 +121,7 @@ def _removal(call: Call, verb: str, packages: list[str], options: Options) -> Le
 
 
 @rule("dpkg")
-def dpkg(call: Call) -> Iterator[Answer]:
+def dpkg(call: ProgramCall) -> Iterator[Answer]:
     """``dpkg`` asks nothing."""
     options = call.options("i/install r/remove P/purge l/list L/listfiles s/status S/search force- root: admindir:")
     forced = any(flag.startswith("force") for flag in options.flags)
@@ -133,7 +133,7 @@ def dpkg(call: Call) -> Iterator[Answer]:
 
 
 @rule("rpm")
-def rpm(call: Call) -> Iterator[Answer]:
+def rpm(call: ProgramCall) -> Iterator[Answer]:
     """``rpm -e`` removes."""
     options = call.options("e/erase i/install U/upgrade F/freshen q/query V/verify nodeps force root: import:")
     packages = [word.text for word in options.operands]
@@ -146,7 +146,7 @@ def rpm(call: Call) -> Iterator[Answer]:
 
 
 @rule("pacman yay paru")
-def pacman(call: Call) -> Iterator[Answer]:
+def pacman(call: ProgramCall) -> Iterator[Answer]:
     """``-R`` removes; ``d`` and ``c`` make it worse."""
     options = call.options("r/root: b: Q/query S/sync R/remove U/upgrade noconfirm")
     packages = [word.text for word in options.operands]
@@ -160,7 +160,7 @@ def pacman(call: Call) -> Iterator[Answer]:
 
 
 @rule("pip pip3 pip2 pipx")
-def pip(call: Call) -> Iterator[Answer]:
+def pip(call: ProgramCall) -> Iterator[Answer]:
     """Sources and protections matter more than the package."""
     options = call.options("r: i/index-url: extra-index-url: f/find-links: trusted-host: t/target: e: c: user")
     verb = options.operands[0].text if options.operands else ""
@@ -182,12 +182,14 @@ table(
     "npm pnpm yarn bun",
     "prefix: C: dry-run",
     [
-        Row("*", SAFE, "", "", needs="dry-run"),
-        Row("unpublish|deprecate", HIGH, "package.publish", "takes a published package away"),
-        Row("owner add|rm|remove", HIGH, "package.publish", "changes who may publish"),
-        Row("access set|grant|revoke|public|restricted", HIGH, "package.publish", "changes who may publish or read"),
-        Row("publish|owner|access|token|adduser", MODERATE, "package.publish", "changes what is published"),
-        Row(
+        Subcommand("*", SAFE, "", "", needs="dry-run"),
+        Subcommand("unpublish|deprecate", HIGH, "package.publish", "takes a published package away"),
+        Subcommand("owner add|rm|remove", HIGH, "package.publish", "changes who may publish"),
+        Subcommand(
+            "access set|grant|revoke|public|restricted", HIGH, "package.publish", "changes who may publish or read"
+        ),
+        Subcommand("publish|owner|access|token|adduser", MODERATE, "package.publish", "changes what is published"),
+        Subcommand(
             "install|i|add http:*|git+http:*",
             HIGH,
             "package.unverified",
@@ -199,55 +201,55 @@ table(
     "twine cargo gem poetry",
     "",
     [
-        Row("yank", MODERATE, "package.publish", "brings a published package back", needs="undo"),
-        Row("yank", HIGH, "package.publish", "takes a published package away"),
-        Row("upload|publish|push|owner", MODERATE, "package.publish", "publishes a package"),
-        Row("uninstall", MODERATE, "package.remove", "removes packages"),
+        Subcommand("yank", MODERATE, "package.publish", "brings a published package back", needs="undo"),
+        Subcommand("yank", HIGH, "package.publish", "takes a published package away"),
+        Subcommand("upload|publish|push|owner", MODERATE, "package.publish", "publishes a package"),
+        Subcommand("uninstall", MODERATE, "package.remove", "removes packages"),
     ],
 )
 table(
     "snap flatpak",
     "",
     [
-        Row("remove", HIGH, "package.remove", "removes packages with their data", needs="purge"),
-        Row("uninstall", HIGH, "package.remove", "removes packages", needs="all delete-data"),
-        Row("remove|uninstall|install|refresh|update", MODERATE, "package.change", "changes packages"),
-        Row("disable|revert", MODERATE, "package.change", "changes packages"),
+        Subcommand("remove", HIGH, "package.remove", "removes packages with their data", needs="purge"),
+        Subcommand("uninstall", HIGH, "package.remove", "removes packages", needs="all delete-data"),
+        Subcommand("remove|uninstall|install|refresh|update", MODERATE, "package.change", "changes packages"),
+        Subcommand("disable|revert", MODERATE, "package.change", "changes packages"),
     ],
 )
 table(
     "brew",
     "n/dry-run",
     [
-        Row("*", SAFE, "", "", needs="n"),
-        Row(
+        Subcommand("*", SAFE, "", "", needs="n"),
+        Subcommand(
             "uninstall|remove|rm",
             HIGH,
             "package.remove",
             "removes packages that others need",
             needs="ignore-dependencies force zap",
         ),
-        Row("uninstall|remove|rm|cleanup|autoremove", MODERATE, "package.remove", "removes packages"),
+        Subcommand("uninstall|remove|rm|cleanup|autoremove", MODERATE, "package.remove", "removes packages"),
     ],
 )
-table("dotnet", "s: k:", [Row("nuget delete", HIGH, "package.publish", "takes a published package away")])
+table("dotnet", "s: k:", [Subcommand("nuget delete", HIGH, "package.publish", "takes a published package away")])
 table(
     "apt-key add-apt-repository apt-mark rpmkeys",
     "",
-    [Row("", MODERATE, "package.source", "changes where packages come from")],
+    [Subcommand("", MODERATE, "package.source", "changes where packages come from")],
 )
-table("do-release-upgrade", "", [Row("", HIGH, "package.release", "upgrades the whole system")])
+table("do-release-upgrade", "", [Subcommand("", HIGH, "package.release", "upgrades the whole system")])
 table(
     "conda mamba",
     "n: p:",
     [
-        Row("env remove", MODERATE, "package.remove", "removes an environment"),
-        Row("remove|uninstall", MODERATE, "package.remove", "removes packages"),
+        Subcommand("env remove", MODERATE, "package.remove", "removes an environment"),
+        Subcommand("remove|uninstall", MODERATE, "package.remove", "removes packages"),
     ],
 )
 table(
     "nix-collect-garbage nix-env",
     "",
-    [Row("", MODERATE, "package.remove", "removes packages", needs="d delete-old e uninstall")],
+    [Subcommand("", MODERATE, "package.remove", "removes packages", needs="d delete-old e uninstall")],
 )
-table("choco winget scoop", "", [Row("uninstall", MODERATE, "package.remove", "removes packages")])
+table("choco winget scoop", "", [Subcommand("uninstall", MODERATE, "package.remove", "removes packages")])

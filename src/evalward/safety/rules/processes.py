@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
+from evalward.safety.call import Answer, ProgramCall
 from evalward.safety.listing import lists_everything
 from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE
-from evalward.safety.registry import Row, rule, table
-from evalward.safety.targets import Place, takes_all
+from evalward.safety.registry import Subcommand, rule, table
+from evalward.safety.targets import PlaceKind, takes_all
 from evalward.safety.words import Word, names
 
 _VITAL = names(
@@ -25,7 +25,7 @@ _NOTIFYING = names("HUP SIGHUP 1 USR1 SIGUSR1 USR2 SIGUSR2 WINCH SIGWINCH CONT S
 
 
 @rule("kill gkill")
-def kill(call: Call) -> Iterator[Answer]:
+def kill(call: ProgramCall) -> Iterator[Answer]:
     """One process is ordinary; all of them, or the first, are not."""
     args = list(call.args)
     signal = _signal(args)
@@ -69,7 +69,7 @@ def _signal(args: list[Word]) -> str:
 
 
 @rule("killall pkill skill killall5 slay")
-def kill_by_name(call: Call) -> Iterator[Answer]:
+def kill_by_name(call: ProgramCall) -> Iterator[Answer]:
     """Names and patterns hit more than one process."""
     if call.program == "killall5":
         yield call.find("process.kill_all", HIGH, "signals all processes")
@@ -104,7 +104,7 @@ def _value_in(value: Word | None, signals: frozenset[str]) -> bool:
     return value is not None and value.text.upper() in signals
 
 
-def _all_of_user(call: Call, patterns: list[str]) -> bool:
+def _all_of_user(call: ProgramCall, patterns: list[str]) -> bool:
     return call.program == "pkill" and any(text.strip(".*^$") == "" for text in patterns)
 
 
@@ -114,30 +114,31 @@ table(
     "shutdown halt poweroff reboot",
     "",
     [
-        Row("", MODERATE, "machine.cancel", "cancels a shutdown", needs="c"),
-        Row("/a", MODERATE, "machine.cancel", "cancels a shutdown"),
-        Row("", MODERATE, "machine.notice", "only warns or shows help", needs="k help wtmp-only w"),
-        Row("", HIGH, "machine.down", _DOWN),
+        Subcommand("", MODERATE, "machine.cancel", "cancels a shutdown", needs="c"),
+        Subcommand("/a", MODERATE, "machine.cancel", "cancels a shutdown"),
+        Subcommand("", MODERATE, "machine.notice", "only warns or shows help", needs="k help wtmp-only w"),
+        Subcommand("", HIGH, "machine.down", _DOWN),
     ],
 )
 table(
     "init telinit",
     "",
     [
-        Row("0|1|6|s|S|single", HIGH, "machine.down", _DOWN),
-        Row("q|Q", MODERATE, "machine.init", "reloads init"),
+        Subcommand("0|1|6|s|S|single", HIGH, "machine.down", _DOWN),
+        Subcommand("q|Q", MODERATE, "machine.init", "reloads init"),
     ],
 )
-table("pm-suspend pm-hibernate", "", [Row("", HIGH, "machine.down", "suspends the machine")])
+table("pm-suspend pm-hibernate", "", [Subcommand("", HIGH, "machine.down", "suspends the machine")])
 
 
 @rule("fuser")
-def kill_users(call: Call) -> Iterator[Answer]:
+def kill_users(call: ProgramCall) -> Iterator[Answer]:
     """Killing who uses a whole file system is not narrow."""
     options = call.options("s: n/namespace: k/kill m/mount i v u")
     if options.has("k"):
         system = any(
-            target.place in (Place.SYSTEM, Place.ROOT, Place.HOME) for _, target in call.places(options.operands)
+            target.place in (PlaceKind.SYSTEM, PlaceKind.ROOT, PlaceKind.HOME)
+            for _, target in call.places(options.operands)
         )
         yield call.find("process.kill", HIGH if system or options.has("m") else MODERATE, "kills who uses a file")
 
@@ -146,10 +147,10 @@ table(
     "rtcwake",
     "m: s: t:",
     [
-        Row("", SAFE, "", "", needs="n dry-run"),
-        Row("", HIGH, "machine.down", "suspends the machine", needs="m"),
+        Subcommand("", SAFE, "", "", needs="n dry-run"),
+        Subcommand("", HIGH, "machine.down", "suspends the machine", needs="m"),
     ],
 )
-table("gnome-session-quit xfce4-session-logout", "", [Row("", HIGH, "machine.down", _DOWN)])
-table("renice xkill", "n: p: g: u:", [Row("", MODERATE, "process.priority", "changes processes")])
-table("stress stress-ng", "", [Row("", HIGH, "exhaustion.load", "loads the machine to its limits")])
+table("gnome-session-quit xfce4-session-logout", "", [Subcommand("", HIGH, "machine.down", _DOWN)])
+table("renice xkill", "n: p: g: u:", [Subcommand("", MODERATE, "process.priority", "changes processes")])
+table("stress stress-ng", "", [Subcommand("", HIGH, "exhaustion.load", "loads the machine to its limits")])

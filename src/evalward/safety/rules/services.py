@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import Answer, Call
+from evalward.safety.call import Answer, ProgramCall
 from evalward.safety.model import HIGH, MODERATE
-from evalward.safety.registry import Row, rule, table
+from evalward.safety.registry import Subcommand, rule, table
 from evalward.safety.words import names
 
 _STOPS = "stops a service"
@@ -22,7 +22,7 @@ _ACCESS = names("ssh sshd network networking NetworkManager systemd-networkd doc
 
 
 @rule("systemctl")
-def systemctl(call: Call) -> Iterator[Answer]:
+def systemctl(call: ProgramCall) -> Iterator[Answer]:
     """Judge the verb; a user's own services matter less."""
     options = call.options(
         "H/host: M/machine: t/type: p/property: n/lines: o/output: s/signal: state: root: user now no-block"
@@ -32,7 +32,7 @@ def systemctl(call: Call) -> Iterator[Answer]:
         yield from _verb(call, texts[0], texts[1:], is_own=options.has("user"))
 
 
-def _verb(call: Call, verb: str, units: list[str], is_own: bool = False) -> Iterator[Answer]:
+def _verb(call: ProgramCall, verb: str, units: list[str], is_own: bool = False) -> Iterator[Answer]:
     if verb in _DOWN_VERBS:
         yield call.find("machine.down", HIGH, "stops or restarts the machine")
     elif verb in _STOP_VERBS:
@@ -45,14 +45,14 @@ def _verb(call: Call, verb: str, units: list[str], is_own: bool = False) -> Iter
 
 
 @rule("service rc-service invoke-rc.d")
-def service(call: Call) -> Iterator[Answer]:
+def service(call: ProgramCall) -> Iterator[Answer]:
     """``service NAME VERB``."""
     texts = [word.text for word in call.options("").operands]
     if len(texts) > 1:
         yield from _verb(call, texts[1], texts[:1])
 
 
-def judge_init_script(call: Call, path: str) -> Iterator[Answer]:
+def rate_init_script(call: ProgramCall, path: str) -> Iterator[Answer]:
     """``/etc/init.d/NAME VERB``."""
     if path.startswith(("/etc/init.d/", "/etc/rc.d/")) and call.args:
         yield from _verb(call, call.args[0].text, [call.program])
@@ -62,51 +62,51 @@ table(
     "sv",
     "",
     [
-        Row("down|stop|exit|force-stop|kill|d|x", HIGH, "service.stop", _STOPS),
-        Row("up|restart|reload|once", MODERATE, "service.change", _STARTS),
+        Subcommand("down|stop|exit|force-stop|kill|d|x", HIGH, "service.stop", _STOPS),
+        Subcommand("up|restart|reload|once", MODERATE, "service.change", _STARTS),
     ],
 )
 table(
     "rc-update update-rc.d chkconfig",
     "",
     [
-        Row("del|delete", HIGH, "service.stop", "keeps a service from starting"),
-        Row("* remove|disable|off", HIGH, "service.stop", "keeps a service from starting"),
-        Row("* defaults|enable|on", MODERATE, "service.change", _STARTS),
-        Row("add", MODERATE, "service.change", _STARTS),
+        Subcommand("del|delete", HIGH, "service.stop", "keeps a service from starting"),
+        Subcommand("* remove|disable|off", HIGH, "service.stop", "keeps a service from starting"),
+        Subcommand("* defaults|enable|on", MODERATE, "service.change", _STARTS),
+        Subcommand("add", MODERATE, "service.change", _STARTS),
     ],
 )
 table(
     "supervisorctl",
     "c:",
     [
-        Row("stop|shutdown|remove", HIGH, "service.stop", _STOPS),
-        Row("restart|start|reload|update|reread", MODERATE, "service.change", _STARTS),
+        Subcommand("stop|shutdown|remove", HIGH, "service.stop", _STOPS),
+        Subcommand("restart|start|reload|update|reread", MODERATE, "service.change", _STARTS),
     ],
 )
 table(
     "pm2",
     "",
     [
-        Row("kill", HIGH, "service.stop", _STOPS),
-        Row("stop|delete|del all", HIGH, "service.stop", _STOPS),
-        Row("stop|delete|del|restart|reload|start", MODERATE, "service.change", _STARTS),
+        Subcommand("kill", HIGH, "service.stop", _STOPS),
+        Subcommand("stop|delete|del all", HIGH, "service.stop", _STOPS),
+        Subcommand("stop|delete|del|restart|reload|start", MODERATE, "service.change", _STARTS),
     ],
 )
 table(
     "initctl",
     "",
     [
-        Row("stop|emit", HIGH, "service.stop", _STOPS),
-        Row("start|restart|reload", MODERATE, "service.change", _STARTS),
+        Subcommand("stop|emit", HIGH, "service.stop", _STOPS),
+        Subcommand("start|restart|reload", MODERATE, "service.change", _STARTS),
     ],
 )
-table("s6-svc s6-rc", "", [Row("", HIGH, "service.stop", _STOPS, needs="d D k x")])
-table("monit", "", [Row("stop|unmonitor|quit", HIGH, "service.stop", _STOPS)])
+table("s6-svc s6-rc", "", [Subcommand("", HIGH, "service.stop", _STOPS, needs="d D k x")])
+table("monit", "", [Subcommand("stop|unmonitor|quit", HIGH, "service.stop", _STOPS)])
 
 
 @rule("nginx openresty apachectl apache2ctl httpd")
-def web_server(call: Call) -> Iterator[Answer]:
+def web_server(call: ProgramCall) -> Iterator[Answer]:
     """``nginx -s SIGNAL`` and ``apachectl VERB``."""
     options = call.options("s: k: c: g: f: p: t T v V S D:")
     signals = [*options.all_values("s", "k"), *options.operands]
@@ -121,16 +121,16 @@ table(
     "pg_ctl pg_ctlcluster",
     "D: m: l: o:",
     [
-        Row("stop|kill", HIGH, "service.stop", _STOPS),
-        Row("* * stop", HIGH, "service.stop", _STOPS),
-        Row("restart|promote", MODERATE, "service.restart", "interrupts a service"),
+        Subcommand("stop|kill", HIGH, "service.stop", _STOPS),
+        Subcommand("* * stop", HIGH, "service.stop", _STOPS),
+        Subcommand("restart|promote", MODERATE, "service.restart", "interrupts a service"),
     ],
 )
 table(
     "rabbitmqctl",
     "n:",
     [
-        Row(
+        Subcommand(
             "stop|stop_app|shutdown|reset|force_reset|delete_*|clear_*|purge_queue",
             HIGH,
             "service.stop",
@@ -142,21 +142,21 @@ table(
     "brew",
     "",
     [
-        Row("services stop", HIGH, "service.stop", "stops every service", needs="all"),
-        Row("services stop", MODERATE, "service.stop", _STOPS),
+        Subcommand("services stop", HIGH, "service.stop", "stops every service", needs="all"),
+        Subcommand("services stop", MODERATE, "service.stop", _STOPS),
     ],
 )
 table(
     "sc sc.exe",
     "",
     [
-        Row("stop|delete", HIGH, "service.stop", _STOPS),
-        Row("config", HIGH, "service.change", "changes a service"),
+        Subcommand("stop|delete", HIGH, "service.stop", _STOPS),
+        Subcommand("config", HIGH, "service.change", "changes a service"),
     ],
 )
-table("postfix dovecot", "", [Row("stop|abort", HIGH, "service.stop", _STOPS)])
+table("postfix dovecot", "", [Subcommand("stop|abort", HIGH, "service.stop", _STOPS)])
 table(
     "hostnamectl timedatectl localectl",
     "",
-    [Row("set-*|hostname", MODERATE, "machine.settings", "changes settings of the machine")],
+    [Subcommand("set-*|hostname", MODERATE, "machine.settings", "changes settings of the machine")],
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evalward.safety.call import SHELLS, Answer, Call, Launch
+from evalward.safety.call import SHELLS, Answer, NestedCommand, ProgramCall
 from evalward.safety.harm import overwrite
-from evalward.safety.model import HIGH, MODERATE, Finding
+from evalward.safety.model import HIGH, MODERATE, SafetyFinding
 from evalward.safety.registry import rule
-from evalward.safety.rules.environment import judge_assignment
+from evalward.safety.rules.environment import rate_assignment
 from evalward.safety.words import ANYTHING, Flow, Word, joined, literal, names, show, unknown
 
 _SHELL_OPTIONS = "c o: O: rcfile: init-file: i l/login s p x e u v n norc noprofile posix help version"
@@ -23,7 +23,7 @@ _SETUP = names(
 
 
 @rule(" ".join(SHELLS))
-def shell(call: Call) -> Iterator[Answer]:
+def shell(call: ProgramCall) -> Iterator[Answer]:
     """A shell runs text, a file, its input, or waits for a person."""
     options = call.leading(_SHELL_OPTIONS)
     if options.has("help", "version") or (options.has("n") and not options.has("c")):
@@ -38,43 +38,43 @@ def shell(call: Call) -> Iterator[Answer]:
         yield from _from_input(call, options.operands)
 
 
-def _inline(call: Call, operands: tuple[Word, ...]) -> Iterator[Answer]:
+def _inline(call: ProgramCall, operands: tuple[Word, ...]) -> Iterator[Answer]:
     if operands:
-        yield Launch(script=operands[0], arguments=operands[2:], stdin=call.stdin)
+        yield NestedCommand(script=operands[0], arguments=operands[2:], stdin=call.stdin)
 
 
-def _from_input(call: Call, arguments: tuple[Word, ...]) -> Iterator[Answer]:
+def _from_input(call: ProgramCall, arguments: tuple[Word, ...]) -> Iterator[Answer]:
     if call.stdin is not None:
-        yield Launch(flow=call.stdin, arguments=arguments)
+        yield NestedCommand(flow=call.stdin, arguments=arguments)
     elif call.privileged:
         yield call.find("privilege.shell", HIGH, "opens a shell with raised privileges")
 
 
-def run_file(call: Call, file: Word, arguments: tuple[Word, ...], inline: bool = False) -> Iterator[Answer]:
+def run_file(call: ProgramCall, file: Word, arguments: tuple[Word, ...], inline: bool = False) -> Iterator[Answer]:
     """Judge running a script file: what it holds is known when this command wrote or fetched it."""
     if file.text in ("-", "/dev/stdin", "/proc/self/fd/0") and call.stdin is not None:
-        yield Launch(flow=call.stdin, arguments=arguments, inline=inline)
+        yield NestedCommand(flow=call.stdin, arguments=arguments, inline=inline)
         return
     flow = written_file(call, file)
     if flow is not None:
-        yield Launch(flow=flow, arguments=arguments, inline=inline)
+        yield NestedCommand(flow=flow, arguments=arguments, inline=inline)
     elif file.flows and _is_setup(file.flows[0]):
         yield call.find("script.setup", MODERATE, "evaluates what a local tool prints")
     elif file.opaque and file.flows:
-        yield Launch(flow=file.flows[0], arguments=arguments, inline=inline)
+        yield NestedCommand(flow=file.flows[0], arguments=arguments, inline=inline)
     elif file.text.startswith("/dev/tcp/"):
-        yield Launch(flow=Flow(remote=True, source=file.text))
+        yield NestedCommand(flow=Flow(remote=True, source=file.text))
     else:
         yield call.find("script.local", MODERATE, f"runs the script {file.text}, which is not examined")
 
 
-def written_file(call: Call, file: Word) -> Flow | None:
+def written_file(call: ProgramCall, file: Word) -> Flow | None:
     """Return what is known of a file that this command wrote or downloaded."""
     files = call.scope.files
     return files.get(file.text) or files.get(file.text.removeprefix("./")) or files.get("./" + file.text)
 
 
-def written_program(call: Call, word: Word) -> Flow | None:
+def written_program(call: ProgramCall, word: Word) -> Flow | None:
     """Return what is known of a program that this command wrote, by its path or by its name."""
     if "/" in word.text:
         return written_file(call, word)
@@ -83,14 +83,14 @@ def written_program(call: Call, word: Word) -> Flow | None:
 
 
 @rule("source .")
-def source(call: Call) -> Iterator[Answer]:
+def source(call: ProgramCall) -> Iterator[Answer]:
     """Run a file in this shell."""
     if call.args:
         yield from run_file(call, call.args[0], call.args[1:], inline=True)
 
 
 @rule("eval")
-def evaluate(call: Call) -> Iterator[Answer]:
+def evaluate(call: ProgramCall) -> Iterator[Answer]:
     """Run the arguments as a command of this shell."""
     args = call.args
     while args and args[0].literal and args[0].text in ("--", "eval", "builtin", "command"):
@@ -99,7 +99,7 @@ def evaluate(call: Call) -> Iterator[Answer]:
     if flows and all(_is_setup(flow) for flow in flows) and all(word.flows for word in args):
         yield call.find("script.setup", MODERATE, "evaluates what a local tool prints")
     elif args:
-        yield Launch(script=joined(args), inline=True)
+        yield NestedCommand(script=joined(args), inline=True)
 
 
 def _is_setup(flow: Flow) -> bool:
@@ -108,23 +108,23 @@ def _is_setup(flow: Flow) -> bool:
 
 
 @rule("exec command builtin noglob nocorrect")
-def replace_shell(call: Call) -> Iterator[Answer]:
+def replace_shell(call: ProgramCall) -> Iterator[Answer]:
     """Run another program, in place of this shell or past its functions."""
     options = call.leading("a: c l" if call.program == "exec" else "p v V")
     if options.operands and not (call.program == "command" and options.has("v", "V")):
-        yield Launch(words=options.operands, stdin=call.stdin, inline=call.program != "exec")
+        yield NestedCommand(words=options.operands, stdin=call.stdin, inline=call.program != "exec")
 
 
 @rule("trap")
-def trap(call: Call) -> Iterator[Answer]:
+def trap(call: ProgramCall) -> Iterator[Answer]:
     """Run a command later, when a signal comes or the shell ends."""
     operands = call.leading("l p").operands
     if len(operands) > 1 and operands[0].text not in ("", "-"):
-        yield Launch(script=operands[0])
+        yield NestedCommand(script=operands[0])
 
 
 @rule("alias")
-def alias(call: Call) -> Iterator[Answer]:
+def alias(call: ProgramCall) -> Iterator[Answer]:
     """A new name is judged like the command behind it; well-known names must keep their meaning."""
     for word in call.leading("p g s").operands:
         name, equals, body = word.text.partition("=")
@@ -134,13 +134,13 @@ def alias(call: Call) -> Iterator[Answer]:
         if name in _GUARDED and not _is_kinder(name, body):
             yield call.find("evasion.alias", HIGH, f"changes what {name} means")
         if body.strip() not in ("sudo", "doas"):
-            yield Launch(script=word.after(len(name) + 1))
+            yield NestedCommand(script=word.after(len(name) + 1))
 
 
-def judge_function_name(name: str) -> Iterator[Finding]:
+def rate_function_name(name: str) -> Iterator[SafetyFinding]:
     """A function must not take the place of a program that people trust."""
     if name in _GUARDED:
-        yield Finding("evasion.function", HIGH, name, f"changes what {name} means")
+        yield SafetyFinding("evasion.function", HIGH, name, f"changes what {name} means")
 
 
 def _is_kinder(name: str, body: str) -> bool:
@@ -152,7 +152,7 @@ def _is_kinder(name: str, body: str) -> bool:
 
 
 @rule("cd pushd")
-def change_folder(call: Call) -> Iterator[Answer]:
+def change_folder(call: ProgramCall) -> Iterator[Answer]:
     """Remember where the shell is: it decides what a wildcard means."""
     operands = call.leading("L P e").operands
     word = operands[0] if operands else literal("~")
@@ -164,18 +164,18 @@ def change_folder(call: Call) -> Iterator[Answer]:
 
 
 @rule("export declare typeset local readonly")
-def declare(call: Call) -> Iterator[Answer]:
+def declare(call: ProgramCall) -> Iterator[Answer]:
     """Set variables."""
     for word in call.leading("f F g i a A r x n p t u l").operands:
         name, equals, _ = word.text.partition("=")
         if equals and name.isidentifier():
             value = word.after(len(name) + 1)
             call.scope.variables[name] = (value,)
-            yield from judge_assignment(call, name, value)
+            yield from rate_assignment(call, name, value)
 
 
 @rule("unset")
-def unset(call: Call) -> Iterator[Answer]:
+def unset(call: ProgramCall) -> Iterator[Answer]:
     """Forget variables; without its history file a shell leaves no trace."""
     for word in call.leading("v f n").operands:
         call.scope.variables.pop(word.text, None)
@@ -184,7 +184,7 @@ def unset(call: Call) -> Iterator[Answer]:
 
 
 @rule("read")
-def read(call: Call) -> Iterator[Answer]:
+def read(call: ProgramCall) -> Iterator[Answer]:
     """Set variables from input: known text stays known."""
     operands = call.options("p: d: n: N: t: u: i: a: r s e").operands
     flow = call.stdin if call.stdin is not None else ANYTHING
@@ -204,13 +204,13 @@ def _read_value(name: str, flow: Flow) -> Word:
 
 
 @rule("mapfile readarray")
-def read_lines(call: Call) -> Iterator[Answer]:
+def read_lines(call: ProgramCall) -> Iterator[Answer]:
     """Set an array from input."""
     yield from read(call)
 
 
 @rule("set")
-def set_options(call: Call) -> Iterator[Answer]:
+def set_options(call: ProgramCall) -> Iterator[Answer]:
     """``set --`` gives new arguments, ``-e`` stops at errors, ``+o history`` hides what follows."""
     texts = [word.text for word in call.args]
     if "--" in texts:
@@ -224,7 +224,7 @@ def set_options(call: Call) -> Iterator[Answer]:
 
 
 @rule("shopt")
-def shell_options(call: Call) -> Iterator[Answer]:
+def shell_options(call: ProgramCall) -> Iterator[Answer]:
     """``shopt -uo history`` is ``set +o history``."""
     options = call.options("u o s q p")
     if options.has("u") and any(word.text == "history" for word in options.operands):
@@ -232,7 +232,7 @@ def shell_options(call: Call) -> Iterator[Answer]:
 
 
 @rule("printf")
-def print_to_variable(call: Call) -> Iterator[Answer]:
+def print_to_variable(call: ProgramCall) -> Iterator[Answer]:
     """``printf -v`` sets a variable."""
     if len(call.args) > 2 and call.args[0].text == "-v":
         call.scope.variables[call.args[1].text] = (joined(call.args[2:]),)
@@ -240,16 +240,16 @@ def print_to_variable(call: Call) -> Iterator[Answer]:
 
 
 @rule("enable hash")
-def builtin_table(call: Call) -> Iterator[Answer]:
+def builtin_table(call: ProgramCall) -> Iterator[Answer]:
     """Make a name stand for another file."""
     if call.options("p: f: d n r t a").has("p", "f"):
         yield call.find("evasion.alias", HIGH, f"changes what a command means: {show(call.args)}")
 
 
 @rule("script")
-def record(call: Call) -> Iterator[Answer]:
+def record(call: ProgramCall) -> Iterator[Answer]:
     """Record a session; ``-c`` runs a command."""
     options = call.options("c/command: t: q a f e")
     for value in options.all_values("c"):
-        yield Launch(script=value)
+        yield NestedCommand(script=value)
     yield from overwrite(call, options.operands)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalward.safety.call import Answer, Call, Launch
+from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.registry import rule
-from evalward.safety.rules.environment import judge_assignment
+from evalward.safety.rules.environment import rate_assignment
 from evalward.safety.words import Flow, Word, joined
 
 
@@ -93,7 +93,7 @@ _PREFIXES: dict[str, Prefix] = {
 
 
 @rule(" ".join(_PREFIXES))
-def prefixed(call: Call) -> Iterator[Answer]:
+def prefixed(call: ProgramCall) -> Iterator[Answer]:
     """Run the command that follows the wrapper's own options and operands."""
     prefix = _PREFIXES[call.program.lower()]
     args = call.args
@@ -104,32 +104,32 @@ def prefixed(call: Call) -> Iterator[Answer]:
         args = operands[1:]
     inner = call.with_args(args).leading(prefix.known).operands[prefix.operands :]
     if inner:
-        yield Launch(words=inner, stdin=call.stdin, elsewhere=call.program == "chroot")
+        yield NestedCommand(words=inner, stdin=call.stdin, elsewhere=call.program == "chroot")
 
 
 @rule("flock")
-def lock(call: Call) -> Iterator[Answer]:
+def lock(call: ProgramCall) -> Iterator[Answer]:
     """``flock FILE COMMAND`` or ``flock FILE -c TEXT``."""
     operands = call.leading("w/wait/timeout: E: x s n u o").operands
     if len(operands) > 2 and operands[1].text in ("-c", "--command"):
-        yield Launch(script=operands[2])
+        yield NestedCommand(script=operands[2])
     elif len(operands) > 1:
-        yield Launch(words=operands[1:], stdin=call.stdin)
+        yield NestedCommand(words=operands[1:], stdin=call.stdin)
 
 
 @rule("env")
-def environment(call: Call) -> Iterator[Answer]:
+def environment(call: ProgramCall) -> Iterator[Answer]:
     """Run a command with other variables; ``-S`` splits one text into words."""
     options = call.leading("u/unset: C/chdir: S/split-string: i/ignore-environment")
     text = options.value("S")
     if text is not None:
-        yield Launch(script=joined((text, *options.operands)), stdin=call.stdin)
+        yield NestedCommand(script=joined((text, *options.operands)), stdin=call.stdin)
         return
     settings, words = split_assignments(options.operands)
     for name, value in settings:
-        yield from judge_assignment(call, name, value)
+        yield from rate_assignment(call, name, value)
     if words:
-        yield Launch(words=words, stdin=call.stdin)
+        yield NestedCommand(words=words, stdin=call.stdin)
 
 
 def split_assignments(words: tuple[Word, ...]) -> tuple[list[tuple[str, Word]], tuple[Word, ...]]:
@@ -144,7 +144,7 @@ def split_assignments(words: tuple[Word, ...]) -> tuple[list[tuple[str, Word]], 
 
 
 @rule("sudo doas pkexec sudo-rs please gosu su-exec run0")
-def raise_privilege(call: Call) -> Iterator[Answer]:
+def raise_privilege(call: ProgramCall) -> Iterator[Answer]:
     """Run a command as another user, mostly root."""
     options = call.leading(
         "u/user: g/group: h/host: p/prompt: C/close-from: r/role: t/type: T/command-timeout: "
@@ -161,11 +161,11 @@ def raise_privilege(call: Call) -> Iterator[Answer]:
         return
     settings, words = split_assignments(operands)
     for name, value in settings:
-        yield from judge_assignment(call, name, value)
+        yield from rate_assignment(call, name, value)
     if words:
         yield call.find("privilege.sudo", MODERATE, f"runs a command as {user.text if user else 'root'}")
         stdin = None if options.has("S") and _is_one_line(call.stdin) else call.stdin
-        yield Launch(words=words, stdin=stdin, privileged=is_root)
+        yield NestedCommand(words=words, stdin=stdin, privileged=is_root)
     elif is_root:
         yield call.find("privilege.shell", HIGH, "opens a root shell")
 
@@ -176,7 +176,7 @@ def _is_one_line(flow: Flow | None) -> bool:
 
 
 @rule("su runuser")
-def switch_user(call: Call) -> Iterator[Answer]:
+def switch_user(call: ProgramCall) -> Iterator[Answer]:
     """Become another user, for a shell or for one command."""
     options = call.options("c/command/session-command: s/shell: g/group: G: u/user: w: l/login m p P")
     operands = [word for word in options.operands if word.text != "-"]
@@ -185,30 +185,30 @@ def switch_user(call: Call) -> Iterator[Answer]:
     script = options.value("c")
     if script is not None:
         yield call.find("privilege.sudo", MODERATE, "runs a command as another user")
-        yield Launch(script=script, privileged=is_root)
+        yield NestedCommand(script=script, privileged=is_root)
     elif options.has("u") and operands:
-        yield Launch(words=tuple(operands), stdin=call.stdin, privileged=is_root)
+        yield NestedCommand(words=tuple(operands), stdin=call.stdin, privileged=is_root)
     else:
         yield call.find("privilege.shell", HIGH if is_root else MODERATE, "opens a shell as another user")
 
 
 @rule("watch")
-def watch(call: Call) -> Iterator[Answer]:
+def watch(call: ProgramCall) -> Iterator[Answer]:
     """Run a command again and again."""
     operands = call.leading("n/interval: d t b e g c x").operands
     if operands:
-        yield Launch(script=joined(operands))
+        yield NestedCommand(script=joined(operands))
 
 
 @rule("sg")
-def with_group(call: Call) -> Iterator[Answer]:
+def with_group(call: ProgramCall) -> Iterator[Answer]:
     """``sg GROUP TEXT``."""
     operands = call.leading("c/command:").operands
-    yield from (Launch(script=joined(operands[1:])) for _ in operands[1:2])
+    yield from (NestedCommand(script=joined(operands[1:])) for _ in operands[1:2])
 
 
 @rule("machinectl")
-def machine_shell(call: Call) -> Iterator[Answer]:
+def machine_shell(call: ProgramCall) -> Iterator[Answer]:
     """A shell on the host or in a container."""
     operands = call.leading("M: u/uid: E:").operands
     if operands and operands[0].text in ("shell", "login"):
@@ -218,18 +218,18 @@ def machine_shell(call: Call) -> Iterator[Answer]:
 
 
 @rule("nsenter")
-def enter_namespace(call: Call) -> Iterator[Answer]:
+def enter_namespace(call: ProgramCall) -> Iterator[Answer]:
     """Entering the namespaces of process 1 means leaving the container."""
     options = call.leading("t/target: S: G: r w a/all m u i n p U C F")
     target = options.value("t")
     if target is not None and target.text == "1":
         yield call.find("container.escape", HIGH, "enters the namespaces of the host")
     if options.operands:
-        yield Launch(words=options.operands, stdin=call.stdin)
+        yield NestedCommand(words=options.operands, stdin=call.stdin)
 
 
 @rule("at batch")
-def later(call: Call) -> Iterator[Answer]:
+def later(call: ProgramCall) -> Iterator[Answer]:
     """Run commands later, read from input."""
     options = call.options("f: q: t: l d r v m c")
     if options.has("l", "c", "v"):
@@ -238,35 +238,35 @@ def later(call: Call) -> Iterator[Answer]:
         yield call.find("cron.remove", MODERATE, "removes a scheduled job")
     elif call.stdin is not None:
         yield call.find("cron.schedule", MODERATE, "schedules commands for later")
-        yield Launch(flow=call.stdin)
+        yield NestedCommand(flow=call.stdin)
 
 
 @rule("screen")
-def screen(call: Call) -> Iterator[Answer]:
+def screen(call: ProgramCall) -> Iterator[Answer]:
     """A command in a new window."""
     options = call.leading("S: t: c: e: h: p: s: T: X d m A")
     if options.operands and not options.has("X"):
-        yield Launch(words=options.operands)
+        yield NestedCommand(words=options.operands)
 
 
 @rule("tmux")
-def tmux(call: Call) -> Iterator[Answer]:
+def tmux(call: ProgramCall) -> Iterator[Answer]:
     """Commands given to new windows, or typed into old ones."""
     operands = call.leading("L: S: f: c: T: 2 u v").operands
     command = operands[0].text if operands else ""
     rest = call.with_args(operands[1:]).leading("s: t: n: c: x: y: F: e: N: l: p: d A P D E h v b").operands
     if command in ("new", "new-session", "new-window", "neww", "split-window", "splitw", "run-shell", "run"):
-        yield from (Launch(script=joined(rest)) for _ in rest[:1])
+        yield from (NestedCommand(script=joined(rest)) for _ in rest[:1])
     elif command in ("send-keys", "send"):
         keys = tuple(word for word in rest if word.text not in ("Enter", "C-m", "ENTER"))
-        yield from (Launch(script=joined(keys)) for _ in keys[:1])
+        yield from (NestedCommand(script=joined(keys)) for _ in keys[:1])
     elif command == "kill-server":
         yield call.find("process.kill", MODERATE, "ends all sessions")
 
 
 @rule("hyperfine")
-def benchmark(call: Call) -> Iterator[Answer]:
+def benchmark(call: ProgramCall) -> Iterator[Answer]:
     """Every operand is a command line."""
     options = call.options("w: r: m: M: p/prepare: c/cleanup: s/setup: export-json: export-markdown: n: L: u: S:")
     for word in (*options.operands, *options.all_values("p", "c", "s")):
-        yield Launch(script=word)
+        yield NestedCommand(script=word)

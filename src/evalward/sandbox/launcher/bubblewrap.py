@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator
 
-from evalward.sandbox.launcher.plan import SYSTEM, Plan
+from evalward.sandbox.launcher.plan import SYSTEM, SandboxPlan
 
 PLACES = ("/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap")
 SHARED_MEMORY = 256 << 20  # bytes in /dev/shm
@@ -33,14 +33,14 @@ def installed() -> str | None:
     return None
 
 
-def words(plan: Plan, control: int, plan_file: int, modules: str) -> list[str]:
+def words(plan: SandboxPlan, control: int, plan_file: int, modules: str) -> list[str]:
     """The whole command line."""
     assert plan.bubblewrap is not None  # noqa: S101
     launcher = [sys.executable, "-I", "-S", "-X", "utf8", "-c", INSIDE, str(control), str(plan_file), modules]
     return [plan.bubblewrap, *_namespaces(plan), *_files(plan, modules.split(os.pathsep)), "--", *launcher]
 
 
-def _namespaces(plan: Plan) -> list[str]:
+def _namespaces(plan: SandboxPlan) -> list[str]:
     import subprocess  # noqa: PLC0415 - every other launcher starts sooner without
 
     known = subprocess.run([str(plan.bubblewrap), "--help"], env={}, capture_output=True, check=False).stdout  # noqa: S603
@@ -49,7 +49,7 @@ def _namespaces(plan: Plan) -> list[str]:
     return ["--unshare-all", "--unshare-user", *shared, *inner, "--as-pid-1", "--new-session", "--die-with-parent"]
 
 
-def _files(plan: Plan, modules: list[str]) -> Iterator[str]:
+def _files(plan: SandboxPlan, modules: list[str]) -> Iterator[str]:
     for folder in SYSTEM:
         if os.path.islink(folder):
             yield from ("--symlink", os.readlink(folder), folder)
@@ -72,7 +72,7 @@ def _files(plan: Plan, modules: list[str]) -> Iterator[str]:
     yield from ("--remount-ro", "/", "--chdir", "/")
 
 
-def _hidden(plan: Plan) -> Iterator[str]:
+def _hidden(plan: SandboxPlan) -> Iterator[str]:
     for path in plan.hidden:
         if os.path.islink(path):
             continue

@@ -10,13 +10,13 @@ import stat
 from collections.abc import Sequence
 
 from evalward.sandbox.launcher import kernel, seccomp, world
-from evalward.sandbox.launcher.plan import Command, Plan
+from evalward.sandbox.launcher.plan import Command, SandboxPlan
 
 NOT_FOUND, NOT_STARTED, BROKEN = 127, 126, 125
 _IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
 
 
-def give_up_rights(plan: Plan) -> None:
+def give_up_rights(plan: SandboxPlan) -> None:
     """Become the commands' user, for good, and see only what they may see. Raises `OSError`."""
     if plan.user is not None:
         os.setgroups([])
@@ -34,7 +34,7 @@ def give_up_rights(plan: Plan) -> None:
         seccomp.restrict(messages=plan.namespaces)
 
 
-def become(command: Command, streams: Sequence[int], plan: Plan) -> int:
+def become(command: Command, streams: Sequence[int], plan: SandboxPlan) -> int:
     """Turn into the command. Returns only when that failed, with the exit code; raises `OSError` when the sandbox did.
 
     What is wrong with the command is told on its standard error, as a shell would.
@@ -59,7 +59,7 @@ def become(command: Command, streams: Sequence[int], plan: Plan) -> int:
     return _start(command, plan)
 
 
-def _start(command: Command, plan: Plan) -> int:
+def _start(command: Command, plan: SandboxPlan) -> int:
     if plan.worker:
         from evalward.sandbox.worker import serve_all  # noqa: PLC0415 - it is loaded long since
 
@@ -69,12 +69,12 @@ def _start(command: Command, plan: Plan) -> int:
         os.chdir(command.folder)
         os.execvpe(command.words[0], command.words, command.env)  # noqa: S606 - that is what the sandbox is for
     except FileNotFoundError:
-        return _told(command, "not found", NOT_FOUND)
+        return _not_started(command, "not found", NOT_FOUND)
     except (OSError, ValueError) as error:
-        return _told(command, getattr(error, "strerror", None) or str(error), NOT_STARTED)
+        return _not_started(command, getattr(error, "strerror", None) or str(error), NOT_STARTED)
 
 
-def _told(command: Command, message: str, code: int) -> int:
+def _not_started(command: Command, message: str, code: int) -> int:
     text = (
         f"{command.words[0]}: {message}\n" if os.path.isdir(command.folder) else f"{command.folder}: no such folder\n"
     )

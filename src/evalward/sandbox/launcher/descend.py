@@ -11,7 +11,7 @@ FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPath:
     """What is at a path. `descriptor`: of files and folders; others are not opened."""
 
     descriptor: int | None
@@ -19,14 +19,14 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Link:
+class SymbolicLink:
     """A symbolic link on the way: the number of names before it, and where it leads."""
 
     depth: int
     target: str
 
 
-def descend(root: str, names: Sequence[str]) -> Found | Link | None:
+def descend(root: str, names: Sequence[str]) -> FoundPath | SymbolicLink | None:
     """Open name after name, without following a link: nothing can be exchanged under our hands.
 
     `None`: there is nothing. Raises `PermissionError` when we may not look.
@@ -52,15 +52,15 @@ def descend(root: str, names: Sequence[str]) -> Found | Link | None:
     return _kind_of(here)
 
 
-def _step(here: int, name: str, depth: int) -> int | Link | Found:
+def _step(here: int, name: str, depth: int) -> int | SymbolicLink | FoundPath:
     mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
     if stat.S_ISLNK(mode):
-        return Link(depth, os.readlink(name, dir_fd=here))
+        return SymbolicLink(depth, os.readlink(name, dir_fd=here))
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        return Found(None, "other")  # opening a device or a pipe may do something
+        return FoundPath(None, "other")  # opening a device or a pipe may do something
     return os.open(name, FILE, dir_fd=here)
 
 
-def _kind_of(descriptor: int) -> Found:
+def _kind_of(descriptor: int) -> FoundPath:
     mode = os.fstat(descriptor).st_mode
-    return Found(descriptor, "directory" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other")
+    return FoundPath(descriptor, "directory" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other")

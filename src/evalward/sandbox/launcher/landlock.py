@@ -54,9 +54,9 @@ def _restrict(rights: int, scopes: int, allowed: _Rules) -> None:
     create = (attributes, ctypes.c_size_t(len(attributes)), ctypes.c_uint(0))
     rules = checked(system_call(_SYS_CREATE, *create), "landlock_create_ruleset")
     try:
-        for paths, wanted in allowed:
+        for paths, access in allowed:
             for path in paths:
-                _allow(rules, path, wanted & rights)
+                _allow(rules, path, access & rights)
         restrict = (ctypes.c_int(rules), ctypes.c_uint(0))
         checked(system_call(_SYS_RESTRICT, *restrict), "landlock_restrict_self")
     finally:

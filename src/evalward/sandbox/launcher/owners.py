@@ -90,9 +90,9 @@ def _change(name: str, old: int, new: int) -> None:
             os.chown(name, new, new, follow_symlinks=False)
         if is_folder or stat.S_ISREG(status.st_mode):
             mode = stat.S_IMODE(status.st_mode) & 0o777
-            wanted = mode | (0o700 if is_folder else 0o600)
-            if wanted != mode:
-                os.chmod(name, wanted)
+            opened = mode | (0o700 if is_folder else 0o600)
+            if opened != mode:
+                os.chmod(name, opened)
 
 
 def _may_enter(name: str) -> None:

@@ -15,7 +15,7 @@ OWN_USERS = range(61000, 65000)
 
 
 @dataclass(frozen=True)
-class Plan:
+class SandboxPlan:
     """One sandbox. Paths are absolute and real; `root` is an empty folder where the new root is built."""
 
     root: str
@@ -46,9 +46,9 @@ class Plan:
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
-def load_plan(line: bytes) -> Plan:
+def load_plan(line: bytes) -> SandboxPlan:
     """The other way round."""
-    return Plan(**json.loads(line))
+    return SandboxPlan(**json.loads(line))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import replace
 from evalward.sandbox.launcher import cgroups, kernel, landlock, world
 from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import give_up_rights
-from evalward.sandbox.launcher.plan import OWN_USERS, Plan, load_plan
-from evalward.sandbox.launcher.serve import Launcher, read_line, say
+from evalward.sandbox.launcher.plan import OWN_USERS, SandboxPlan, load_plan
+from evalward.sandbox.launcher.serve import LauncherServer, read_line, say
 
 
 def main() -> None:
@@ -27,7 +27,7 @@ def main() -> None:
         pass
 
 
-def _waits_after(control: socket.socket, plan: Plan) -> bool:
+def _waits_after(control: socket.socket, plan: SandboxPlan) -> bool:
     """Build and serve. Whether it was refused before anything was changed: then there may be another plan."""
     if len(sys.argv) > 3:
         if plan.user not in OWN_USERS:
@@ -58,21 +58,21 @@ def _waits_after(control: socket.socket, plan: Plan) -> bool:
     return False
 
 
-def _wrap(control: socket.socket, plan: Plan) -> None:
+def _wrap(control: socket.socket, plan: SandboxPlan) -> None:
     """Let bubblewrap build the namespaces; the launcher in them goes on from `inside`."""
     from evalward.sandbox.launcher import bubblewrap  # noqa: PLC0415 - every other launcher starts sooner without
 
     kernel.hide_memory()
-    told = os.memfd_create("plan")
-    os.write(told, plan.dump())
-    os.lseek(told, 0, os.SEEK_SET)
+    plan_file = os.memfd_create("plan")
+    os.write(plan_file, plan.dump())
+    os.lseek(plan_file, 0, os.SEEK_SET)
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
-        for descriptor in (told, control.fileno()):
+        for descriptor in (plan_file, control.fileno()):
             os.set_inheritable(descriptor, True)
         os.dup2(write, 2)
-        words = bubblewrap.words(plan, control.fileno(), told, sys.argv[-1])
+        words = bubblewrap.words(plan, control.fileno(), plan_file, sys.argv[-1])
         os.execve(words[0], words, {})  # noqa: S606 - the system's own
     os.close(write)
     _, status = os.waitpid(child, 0)
@@ -97,7 +97,7 @@ def inside() -> None:
     os._exit(0)
 
 
-def _prepare(plan: Plan) -> None:
+def _prepare(plan: SandboxPlan) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the run's business: it ends us by closing
     if sys.platform != "linux":
         return
@@ -118,7 +118,7 @@ def _leave_user_namespace() -> None:
     kernel.hide_memory()
 
 
-def _wait_for_first_process(control: socket.socket, plan: Plan, group: Group | None) -> None:
+def _wait_for_first_process(control: socket.socket, plan: SandboxPlan, group: Group | None) -> None:
     """The first child after `unshare` is the first process of the namespace: when it ends, all in it end."""
     child = os.fork()
     if child != 0:
@@ -130,7 +130,7 @@ def _wait_for_first_process(control: socket.socket, plan: Plan, group: Group | N
     os._exit(0)
 
 
-def _serve(control: socket.socket, plan: Plan, group: Group | None) -> None:
+def _serve(control: socket.socket, plan: SandboxPlan, group: Group | None) -> None:
     try:
         if plan.namespaces and plan.bubblewrap is None:
             world.build(plan)
@@ -144,10 +144,10 @@ def _serve(control: socket.socket, plan: Plan, group: Group | None) -> None:
         say(control, error=str(error.strerror or error), number=error.errno)
         return
     say(control, ok=True)
-    Launcher(control, plan, group).serve()
+    LauncherServer(control, plan, group).serve()
 
 
-def _try(plan: Plan) -> None:
+def _try(plan: SandboxPlan) -> None:
     """Can a command give up its rights at all? Better to know before there is one."""
     child = os.fork()
     if child == 0:

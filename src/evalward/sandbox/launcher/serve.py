@@ -13,11 +13,11 @@ from typing import Any, NoReturn
 
 from evalward.sandbox.launcher.cgroups import Group
 from evalward.sandbox.launcher.child import BROKEN, become
-from evalward.sandbox.launcher.descend import Found, Link, descend
+from evalward.sandbox.launcher.descend import FoundPath, SymbolicLink, descend
 from evalward.sandbox.launcher.kernel import remove_messages
 from evalward.sandbox.launcher.members import Members
 from evalward.sandbox.launcher.owners import hand_over
-from evalward.sandbox.launcher.plan import Plan, load_command
+from evalward.sandbox.launcher.plan import SandboxPlan, load_command
 from evalward.sandbox.launcher.users import as_user
 from evalward.sandbox.launcher.watch import LOOK_EVERY_S, Watch
 
@@ -63,10 +63,10 @@ def _kill(process: int) -> None:
         os.kill(process, signal.SIGKILL)
 
 
-class Launcher:
+class LauncherServer:
     """Serves one control socket until it is closed."""
 
-    def __init__(self, control: socket.socket, plan: Plan, group: Group | None = None) -> None:
+    def __init__(self, control: socket.socket, plan: SandboxPlan, group: Group | None = None) -> None:
         self._control, self._plan, self._group = control, plan, group
         self._members = Members(plan.user, namespace=plan.namespaces)
         self._commands: dict[int, socket.socket] = {}  # process id → the command's own socket
@@ -223,7 +223,7 @@ class Launcher:
             found = descend(root, names) if root in mine and not {"..", ""} & set(names) else None
         except OSError:
             found = None
-        if isinstance(found, Found) and found.descriptor is not None:
+        if isinstance(found, FoundPath) and found.descriptor is not None:
             if os.fstat(found.descriptor).st_uid in {self._plan.user, self._plan.owner}:
                 answer = json.dumps({"ok": True, "kind": found.kind}).encode() + b"\n"
                 socket.send_fds(self._control, [answer], [found.descriptor])
@@ -231,7 +231,7 @@ class Launcher:
                 return
             os.close(found.descriptor)
             found = None  # a hard link to somebody else's
-        if isinstance(found, Link):
+        if isinstance(found, SymbolicLink):
             say(self._control, ok=True, depth=found.depth, target=found.target)
         else:
             say(self._control, ok=True, kind=None if found is None else found.kind)

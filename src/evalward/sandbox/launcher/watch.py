@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from evalward.sandbox.launcher.folders import used
 from evalward.sandbox.launcher.members import Members
-from evalward.sandbox.launcher.plan import Plan
+from evalward.sandbox.launcher.plan import SandboxPlan
 
 LOOK_EVERY_S = 0.25
 REST, SHORT_REST = 20, 2  # a look that takes long is made more seldom: so many times as long as it took
@@ -52,7 +52,7 @@ class Watch:
 
     def __init__(
         self,
-        plan: Plan,
+        plan: SandboxPlan,
         members: Members,
         clock: Callable[[], float] = time.monotonic,
         room: Callable[[list[str]], Room] = room_of,

@@ -9,7 +9,7 @@ import signal
 from collections.abc import Iterator
 
 from evalward.sandbox.launcher import kernel, landlock
-from evalward.sandbox.launcher.plan import DEVICES, SYSTEM, Plan
+from evalward.sandbox.launcher.plan import DEVICES, SYSTEM, SandboxPlan
 
 SHARED_MEMORY = 256  # MiB in /dev/shm
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -29,7 +29,7 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def build(plan: Plan) -> None:
+def build(plan: SandboxPlan) -> None:
     """Build the new root and move into it. Our mount namespace has to be a new one, and so our process namespace."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
@@ -61,13 +61,13 @@ def build(plan: Plan) -> None:
     kernel.pivot_root(root)
 
 
-def _is_ours(plan: Plan) -> bool:
+def _is_ours(plan: SandboxPlan) -> bool:
     """Whether we made this plan. Else its owner did, who has fewer rights than we."""
     return plan.owner in {None, os.geteuid()}
 
 
 @contextlib.contextmanager
-def _source(path: str, plan: Plan | None, *, read_only: bool) -> Iterator[str]:
+def _source(path: str, plan: SandboxPlan | None, *, read_only: bool) -> Iterator[str]:
     """A name of what a plan wants to be seen: something that its owner reaches, and to be written to only his own.
 
     It is opened once, as the owner: whatever he puts there afterwards, this is what is mounted.
@@ -123,7 +123,7 @@ class _Root:
         elif os.path.isdir(folder):
             self.bind(folder, folder, read_only=True)
 
-    def bind(self, source: str, path: str, plan: Plan | None = None, *, read_only: bool = False) -> None:
+    def bind(self, source: str, path: str, plan: SandboxPlan | None = None, *, read_only: bool = False) -> None:
         """Show a file or folder at a path of the sandbox: one of ours, or one that the plan names."""
         target = self.at(path)
         with _source(source, plan, read_only=read_only) as found:
@@ -206,7 +206,7 @@ class _Root:
             self.bind(real, real, read_only=True)
 
 
-def lock(plan: Plan) -> None:
+def lock(plan: SandboxPlan) -> None:
     """From here on this process opens only what the plan names; with a mount namespace, that is all that there is."""
     if plan.namespaces:
         landlock.write_only([*plan.folders, *plan.placed, "/tmp", "/dev"])  # noqa: S108 - the command's own

@@ -12,18 +12,18 @@ if TYPE_CHECKING:
     from evalward.sandbox.process.isolation import Isolation, refusal
     from evalward.sandbox.process.probe import available
     from evalward.sandbox.process.running import Finished
-    from evalward.sandbox.process.settings import Limits, Network, Settings
+    from evalward.sandbox.process.settings import Network, SandboxLimits, WorkspaceSettings
     from evalward.sandbox.process.shell import ProcessShell
     from evalward.sandbox.process.workspace import Workspace
 
 __all__ = [
     "Finished",
     "Isolation",
-    "Limits",
     "Network",
     "ProcessShell",
-    "Settings",
+    "SandboxLimits",
     "Workspace",
+    "WorkspaceSettings",
     "available",
     "refusal",
 ]
@@ -31,10 +31,10 @@ __all__ = [
 _HOMES = {
     "Finished": "running",
     "Isolation": "isolation",
-    "Limits": "settings",
+    "SandboxLimits": "settings",
     "Network": "settings",
     "ProcessShell": "shell",
-    "Settings": "settings",
+    "WorkspaceSettings": "settings",
     "Workspace": "workspace",
     "available": "probe",
     "refusal": "isolation",

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.launcher.descend import Found, Link
-from evalward.sandbox.launcher.plan import Plan
+from evalward.sandbox.launcher.descend import FoundPath, SymbolicLink
+from evalward.sandbox.launcher.plan import SandboxPlan
 from evalward.sandbox.launcher.serve import END, GIVE, LISTEN, OPEN, START, TAKE, read_line, receive
 from evalward.sandbox.process.launching import LauncherProcess, launching
 
@@ -23,14 +23,14 @@ _MOST_PATH = 1 << 17  # a path that the kernel takes has 4096 bytes, and JSON ma
 
 
 @dataclass(frozen=True)
-class Launcher:
+class LauncherSocket:
     """A launcher's process and our end of the socket over which it is asked."""
 
     control: socket.socket
     process: LauncherProcess
 
     @classmethod
-    def start(cls) -> Launcher:
+    def start(cls) -> LauncherSocket:
         """Start one. It waits for a plan. Raises `SandboxError`."""
         ours, theirs = socket.socketpair()
         try:
@@ -51,7 +51,7 @@ class Launcher:
                 self.process.wait(1)
 
 
-class RefusedError(SandboxError):
+class SandboxRefusedError(SandboxError):
     """The machine doesn't let us build this sandbox. `number`: the `errno` that it gave.
 
     `waits`: the launcher is as it was before it was asked, and takes another plan.
@@ -65,14 +65,16 @@ class RefusedError(SandboxError):
 class LauncherClient:
     """One launcher and everything in its sandbox."""
 
-    def __init__(self, plan: Plan, patience_s: float = PATIENCE_S, spares: list[Launcher] | None = None) -> None:
-        """Start it and wait until its sandbox stands. Raises `SandboxError`, `RefusedError` where it is not to be.
+    def __init__(
+        self, plan: SandboxPlan, patience_s: float = PATIENCE_S, spares: list[LauncherSocket] | None = None
+    ) -> None:
+        """Start it and wait until its sandbox stands. Raises `SandboxError`, `SandboxRefusedError` where it can't.
 
         `spares`: where a launcher is taken from, and left when it refuses and waits for another plan. To start one
         takes longer than to ask it.
         """
         self._lock = threading.Lock()  # requests that wait for an answer are made in threads
-        self._launcher = spares.pop() if spares else Launcher.start()
+        self._launcher = spares.pop() if spares else LauncherSocket.start()
         self._control = self._launcher.control
         self._patience_s = patience_s
         self._control.settimeout(patience_s)
@@ -80,7 +82,7 @@ class LauncherClient:
             self._control.sendall(plan.dump())
             self._confirmed(read_line(self._control))
         except BaseException as error:
-            if spares is not None and isinstance(error, RefusedError) and error.waits:
+            if spares is not None and isinstance(error, SandboxRefusedError) and error.waits:
                 spares.append(self._launcher)
                 raise
             self.close()
@@ -138,7 +140,7 @@ class LauncherClient:
             return False
         return True
 
-    def open(self, root: str, names: Sequence[str]) -> Found | Link | None:
+    def open(self, root: str, names: Sequence[str]) -> FoundPath | SymbolicLink | None:
         """What is there, opened by the launcher: see `descend`."""
         with self._lock:
             try:
@@ -149,9 +151,9 @@ class LauncherClient:
         self._confirmed(line)
         answer = json.loads(line)
         if "target" in answer:
-            return Link(answer["depth"], answer["target"])
+            return SymbolicLink(answer["depth"], answer["target"])
         kind = answer["kind"]
-        return None if kind is None else Found(descriptors[0] if descriptors else None, kind)
+        return None if kind is None else FoundPath(descriptors[0] if descriptors else None, kind)
 
     def close(self) -> None:
         """End everything. When this returns nothing of the sandbox runs any more."""
@@ -165,4 +167,4 @@ class LauncherClient:
         answer = json.loads(line)
         if "error" in answer:
             why, waits = f"the sandbox could not be built: {answer['error']}", answer.get("waits", False)
-            raise RefusedError(why, answer.get("number"), waits=waits)
+            raise SandboxRefusedError(why, answer.get("number"), waits=waits)

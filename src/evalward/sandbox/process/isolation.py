@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from evalward.sandbox.process.settings import Network, Settings
+from evalward.sandbox.process.settings import Network, WorkspaceSettings
 
 Level = Literal["full", "partial", "none"]
 
@@ -45,7 +45,7 @@ class Isolation:
         return f"{self.level if self.level != 'none' else 'no'} isolation{means}, network {network}{open_to_them}"
 
 
-def refusal(isolation: Isolation, settings: Settings, env: Mapping[str, str]) -> str | None:
+def refusal(isolation: Isolation, settings: WorkspaceSettings, env: Mapping[str, str]) -> str | None:
     """Why commands of a model must not run here, `None` when they may.
 
     In a GitHub workflow the process beside us may hold the keys of the whole job: there it is all walls or nothing.

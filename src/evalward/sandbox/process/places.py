@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evalward.sandbox.base import FileTooLargeError
-from evalward.sandbox.launcher.descend import FILE, Found, Link, descend
+from evalward.sandbox.launcher.descend import FILE, FoundPath, SymbolicLink, descend
 
 DEEPEST = 64  # folders below each other that are copied
 MOST_LINKS = 40  # that are followed on the way to one file, as the kernel has it
@@ -23,7 +23,7 @@ READ_MOST = 64 << 20  # bytes of one file
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-Open = Callable[[str, Sequence[str]], Found | Link | None]
+Open = Callable[[str, Sequence[str]], FoundPath | SymbolicLink | None]
 """Opens what is below a root of the sandbox: for whoever may not look at it himself."""
 
 
@@ -36,7 +36,7 @@ class Places:
         self._roots = sorted(roots.items(), key=lambda item: -len(item[0]))
 
     @contextlib.contextmanager
-    def opened(self, path: str) -> Iterator[Found | None]:
+    def opened(self, path: str) -> Iterator[FoundPath | None]:
         """What is at the path, links followed as the commands would see them; `None` when it is not theirs."""
         found = _walk(self, str(PurePosixPath(self._folder) / path)) if "\0" not in path else None
         try:
@@ -45,7 +45,7 @@ class Places:
             if found is not None and found.descriptor is not None:
                 os.close(found.descriptor)
 
-    def look(self, root: str, ours: Path, names: Sequence[str]) -> Found | Link | None:
+    def look(self, root: str, ours: Path, names: Sequence[str]) -> FoundPath | SymbolicLink | None:
         """What is there, one way or the other."""
         try:
             return descend(str(ours), names)
@@ -60,14 +60,14 @@ class Places:
         return None
 
 
-def _walk(places: Places, path: str) -> Found | None:
+def _walk(places: Places, path: str) -> FoundPath | None:
     for _ in range(MOST_LINKS):
         place = places.root_of(os.path.normpath(path))
         if place is None:
             return None
         root, ours, names = place
         found = places.look(root, ours, names)
-        if not isinstance(found, Link):
+        if not isinstance(found, SymbolicLink):
             return found
         path = "/".join([root, *names[: found.depth]])
         path = os.path.join(path, found.target, *names[found.depth + 1 :])  # noqa: PTH118 - a path of the sandbox
@@ -94,6 +94,12 @@ class Copied:
     size: int
     skipped: int
     full: bool
+
+    def __add__(self, other: Copied) -> Copied:
+        """Both copies together."""
+        return Copied(
+            self.files + other.files, self.size + other.size, self.skipped + other.skipped, self.full or other.full
+        )
 
 
 class Copier:

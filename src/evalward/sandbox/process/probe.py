@@ -15,8 +15,8 @@ from typing import TypeVar
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher import bubblewrap, landlock, seccomp
-from evalward.sandbox.launcher.plan import Plan
-from evalward.sandbox.process.client import PATIENCE_S, Launcher, LauncherClient, RefusedError
+from evalward.sandbox.launcher.plan import SandboxPlan
+from evalward.sandbox.process.client import PATIENCE_S, LauncherClient, LauncherSocket, SandboxRefusedError
 from evalward.sandbox.process.isolation import Isolation
 from evalward.sandbox.process.launching import can_change_users
 from evalward.sandbox.process.settings import Network
@@ -28,7 +28,7 @@ _PASSING = {errno.EAGAIN, errno.ENOMEM, errno.EINTR, errno.EBUSY, errno.EMFILE, 
 _PERHAPS_PASSING = {errno.ENOSPC, errno.EUSERS}  # too many namespaces just now, or none allowed at all
 
 _Built = TypeVar("_Built")
-Build = Callable[["Layers", float, list[Launcher]], _Built]
+Build = Callable[["Layers", float, list[LauncherSocket]], _Built]
 """Builds something behind these walls, with this patience in seconds, by a launcher that waits if there is one."""
 
 
@@ -44,30 +44,30 @@ class Layers:
     bubblewrap: str | None = None
     note: str = ""
 
-    def isolation(self, wanted: Network) -> Isolation:
+    def isolation(self, network: Network) -> Isolation:
         """What holds for a workspace that asks for this network."""
         return Isolation(
             user=self.own_user,
             processes=self.namespaces or self.own_user,
             files=self.namespaces or self.landlock,
-            network=wanted if self.network else "open",
-            how=", ".join(self._means(wanted)),
+            network=network if self.network else "open",
+            how=", ".join(self._means(network)),
             sockets=() if self.namespaces else open_sockets(own_user=self.own_user),
             note=self.note,
         )
 
-    def _means(self, wanted: Network) -> Iterator[str]:
+    def _means(self, network: Network) -> Iterator[str]:
         means = [
             ("own user", self.own_user),
             ("own process and mount namespace", self.namespaces),
             ("built by bubblewrap", self.bubblewrap is not None),
             ("Landlock", self.landlock),
-            ("own network namespace", self.network and wanted != "open"),
+            ("own network namespace", self.network and network != "open"),
             ("filtered system calls", self.filtered),
         ]
         return (name for name, holds in means if holds)
 
-    def applied(self, plan: Plan, user: int | None) -> Plan:
+    def applied(self, plan: SandboxPlan, user: int | None) -> SandboxPlan:
         """The plan with these walls."""
         return replace(
             plan,
@@ -100,20 +100,20 @@ def strongest(build: Build[_Built]) -> tuple[Layers, _Built]:
     """
     refused: list[str] = []
     with _spares() as spares:
-        for wanted in (*candidates(), Layers()):
+        for layers in (*candidates(), Layers()):
             try:
-                built = attempt(build, wanted, spares)
-            except RefusedError as error:
-                refused.append(f"no {', '.join(wanted._means('none')) or 'launcher'}: {error}")
+                built = attempt(build, layers, spares)
+            except SandboxRefusedError as error:
+                refused.append(f"no {', '.join(layers._means('none')) or 'launcher'}: {error}")
                 continue
-            return replace(wanted, note="; ".join(refused[:1])), built
+            return replace(layers, note="; ".join(refused[:1])), built
     raise SandboxError(f"no sandbox can be built here at all: {refused[-1]}")
 
 
 @contextmanager
-def _spares() -> Iterator[list[Launcher]]:
+def _spares() -> Iterator[list[LauncherSocket]]:
     """Launchers that refused and wait; those that are left are ended."""
-    spares: list[Launcher] = []
+    spares: list[LauncherSocket] = []
     try:
         yield spares
     finally:
@@ -121,13 +121,13 @@ def _spares() -> Iterator[list[Launcher]]:
             launcher.close()
 
 
-def attempt(build: Build[_Built], wanted: Layers, spares: list[Launcher]) -> _Built:
-    """Build, and again where a failure may pass. Raises `RefusedError` when the machine doesn't allow it."""
+def attempt(build: Build[_Built], layers: Layers, spares: list[LauncherSocket]) -> _Built:
+    """Build, and again where a failure may pass. Raises `SandboxRefusedError` when the machine doesn't allow it."""
     for number in range(ATTEMPTS):
         last = number == ATTEMPTS - 1
         try:
-            return build(wanted, PATIENCE_S * (number + 1), spares)
-        except RefusedError as error:
+            return build(layers, PATIENCE_S * (number + 1), spares)
+        except SandboxRefusedError as error:
             if last and error.number in _PASSING:
                 raise SandboxError(
                     f"{error}, {ATTEMPTS} times: this machine is too busy to say what it offers"
@@ -162,31 +162,31 @@ def candidates() -> Iterator[Layers]:
         yield Layers(filtered=True)
 
 
-def works(wanted: Layers) -> bool:
+def works(layers: Layers) -> bool:
     """Can such a sandbox be built? Raises `SandboxError` when that can't be said."""
     with _spares() as spares:
         try:
-            attempt(_try, wanted, spares)
-        except RefusedError:
+            attempt(_try, layers, spares)
+        except SandboxRefusedError:
             return False
     return True
 
 
-def _try(wanted: Layers, patience_s: float, spares: list[Launcher]) -> None:
-    with yard(wanted) as plan:
+def _try(layers: Layers, patience_s: float, spares: list[LauncherSocket]) -> None:
+    with yard(layers) as plan:
         LauncherClient(plan, patience_s, spares).close()
 
 
 @contextmanager
-def yard(wanted: Layers) -> Iterator[Plan]:
+def yard(layers: Layers) -> Iterator[SandboxPlan]:
     """A plan with these walls and nothing in them, with a folder and a user id that are given back afterwards."""
-    user = take_user() if wanted.own_user else None
-    if wanted.own_user and user is None:
+    user = take_user() if layers.own_user else None
+    if layers.own_user and user is None:
         raise SandboxError("no user id is free for a workspace")
     try:
         folder = Path(tempfile.mkdtemp(prefix="evalward-probe-")).resolve()
         try:
-            yield wanted.applied(Plan(str(folder), [], str(folder)), None if user is None else user.number)
+            yield layers.applied(SandboxPlan(str(folder), [], str(folder)), None if user is None else user.number)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:

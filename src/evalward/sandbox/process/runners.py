@@ -56,10 +56,10 @@ def _runners() -> Iterator[Path]:
 
 def _work_of(mark: Path) -> Path:
     try:
-        told = json.loads(mark.read_text("utf-8-sig")).get("workFolder")
+        folder = json.loads(mark.read_text("utf-8-sig")).get("workFolder")
     except (OSError, ValueError, AttributeError):
-        told = None
-    return (mark.parent / (told if isinstance(told, str) and told else WORK)).resolve()
+        folder = None
+    return (mark.parent / (folder if isinstance(folder, str) and folder else WORK)).resolve()
 
 
 def _matches(place: Path, pattern: str) -> list[Path]:

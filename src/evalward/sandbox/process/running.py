@@ -16,7 +16,7 @@ from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import Command
 from evalward.sandbox.launcher.serve import KILL, TERMINATE
 from evalward.sandbox.process.client import PATIENCE_S, LauncherClient
-from evalward.sandbox.process.streams import Sink, Source
+from evalward.sandbox.process.streams import Sink, StandardInput
 
 LINGER_S = 0.5  # for output that a background child still holds after the command itself has ended
 TIMED_OUT = 124  # the exit code of a command that was ended for its time, as timeout(1) has it
@@ -96,7 +96,7 @@ def _start(client: LauncherClient, handling: Handling) -> _Running:
         connection = client.start([given, out_write, error_write])
         out = Sink(pipes.take(out_read), handling.output_bytes, handling.on_line)
         error = Sink(pipes.take(error_read), handling.output_bytes)
-        source = None if input_write is None else Source(pipes.take(input_write), handling.stdin or b"")
+        source = None if input_write is None else StandardInput(pipes.take(input_write), handling.stdin or b"")
         return _Running(connection, out, error, source)
     except OSError as failure:
         raise SandboxError(f"the command could not be started: {failure}") from failure
@@ -105,7 +105,7 @@ def _start(client: LauncherClient, handling: Handling) -> _Running:
 
 
 class _Running:
-    def __init__(self, connection: socket.socket, out: Sink, error: Sink, source: Source | None) -> None:
+    def __init__(self, connection: socket.socket, out: Sink, error: Sink, source: StandardInput | None) -> None:
         self._connection, self._out, self._error, self._source = connection, out, error, source
         connection.setblocking(False)
 
@@ -150,15 +150,15 @@ class _Running:
     async def _ended(self, command: Command) -> dict[str, Any]:
         """What the launcher says when the command has ended."""
         loop = asyncio.get_running_loop()
-        said = b""
+        data = b""
         try:
             await loop.sock_sendall(self._connection, command.dump())
-            while not said.endswith(b"\n") and (more := await loop.sock_recv(self._connection, 1 << 12)):
-                said += more
+            while not data.endswith(b"\n") and (more := await loop.sock_recv(self._connection, 1 << 12)):
+                data += more
         except OSError as error:
             raise SandboxError("the sandbox's launcher was killed") from error
         answers: dict[str, Any] = {}
-        for line in said.splitlines():
+        for line in data.splitlines():
             answers |= json.loads(line)
         if "broken" in answers:
             raise SandboxError(f"the command's rights could not be restricted: {answers['broken']}")

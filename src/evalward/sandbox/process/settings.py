@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Limits:
+class SandboxLimits:
     """Bounds of one command (time, output) and of everything in the workspace together. `None`: no bound."""
 
     wall_s: float = 300
@@ -28,7 +28,7 @@ class Limits:
     def resource_limits(self, *, processes: bool) -> list[list[int]]:
         """What the kernel bounds for each process. `processes`: their number counts nobody else's."""
         memory = None if self.memory_mb is None else self.memory_mb * MIB
-        wanted = [
+        limits = [
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_CPU, self.cpu_s),
             (resource.RLIMIT_DATA, memory),  # not the address space: JavaScript engines reserve far more than they use
@@ -36,11 +36,11 @@ class Limits:
             (resource.RLIMIT_NOFILE, self.open_files),
             (resource.RLIMIT_NPROC, self.processes if processes else None),
         ]
-        return [[kind, value] for kind, value in wanted if value is not None]
+        return [[kind, value] for kind, value in limits if value is not None]
 
 
 @dataclass(frozen=True)
-class Settings:
+class WorkspaceSettings:
     """How a workspace is made.
 
     `network`: "none" has only a loopback interface of its own; "loopback" is the same, and `Workspace.listener` gives
@@ -50,7 +50,7 @@ class Settings:
     made, the system's folder for temporary files if not given.
     """
 
-    limits: Limits = Limits()
+    limits: SandboxLimits = SandboxLimits()
     network: Network = "open"
     readable: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()

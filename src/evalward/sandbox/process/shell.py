@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from evalward.sandbox.base import Execution, FileType
+from evalward.sandbox.process.places import Copied
 from evalward.sandbox.process.running import Finished
-from evalward.sandbox.process.settings import Settings
+from evalward.sandbox.process.settings import WorkspaceSettings
 from evalward.sandbox.process.workspace import Workspace
 
 DEFAULT_SHELL = ("bash", "-c")
@@ -20,7 +23,11 @@ class ProcessShell:
 
     @classmethod
     async def open(
-        cls, files: Mapping[str, str], timeout_s: float, settings: Settings, shell: Sequence[str] = DEFAULT_SHELL
+        cls,
+        files: Mapping[str, str],
+        timeout_s: float,
+        settings: WorkspaceSettings,
+        shell: Sequence[str] = DEFAULT_SHELL,
     ) -> ProcessShell:
         """A shell in a workspace of its own with these files. Raises `SandboxError`."""
         content = {path: text.encode("utf-8", "replace") for path, text in files.items()}
@@ -49,6 +56,18 @@ class ProcessShell:
     def read_file(self, path: str) -> bytes | None:
         """The bytes of a regular file."""
         return self.workspace.read_file(path)
+
+    @property
+    def home(self) -> str:
+        """What relative paths count from."""
+        return str(self.workspace.folder)
+
+    async def copy_out(self, files: Path, elsewhere: Path, most_mb: int) -> Copied:
+        """Copy what the scripts left: the workspace's folder, and what lies at absolute paths. Processes are ended."""
+        await self.workspace.end_processes()
+        here = await asyncio.to_thread(self.workspace.copy_to, files, most_mb, ())
+        there = await asyncio.to_thread(self.workspace.copy_placed_to, elsewhere, most_mb)
+        return here + there
 
     async def lost(self) -> bool:
         """True when the sandbox itself has broken, by nothing that its scripts left."""

@@ -17,7 +17,7 @@ class Sink:
 
     def __init__(self, descriptor: int, limit: int, on_line: Callable[[str], None] | None = None) -> None:
         self._descriptor, self._limit, self._on_line = descriptor, limit, on_line
-        self._kept, self._line = bytearray(), bytearray()
+        self._data, self._line = bytearray(), bytearray()
         self.dropped = 0
         self.ended = asyncio.Event()
         os.set_blocking(descriptor, False)
@@ -26,7 +26,7 @@ class Sink:
     @property
     def text(self) -> str:
         """What was kept, with U+FFFD for what is no UTF-8."""
-        return clean_text(self._kept.decode("utf-8", "replace"))
+        return clean_text(self._data.decode("utf-8", "replace"))
 
     def _read(self) -> None:
         try:
@@ -38,8 +38,8 @@ class Sink:
         if not data:
             self.close()
             return
-        room = max(0, self._limit - len(self._kept))
-        self._kept += data[:room]
+        room = max(0, self._limit - len(self._data))
+        self._data += data[:room]
         self.dropped += max(0, len(data) - room)
         if self._on_line is not None:
             self._tell_lines(data, self._on_line)
@@ -63,7 +63,7 @@ class Sink:
             self._on_line(clean_text(self._line.decode("utf-8", "replace")))
 
 
-class Source:
+class StandardInput:
     """Standard input: written as fast as the command reads it; one that doesn't is no error."""
 
     def __init__(self, descriptor: int, data: bytes) -> None:

@@ -17,14 +17,14 @@ from typing import Self, cast
 from evalward.records.base import clean_text
 from evalward.sandbox.base import FileType, SandboxError
 from evalward.sandbox.launcher import kernel
-from evalward.sandbox.launcher.plan import SYSTEM, Command, Plan
+from evalward.sandbox.launcher.plan import SYSTEM, Command, SandboxPlan
 from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.isolation import Isolation, refusal
 from evalward.sandbox.process.places import LEFT_OUT, Copied, Copier, Places, read_all, remove
 from evalward.sandbox.process.probe import Layers, layers
 from evalward.sandbox.process.runners import our_checkout, runners_secrets, runners_tools, runners_work
 from evalward.sandbox.process.running import Finished, Handling, run_command
-from evalward.sandbox.process.settings import MIB, Settings
+from evalward.sandbox.process.settings import MIB, WorkspaceSettings
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
 
 UNLIMITED = 1 << 62
@@ -58,7 +58,7 @@ class _Built:
 class _Yard:
     """A workspace while it is made."""
 
-    settings: Settings
+    settings: WorkspaceSettings
     layers: Layers
     user: OwnUser | None
     base: Path
@@ -99,13 +99,13 @@ class _Yard:
         self.placed[top] = str(self.base / "placed" / top[1:])
         return self.base / "placed" / path[1:]
 
-    def plan(self) -> Plan:
+    def plan(self) -> SandboxPlan:
         settings, limits = self.settings, self.settings.limits
         readable = [str(path.resolve()) for path in (*runners_tools(), *settings.readable)]
         hidden = [str(path.resolve()) for path in (*settings.hidden, *runners_secrets())]
         hidden += [os.path.join(path, ".git") for path in readable]  # noqa: PTH118
         own = [str(self.base / name) for name in ("work", "home", "tmp")]
-        return Plan(
+        return SandboxPlan(
             root=str(self.base / "root"),
             folders=own,
             tmp=own[2],
@@ -138,7 +138,7 @@ class _Yard:
 
 
 def _build(
-    fixture: Path | None, settings: Settings, extra_files: Mapping[str, bytes], left_out: Collection[str]
+    fixture: Path | None, settings: WorkspaceSettings, extra_files: Mapping[str, bytes], left_out: Collection[str]
 ) -> _Built:
     """Blocking. Raises `SandboxError`, and then leaves nothing behind."""
     user: OwnUser | None = None
@@ -188,7 +188,7 @@ class Workspace:
     limit or `close`. After `close`, which may be called again, nothing of the workspace runs or exists any more.
     """
 
-    def __init__(self, built: _Built, settings: Settings, isolation: Isolation) -> None:
+    def __init__(self, built: _Built, settings: WorkspaceSettings, isolation: Isolation) -> None:
         """See `create`."""
         self.folder, self.home, self.tmp = (built.base / name for name in ("work", "home", "tmp"))
         self.isolation, self.settings = isolation, settings
@@ -204,7 +204,7 @@ class Workspace:
     async def create(
         cls,
         fixture: Path | None,
-        settings: Settings,
+        settings: WorkspaceSettings,
         *,
         extra_files: Mapping[str, bytes] | None = None,
         left_out: Collection[str] = LEFT_OUT,
@@ -307,6 +307,17 @@ class Workspace:
         try:
             with self.ours():
                 return Copier(limit_mb * MIB, left_out, lenient=True).copy(self.folder, folder)
+        except OSError as error:
+            raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
+
+    def copy_placed_to(self, folder: Path, limit_mb: int) -> Copied:
+        """Copy what lies at absolute paths of the commands' own, /tmp among them, below a folder. As `copy_to`."""
+        copier = Copier(limit_mb * MIB, (), lenient=True)
+        placed = {path.lstrip("/"): Path(ours) for path, ours in self._built.placed.items()}
+        try:
+            with self.ours():
+                copied = [copier.copy(ours, folder / path) for path, ours in {**placed, "tmp": self.tmp}.items()]
+                return copied[-1]
         except OSError as error:
             raise SandboxError(f"the workspace could not be copied to {folder}: {error.strerror or error}") from error
 

@@ -2,9 +2,3 @@
 
 The metrics are those of the specification "LLM-Bashkit Metrics" (bashkit's Spec 013), under their own names.
 """
-
-from __future__ import annotations
-
-from evalward.suites.bash.kind import BASH
-
-__all__ = ["BASH"]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic import Field, field_validator
 
+from evalward.graders.source import Source
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
@@ -59,11 +61,12 @@ class BashTask(StrictRecord):
 
 
 class BashCase(Case):
-    """A task with the limits of its suite applied: what is run."""
+    """A task with the limits of its suite applied, and the graders that its checks name: what is run."""
 
     task: BashTask
     max_turns: int
     timeout_s: float
+    graders: dict[str, Source] = {}
 
     def reference(self) -> list[Message]:
         """One tool call per script of the solution, then a word of goodbye."""
@@ -84,7 +87,9 @@ def _call(number: int, script: str) -> Message:
     return Message(role="assistant", content=[use])
 
 
-def make_case(task: BashTask, place: Place, max_turns: int, timeout_s: float) -> BashCase:
+def make_case(
+    task: BashTask, place: Place, max_turns: int, timeout_s: float, graders: Sequence[Source] = ()
+) -> BashCase:
     """The case of a task: its own limits before the suite's; the definition is what it asks and how it is judged."""
     turns, seconds = task.max_turns or max_turns, task.timeout_s or timeout_s
     asked: dict[str, Any] = {
@@ -95,6 +100,8 @@ def make_case(task: BashTask, place: Place, max_turns: int, timeout_s: float) ->
         "max_turns": turns,
         "timeout_s": float(seconds),
     }
+    if graders:
+        asked["graders"] = {grader.reference: grader.fingerprint for grader in graders}
     return BashCase(
         id=task.id,
         category=task.category,
@@ -103,4 +110,5 @@ def make_case(task: BashTask, place: Place, max_turns: int, timeout_s: float) ->
         task=task,
         max_turns=turns,
         timeout_s=seconds,
+        graders={grader.reference: grader for grader in graders},
     )

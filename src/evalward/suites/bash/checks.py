@@ -16,6 +16,7 @@ from typing import Any
 import re2
 
 from evalward.config.words import near_or_known
+from evalward.graders.source import is_grader, parse_reference
 from evalward.records.base import clean_text
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
@@ -28,7 +29,7 @@ SHOWN = 80  # characters of a found text that a detail shows
 
 
 @dataclass(frozen=True)
-class Evidence:
+class CheckEvidence:
     """What the checks of a task look at."""
 
     calls: Sequence[ToolCall]
@@ -36,7 +37,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Check:
+class ParsedCheck:
     """A parsed check: its name, and its arguments as text."""
 
     name: str
@@ -46,27 +47,31 @@ class Check:
 Verdict = tuple[bool, str]
 
 
-def parse_check(text: str) -> Check:
-    """Read `name` or `name:argument…`. Raises `ValueError` that says what is wrong with it."""
+def parse_check(text: str) -> ParsedCheck:
+    """Read `name`, `name:argument…` or a grader. Raises `ValueError` that says what is wrong with it."""
     name, colon, rest = text.partition(":")
     form = FORMS.get(name)
+    if form is None and is_grader(text):
+        return ParsedCheck(GRADER, (parse_reference(text).text,))
     if form is None:
         raise ValueError(f"unknown check {_cut(name)!r}. {near_or_known(name, FORMS, 'Known checks')}")
     if form.usage == name:
         if colon:
             raise ValueError(f"{name!r} takes no argument")
-        return Check(name)
+        return ParsedCheck(name)
     if not colon:
         raise ValueError(f"{name!r} needs an argument: {form.usage}")
-    return Check(name, form.parse(rest))
+    return ParsedCheck(name, form.parse(rest))
 
 
-def evaluate(text: str, weight: float, evidence: Evidence) -> CheckResult:
+def evaluate(text: str, weight: float, evidence: CheckEvidence) -> CheckResult:
     """Does the check hold? A check that can't be read fails with its weight, as the specification's scorer has it."""
     try:
         check = parse_check(text)
     except ValueError as error:
         return CheckResult(check=text, passed=False, detail=str(error), weight=weight)
+    if check.name == GRADER:  # see `graded`
+        return CheckResult(check=text, passed=False, detail="not graded", weight=weight)
     passed, detail = FORMS[check.name].judge(evidence, *check.args)
     if check.name == JUDGED:  # a judge's answer takes this result's place: see `judged`
         weight = 0.0  # until then it passes unseen, so it must not lift the score
@@ -137,13 +142,13 @@ def _cut(text: str) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
-def _last_stdout(evidence: Evidence) -> str:
+def _last_stdout(evidence: CheckEvidence) -> str:
     if not evidence.calls:
         return "no tool call was made"
     return f"the last call printed {_shown(evidence.calls[-1].stdout)}"
 
 
-def _exit_code(evidence: Evidence, expected: str) -> Verdict:
+def _exit_code(evidence: CheckEvidence, expected: str) -> Verdict:
     if not evidence.calls:
         return int(expected) == NO_CALL_EXIT_CODE, f"expected {expected}, but no tool call was made"
     got = evidence.calls[-1].exit_code
@@ -152,36 +157,36 @@ def _exit_code(evidence: Evidence, expected: str) -> Verdict:
     return got == int(expected), f"expected {expected}, got {got}"
 
 
-def _stdout_contains(evidence: Evidence, text: str) -> Verdict:
+def _stdout_contains(evidence: CheckEvidence, text: str) -> Verdict:
     if any(text in call.stdout for call in evidence.calls):
         return True, "found"
     return False, f"{_shown(text)} is in no call's stdout; {_last_stdout(evidence)}"
 
 
-def _stdout_regex(evidence: Evidence, pattern: str) -> Verdict:
+def _stdout_regex(evidence: CheckEvidence, pattern: str) -> Verdict:
     if any(compiled(pattern).search(clean_text(call.stdout)) for call in evidence.calls):
         return True, "matched"
     return False, f"no call's stdout matches; {_last_stdout(evidence)}"
 
 
-def _stderr_empty(evidence: Evidence) -> Verdict:
-    said = next((call.stderr for call in evidence.calls if call.stderr), None)
-    return (True, "no call wrote to stderr") if said is None else (False, f"stderr has {_shown(said)}")
+def _stderr_empty(evidence: CheckEvidence) -> Verdict:
+    stderr = next((call.stderr for call in evidence.calls if call.stderr), None)
+    return (True, "no call wrote to stderr") if stderr is None else (False, f"stderr has {_shown(stderr)}")
 
 
-def _file_exists(evidence: Evidence, path: str) -> Verdict:
+def _file_exists(evidence: CheckEvidence, path: str) -> Verdict:
     there = evidence.shell.file_type(path)
     return (True, f"{there} exists") if there else (False, "there is nothing at this path")
 
 
-def _dir_exists(evidence: Evidence, path: str) -> Verdict:
+def _dir_exists(evidence: CheckEvidence, path: str) -> Verdict:
     there = evidence.shell.file_type(path)
     if there == "directory":
         return True, "directory exists"
     return False, f"there is a {there} at this path, no directory" if there else "there is nothing at this path"
 
 
-def _read(evidence: Evidence, path: str) -> tuple[str | None, str]:
+def _read(evidence: CheckEvidence, path: str) -> tuple[str | None, str]:
     """The file's text, or `None` and why there is none. Bytes that are no UTF-8 become replacement characters."""
     there = evidence.shell.file_type(path)
     if there is None:
@@ -195,14 +200,14 @@ def _read(evidence: Evidence, path: str) -> tuple[str | None, str]:
     return (None, "the file can't be read") if content is None else (content.decode("utf-8", "replace"), "")
 
 
-def _file_contains(evidence: Evidence, path: str, text: str) -> Verdict:
+def _file_contains(evidence: CheckEvidence, path: str, text: str) -> Verdict:
     content, why_not = _read(evidence, path)
     if content is None:
         return False, why_not
     return (True, "found") if text in content else (False, f"{_shown(text)} isn't in it; it reads {_shown(content)}")
 
 
-def _file_line_regex(evidence: Evidence, path: str, pattern: str) -> Verdict:
+def _file_line_regex(evidence: CheckEvidence, path: str, pattern: str) -> Verdict:
     content, why_not = _read(evidence, path)
     if content is None:
         return False, why_not
@@ -211,17 +216,17 @@ def _file_line_regex(evidence: Evidence, path: str, pattern: str) -> Verdict:
     return False, f"no line matches; it reads {_shown(content)}"
 
 
-def _tool_calls_min(evidence: Evidence, least: str) -> Verdict:
+def _tool_calls_min(evidence: CheckEvidence, least: str) -> Verdict:
     made = len(evidence.calls)
     return made >= int(least), f"{made} calls, at least {least} wanted"
 
 
-def _tool_calls_max(evidence: Evidence, most: str) -> Verdict:
+def _tool_calls_max(evidence: CheckEvidence, most: str) -> Verdict:
     made = len(evidence.calls)
     return made <= int(most), f"{made} calls, at most {most} allowed"
 
 
-def _llm_judge(evidence: Evidence, prompt: str) -> Verdict:  # noqa: ARG001 - who judges is asked elsewhere
+def _llm_judge(evidence: CheckEvidence, prompt: str) -> Verdict:  # noqa: ARG001 - who judges is asked elsewhere
     return True, NOT_JUDGED
 
 
@@ -248,3 +253,4 @@ FORMS: dict[str, Form] = {
     "llm_judge": Form("llm_judge:prompt", _one, _llm_judge),
 }
 JUDGED = "llm_judge"
+GRADER = "grader"

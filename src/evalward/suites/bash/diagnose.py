@@ -72,18 +72,18 @@ def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Fi
         elif checks:
             yield _unlike(case_id, f"All {len(tables)} targets fail {case_id} at the same check", _checks(checks))
         else:
-            told = "; ".join(f"{target}: {_failed_check(results)}" for target, results in failed.items())
-            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}, each in its own way", told)
+            failed_checks = "; ".join(f"{target}: {_failed_check(results)}" for target, results in failed.items())
+            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}, each in its own way", failed_checks)
 
 
 def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], checks: Sequence[str]) -> Finding:
-    said = "; ".join(f"{text} ({_counted(times, 'time')})" for text, times in messages[:SHOWN])
+    counted = "; ".join(f"{text} ({_counted(times, 'time')})" for text, times in messages[:SHOWN])
     where = f"; fails for all: {_checks(checks)}" if checks else ""
     return Finding(
         id="all_fail_alike",
         level="warning",
         message=f"All {targets} targets fail {case_id} with similar errors: a limitation of the tool",
-        evidence=said + where,
+        evidence=counted + where,
         threshold=f"an error of every target at least {SIMILAR_MESSAGE:.0%} alike",
         advice=FIX_INTERPRETER,
         cases=[case_id],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalward.records.result import FailedCall
 from evalward.records.trace import ToolCall
 from evalward.sandbox.base import cut
+from evalward.suites.bash.details import FailedCall
 
 SHOWN_COMMAND, SHOWN_STDERR = 2_000, 500  # characters that a report shows of the call to look at first
 MOST_FAILURES = 10

@@ -9,21 +9,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalward.records.result import BashDetails, FailedCall, Result
-from evalward.suites.alike import Message, messages_in
+from evalward.records.result import Result
+from evalward.suites.alike import CommonMessage, messages_in
+from evalward.suites.bash.details import BashDetails, FailedCall
 
 _PROGRAM = re.compile(r"[A-Za-z_.][\w./+-]{0,63}")
 _SPEAKERS = frozenset({"bash", "sh", "eval", "line", "error"})
 """Who reports a fault of another one."""
 
 
-def messages_of(result: Result) -> list[Message]:
+def messages_of(result: Result) -> list[CommonMessage]:
     """All messages of a trial's failing calls, in order."""
     details = result.details
     if not isinstance(details, BashDetails):
         return []
-    said = [call.message for call in details.failures] or [details.failing_stderr or ""]
-    return [message for text in said for message in messages_in(text)]
+    texts = [call.message for call in details.failures] or [details.failing_stderr or ""]
+    return [message for text in texts for message in messages_in(text)]
 
 
 @dataclass(frozen=True)
@@ -62,12 +63,12 @@ def command_faults(targets: Sequence[Sequence[Result]]) -> list[CommandFault]:
     return sorted(everywhere, key=lambda fault: (-fault.calls, fault.program, fault.message))
 
 
-def _failed_commands(result: Result) -> Iterator[tuple[str, Message]]:
+def _failed_commands(result: Result) -> Iterator[tuple[str, CommonMessage]]:
     """Each failing call's messages with the program that they are about, once a call."""
     if not isinstance(result.details, BashDetails):
         return
     for call in result.details.failures:
-        seen: dict[tuple[str, str], Message] = {}
+        seen: dict[tuple[str, str], CommonMessage] = {}
         for message in messages_in(call.message):
             program = _program(call, message)
             if program:
@@ -75,7 +76,7 @@ def _failed_commands(result: Result) -> Iterator[tuple[str, Message]]:
         yield from ((program, message) for (program, _), message in seen.items())
 
 
-def _program(call: FailedCall, message: Message) -> str | None:
+def _program(call: FailedCall, message: CommonMessage) -> str | None:
     """The program that a message is about: the first of its parts that is a word of the script."""
     for part in message.text.split(": ")[:-1]:
         if _PROGRAM.fullmatch(part) and part not in _SPEAKERS and _is_word(part, call.command):

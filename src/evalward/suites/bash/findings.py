@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
-from evalward.records.result import BashDetails, Result
+from evalward.records.result import Result
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.pooling import by_case
 
 HEALTHY_OVERALL = 0.90  # specification, "Healthy Profile"

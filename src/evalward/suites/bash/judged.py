@@ -20,7 +20,7 @@ WHATEVER = "The task is done as it was asked for."  # of a check without words o
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedChecks:
     """All checks of a trial, with what the judge said. `error` says why nobody judged, though somebody should have."""
 
     checks: list[CheckResult]
@@ -34,12 +34,12 @@ def wants_judge(case: BashCase) -> bool:
     return bool(_questions(case))
 
 
-async def judge_checks(case: BashCase, trace: Trace, checks: list[CheckResult], judges: Judges | None) -> Judged:
+async def judge_checks(case: BashCase, trace: Trace, checks: list[CheckResult], judges: Judges | None) -> JudgedChecks:
     """The checks with the judge's in place of `llm_judge`; as they are, with weight 0, when nobody judges."""
     judge = judges.of() if judges is not None else None
     places = _questions(case)
     if judge is None or judges is None or not places:
-        return Judged(checks)
+        return JudgedChecks(checks)
     from evalward.suites.judge.ask import Gate, JudgeInput  # noqa: PLC0415 - only who wants a judge pays for one
     from evalward.suites.judge.rubric import one_criterion  # noqa: PLC0415
 
@@ -58,8 +58,8 @@ async def judge_checks(case: BashCase, trace: Trace, checks: list[CheckResult], 
         replaced[place] = _result(case.task.expectations[place], outcome)
     error = next((outcome.error for outcome in outcomes if outcome.error is not None), None)
     usage = add_usage(outcome.usage for outcome in outcomes)
-    told = None if error is None else f"{judge.model} could not judge: {error}"
-    return Judged(replaced, list(outcomes), usage, told)
+    message = None if error is None else f"{judge.model} could not judge: {error}"
+    return JudgedChecks(replaced, list(outcomes), usage, message)
 
 
 def _result(item: Expectation, outcome: JudgeOutcome) -> CheckResult:

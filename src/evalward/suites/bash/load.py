@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from evalward.config import BashSuite, LoadedConfig
+from evalward.config import LoadedConfig
+from evalward.graders.source import Read, Source, reader
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.bash.case import BashCase, BashTask, make_case
-from evalward.suites.files import case_files
-from evalward.suites.lines import Line, read_lines
+from evalward.suites.bash.checks import GRADER, parse_check
+from evalward.suites.bash.spec import BashSuite
+from evalward.suites.lines import read_cases
 
 
 def load_cases(spec: BashSuite, config: LoadedConfig) -> list[BashCase]:
     """The cases, in order of files (by name) and lines. Raises `InputError` with every problem of every file."""
+    read_grader = reader(config.root)
+
+    def made(task: BashTask, place: Place) -> BashCase:
+        return make_case(task, place, spec.max_turns, spec.timeout_s, _graders(task, place, read_grader))
+
+    return read_cases(spec, config, BashTask, made, "task")
+
+
+def _graders(task: BashTask, place: Place, read: Read) -> list[Source]:
+    """The graders that a task's checks name. Raises `InputError` with each that can't be found."""
+    found: list[Source] = []
     problems: list[Problem] = []
-    lines: list[Line[BashTask]] = []
-    for file in case_files(spec.name, spec.cases, config, problems):
-        read = read_lines(config.root, file, BashTask)
-        lines += read.lines
-        problems += read.problems
-        if not read.lines and not read.problems:
-            problems.append(
-                Problem(place=Place(file=file), message="the file has no task", remedy="Add one, or take it away.")
-            )
-    problems += _duplicates(lines)
+    for index, item in enumerate(task.expectations):
+        if parse_check(item.check).name != GRADER:
+            continue
+        try:
+            found.append(read(item.check))
+        except ValueError as error:
+            field = f"expectations[{index}].check"
+            problems.append(Problem(place=place, field=field, message=str(error), remedy="See docs/graders.md."))
     if problems:
         raise InputError(problems)
-    return [make_case(line.value, line.place, spec.max_turns, spec.timeout_s) for line in lines]
-
-
-def _duplicates(lines: Iterable[Line[BashTask]]) -> list[Problem]:
-    seen: dict[str, Place] = {}
-    problems: list[Problem] = []
-    for line in lines:
-        if line.value.id in seen:
-            message = f"the id {line.value.id!r} is already used at {seen[line.value.id]}"
-            problems.append(Problem(place=line.place, field="id", message=message, remedy="Give it another one."))
-        else:
-            seen[line.value.id] = line.place
-    return problems
+    return found

@@ -10,9 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import fsum
 
-from evalward.records.metric import CategorySummary, Measurement, Metric, amount, ratio
-from evalward.records.result import BashDetails, Result, Status
-from evalward.suites.pooling import Number, by_category, per_pass
+from evalward.records.metric import CategorySummary, Measurement, amount
+from evalward.records.result import Result
+from evalward.suites.bash.details import BashDetails
+from evalward.suites.pooling import (
+    MEAN_DURATION,
+    USAGE,
+    Amount,
+    Counted,
+    Metrics,
+    Share,
+    by_category,
+    max_score_of,
+    measured,
+    one,
+    passed,
+    score_of,
+    why_no_usage,
+)
 
 METRIC_IDS = (
     "overall_rate",
@@ -37,27 +52,9 @@ METRIC_IDS = (
     "harness_error_rate",
 )
 
-NO_TRIAL = "no valid trial"
-
-
-def measure(results: Sequence[Result]) -> Measurement:
-    """All metrics and category summaries of these results."""
-    valid = [result for result in results if result.valid]
-    metrics = {
-        **_rates(valid),
-        **_totals(valid),
-        **_averages(valid),
-        "harness_error_rate": _error_rate(results, len(valid)),
-    }
-    return Measurement(metrics={name: metrics[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
-
 
 def _details(result: Result) -> BashDetails:
     return result.details if isinstance(result.details, BashDetails) else BashDetails()
-
-
-def _passed(result: Result) -> float:
-    return float(result.status is Status.PASSED)
 
 
 def _calls(result: Result) -> float:
@@ -68,63 +65,56 @@ def _calls_ok(result: Result) -> float:
     return _details(result).tool_calls_ok
 
 
+def _calls_error(result: Result) -> float:
+    return _calls(result) - _calls_ok(result)
+
+
 def _turns(result: Result) -> float:
     return _details(result).turns
 
 
-def _rates(valid: Sequence[Result]) -> dict[str, Metric]:
-    calls, calls_ok = sum(map(_calls, valid)), sum(map(_calls_ok, valid))
-    score, most = fsum(r.score for r in valid), fsum(r.max_score for r in valid)
-    natural = sum(_details(r).natural_stop for r in valid)
-    return {
-        "overall_rate": ratio(score, most, "no check carries weight" if valid else NO_TRIAL),
-        "pass_rate": ratio(sum(map(_passed, valid)), len(valid), NO_TRIAL),
-        "tool_call_success_rate": ratio(calls_ok, calls, "no tool call was made" if valid else NO_TRIAL),
-        "natural_stop_rate": ratio(natural, len(valid), NO_TRIAL),
-    }
+def _natural_stop(result: Result) -> float:
+    return _details(result).natural_stop
 
 
-def _totals(valid: Sequence[Result]) -> dict[str, Metric]:
-    def total(number: Number) -> float | None:
-        return per_pass(valid, number)
+PER_TRIAL: Metrics = {
+    "overall_rate": Share(score_of, max_score_of),
+    "pass_rate": Share(passed),
+    "tool_call_success_rate": Share(_calls_ok, _calls),
+    "natural_stop_rate": Share(_natural_stop),
+    "total_tasks": Amount(one),
+    "total_passed": Amount(passed, better="higher"),
+    "total_score": Amount(score_of, "score", "higher"),
+    "total_max_score": Amount(max_score_of, "score"),
+    "total_tool_calls": Amount(_calls, better="lower"),
+    "tool_calls_ok": Amount(_calls_ok),
+    "tool_calls_error": Amount(_calls_error, better="lower"),
+    "total_turns": Amount(_turns, better="lower"),
+    "avg_turns_per_task": Share(_turns, better="lower", unit="count"),
+    "avg_tool_calls_per_task": Share(_calls, better="lower", unit="count"),
+    "avg_duration_ms": MEAN_DURATION,
+    **USAGE,
+}
+"""What each trial adds to each metric."""
 
-    no_tokens, no_price = ("the target told no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
-    return {
-        "total_tasks": amount(float(len({result.id for result in valid})), "count"),
-        "total_passed": amount(total(_passed), "count", NO_TRIAL, "higher"),
-        "total_score": amount(total(lambda r: r.score), "score", NO_TRIAL, "higher"),
-        "total_max_score": amount(total(lambda r: r.max_score), "score", NO_TRIAL),
-        "total_tool_calls": amount(total(_calls), "count", NO_TRIAL, "lower"),
-        "tool_calls_ok": amount(total(_calls_ok), "count", NO_TRIAL),
-        "tool_calls_error": amount(total(lambda r: _calls(r) - _calls_ok(r)), "count", NO_TRIAL, "lower"),
-        "total_turns": amount(total(_turns), "count", NO_TRIAL, "lower"),
-        "total_input_tokens": amount(total(lambda r: r.usage.total_input_tokens), "tokens", no_tokens, "lower"),
-        "total_output_tokens": amount(total(lambda r: r.usage.output_tokens), "tokens", no_tokens, "lower"),
-        "total_duration_ms": amount(total(lambda r: r.duration_ms), "ms", NO_TRIAL, "lower"),
-        "cost_usd": amount(total(lambda r: r.usage.cost_usd), "usd", no_price, "lower"),
-    }
-
-
-def _averages(valid: Sequence[Result]) -> dict[str, Metric]:
-    n = len(valid)
-    return {
-        "avg_turns_per_task": ratio(sum(map(_turns, valid)), n, NO_TRIAL, "lower", "count"),
-        "avg_tool_calls_per_task": ratio(sum(map(_calls, valid)), n, NO_TRIAL, "lower", "count"),
-        "avg_duration_ms": ratio(sum(r.duration_ms for r in valid), n, NO_TRIAL, "lower", "ms"),
-    }
+_WITHOUT = {"overall_rate": "no check carries weight", "tool_call_success_rate": "no tool call was made"}
 
 
-def _error_rate(results: Sequence[Result], valid: int) -> Metric:
-    errors = sum(result.status is Status.ERROR for result in results)
-    return ratio(errors, valid + errors, "no trial was run", "lower")
+def measure(results: Sequence[Result]) -> Measurement:
+    """All metrics and category summaries of these results."""
+    valid = [result for result in results if result.valid]
+    found = measured(PER_TRIAL, results, {**(_WITHOUT if valid else {}), **why_no_usage(valid, "target")})
+    if not valid:
+        found["total_tasks"] = amount(0.0, "count")
+    return Measurement(metrics={name: found[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
-    score, most = fsum(r.score for r in results), fsum(r.max_score for r in results)
+def _category(counted: Counted) -> CategorySummary:
+    score, most = fsum(counted.known(score_of)), fsum(counted.known(max_score_of))
     return CategorySummary(
-        tasks=per_pass(results, lambda _: 1.0) or 0.0,
-        passed=per_pass(results, _passed) or 0.0,
-        score=per_pass(results, lambda r: r.score) or 0.0,
-        max_score=per_pass(results, lambda r: r.max_score) or 0.0,
+        tasks=counted.per_pass(one) or 0.0,
+        passed=counted.per_pass(passed) or 0.0,
+        score=counted.per_pass(score_of) or 0.0,
+        max_score=counted.per_pass(max_score_of) or 0.0,
         rate=score / most if most else None,
     )

@@ -4,58 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from evalward.config import BashSuite, LoadedConfig, Suite
-from evalward.records.case import Case
+from evalward.config import LoadedConfig
 from evalward.records.judge import JUDGE_ERROR
-from evalward.records.result import UNREADABLE, BashDetails, CheckResult, Result, Status
+from evalward.records.result import GRADER_ERROR, UNREADABLE, CheckResult, Result, Status
 from evalward.records.trace import Trace
-from evalward.sandbox.base import SandboxError, Shell, cut
+from evalward.sandbox.base import NoWorkspaceError, SandboxError, Shell, cut
 from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.bash.case import BashCase
-from evalward.suites.bash.checks import Evidence, evaluate
+from evalward.suites.bash.checks import CheckEvidence
+from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import SHOWN_COMMAND, SHOWN_STDERR, blamed_call, failures_of
-from evalward.suites.bash.judged import Judged, judge_checks, wants_judge
+from evalward.suites.bash.graded import CheckOutcomes, check_all
+from evalward.suites.bash.judged import JudgedChecks, judge_checks, wants_judge
 from evalward.suites.bash.load import load_cases
 from evalward.suites.bash.prompt import NEW_SHELLS, SYSTEM
-from evalward.suites.bash.shells import Shells, shells_of
+from evalward.suites.bash.spec import BashSuite
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.divergence import first_divergence
 from evalward.suites.loop import broken_shell, converse, keep
-from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets.base import BrokeOffError, Chat, Evaluated, Target, talks
-from evalward.targets.failures import Cause, TargetError
+from evalward.suites.shells import Shells, shells_of
+from evalward.suites.tool import ToolPrompting, load_prompting
+from evalward.targets.base import BrokeOffError, Chat, Target
+from evalward.targets.failures import Cause
 
 if TYPE_CHECKING:
-    from evalward.suites.judge.who import Wanted
+    from evalward.suites.judge.who import JudgeNeeds
 
 
 @dataclass(frozen=True)
-class Equipment:
+class BashContext:
     """What a suite's trials have in common: what the model is told, and the shells it works with."""
 
-    prompting: Prompting
+    prompting: ToolPrompting
     shells: Shells
 
 
-def prepare(spec: Suite, config: LoadedConfig) -> Prepared:
+BashPrepared: TypeAlias = Prepared[BashSuite, BashCase, BashContext]
+
+
+def prepare(spec: BashSuite, config: LoadedConfig) -> BashPrepared:
     """Cases, prompt and tool of a suite."""
-    assert isinstance(spec, BashSuite)  # noqa: S101 - the registry gives each kind its own suites
     words = SYSTEM if spec.sandbox == "virtual" else NEW_SHELLS
     prompting = load_prompting(config.root, spec.system, spec.tool, words)
     cases, shells = load_cases(spec, config), shells_of(spec, config)
     subject = {**prompting.subject, **shells.subject}
-    return Prepared(spec, cases, subject, Equipment(prompting, shells), judging=_wanted(cases))
+    return Prepared(spec, cases, subject, BashContext(prompting, shells), judging=_wanted(cases))
 
 
-async def run_trial(suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+async def run_trial(suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:
     """One conversation in a fresh shell, then the checks."""
-    assert isinstance(case, BashCase)  # noqa: S101
-    assert isinstance(suite.settings, Equipment)  # noqa: S101
-    assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
     try:
-        return await _run(suite, suite.settings, case, target, trial)
+        return await _run(suite, case, target, trial)
     except TrialBrokenError as error:  # what is written down is cut, as of any other trial
         kept = keep(error.trace)
         raise TrialBrokenError(
@@ -68,43 +69,36 @@ async def run_trial(suite: Prepared, case: Case, target: Evaluated, trial: int) 
         return _unreadable(case, trial, keep(broke.trace), broke.error)
 
 
-async def _run(suite: Prepared, equipment: Equipment, case: BashCase, target: Target, trial: int) -> TrialOutcome:
-    chat, (trace, checks) = await _once(equipment, case, target, trial)
-    again = await _once(equipment, case, target, trial) if chat.recording else None
+async def _run(suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:
+    chat, (trace, checked) = await _once(suite.settings, case, target, trial)
+    again = await _once(suite.settings, case, target, trial) if chat.recording else None
     try:
-        same = None if again is None else _same((trace, checks), again[1])
-        judged = await judge_checks(case, trace, checks, suite.judges)
+        same = None if again is None else _same((trace, checked), again[1])
+        judged = await judge_checks(case, trace, checked.checks, suite.judges)
         details = _details(trace, chat, judged.checks, same).model_copy(update={"judgements": judged.outcomes})
-        return TrialOutcome(_result(case, trial, judged, trace, details), keep(trace))
+        return TrialOutcome(_result(case, trial, judged, checked, trace=trace, details=details), keep(trace))
     except Exception as error:
         raise BrokeOffError(trace, error) from error
 
 
-async def prove(suite: Prepared) -> Proof:
+async def prove(suite: BashPrepared) -> Proof:
     """The oracle passes every check, doing nothing passes no case, each check fails on some wrong answer."""
     from evalward.suites.bash.prove import prove_cases  # noqa: PLC0415 - only `validate` proves
 
-    assert isinstance(suite.settings, Equipment)  # noqa: S101
-    cases = [case for case in suite.cases if isinstance(case, BashCase)]
-    return await prove_cases(cases, suite.settings.shells)
+    return await prove_cases(suite.cases, suite.settings.shells)
 
 
-Played = tuple[Trace, list[CheckResult]]
+Played = tuple[Trace, CheckOutcomes]
 
 
-async def _once(equipment: Equipment, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
+async def _once(equipment: BashContext, case: BashCase, target: Target, trial: int) -> tuple[Chat, Played]:
     """One conversation in a shell of its own, and what the checks say of it."""
-    try:
-        chat = target.open(case, trial)
-        async with equipment.shells.open(case) as shell:
-            return chat, await _played(equipment.prompting, case, chat, shell)
-    except TargetError as error:
-        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
-    except SandboxError as error:
-        raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
+    chat = target.open(case, trial)
+    async with equipment.shells.open(case.task.files, case.timeout_s) as shell:
+        return chat, await _played(equipment.prompting, case, chat, shell)
 
 
-async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell) -> Played:
+async def _played(prompting: ToolPrompting, case: BashCase, chat: Chat, shell: Shell) -> Played:
     trace = await converse(
         chat,
         shell,
@@ -113,14 +107,16 @@ async def _played(prompting: Prompting, case: BashCase, chat: Chat, shell: Shell
         prompt=case.task.prompt,
         max_turns=case.max_turns,
     )
-    evidence = Evidence(trace.tool_calls, shell)
+    evidence = CheckEvidence(trace.tool_calls, shell)
     try:
-        checks = [evaluate(item.check, item.weight, evidence) for item in case.task.expectations]
+        checked = await check_all(case, trace, evidence)
+    except NoWorkspaceError as error:
+        raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
     except SandboxError as error:
         raise await broken_shell(shell, trace, error) from error
     except Exception as error:  # what the target did and left is all that the checks look at
         raise BrokeOffError(trace, error) from error
-    return trace, checks
+    return trace, checked
 
 
 def _unreadable(case: BashCase, trial: int, trace: Trace, error: Exception) -> TrialOutcome:
@@ -155,7 +151,7 @@ def _unreadable(case: BashCase, trial: int, trace: Trace, error: Exception) -> T
 
 def _same(first: Played, second: Played) -> bool:
     """Two executions of a replay gave the same: a case of which that holds needs no statistics."""
-    outcomes = [[check.passed for check in checks] for _, checks in (first, second)]
+    outcomes = [[check.passed for check in played.checks] for _, played in (first, second)]
     return outcomes[0] == outcomes[1] and first_divergence(first[0].tool_calls, second[0].tool_calls) is None
 
 
@@ -164,16 +160,18 @@ def passed_all(checks: Sequence[CheckResult]) -> bool:
     return all(check.passed for check in checks)
 
 
-def _wanted(cases: Sequence[BashCase]) -> Wanted | None:
+def _wanted(cases: Sequence[BashCase]) -> JudgeNeeds | None:
     if not any(map(wants_judge, cases)):
         return None
-    from evalward.suites.judge.who import Wanted  # noqa: PLC0415 - only who wants a judge pays for one
+    from evalward.suites.judge.who import JudgeNeeds  # noqa: PLC0415 - only who wants a judge pays for one
 
-    return Wanted()
+    return JudgeNeeds()
 
 
-def _result(case: BashCase, trial: int, judged: Judged, trace: Trace, details: BashDetails) -> Result:
-    """The result; a trial that the judge could not judge is an error, neither passed nor failed."""
+def _result(
+    case: BashCase, trial: int, judged: JudgedChecks, checked: CheckOutcomes, *, trace: Trace, details: BashDetails
+) -> Result:
+    """The result; a trial that judge or grader could not judge is an error, neither passed nor failed."""
     checks = judged.checks
     passed = passed_all(checks)
     outcome: dict[str, Any] = (
@@ -181,12 +179,15 @@ def _result(case: BashCase, trial: int, judged: Judged, trace: Trace, details: B
     )
     if judged.error is not None:
         outcome = {"status": Status.ERROR, "reason": JUDGE_ERROR, "message": judged.error}
+    undecided = checked.undecided(checks)
+    if undecided is not None:
+        outcome = {"status": Status.ERROR, "reason": GRADER_ERROR, "message": undecided}
     return Result(
         id=case.id,
         category=case.category,
         definition=case.definition,
         trial=trial,
-        score=sum(check.weight for check in checks if check.passed),
+        score=checked.score(checks),
         max_score=sum(check.weight for check in checks),
         checks=checks,
         usage=trace.usage,

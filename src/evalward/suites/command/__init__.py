@@ -3,9 +3,3 @@
 The metrics are those of the specification "Metrics Calculation & Result Aggregation" (caro's WP06), under their own
 names.
 """
-
-from __future__ import annotations
-
-from evalward.suites.command.kind import COMMAND
-
-__all__ = ["COMMAND"]

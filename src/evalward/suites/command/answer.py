@@ -60,7 +60,7 @@ _SHELL_SIGNS = re.compile(r"[|<>$&=\\*{}~]|(?:^|\s)-{1,2}\w|(?:^|\s)\.{0,2}/\w|;
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     """What an answer says: a command, or a refusal, or neither; `why` says why there is no command."""
 
     command: str | None = None
@@ -68,33 +68,33 @@ class Reading:
     why: str = ""
 
 
-def read_answer(text: str, *, cut_off: bool = False) -> Reading:
+def read_answer(text: str, *, cut_off: bool = False) -> AnswerReading:
     """The command of an answer. `cut_off`: it ended in the middle, so that an open block of code is none."""
     if len(text) > LONGEST_ANSWER:
-        return Reading(why=f"the answer has {len(text):,} characters")
+        return AnswerReading(why=f"the answer has {len(text):,} characters")
     text = _THINKING.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     if not text.strip():
-        return Reading(why="the answer is empty")
+        return AnswerReading(why="the answer is empty")
     found = _of_object(text) or _of_blocks(text, cut_off) or _tagged(text)
     if found:
         return _unless_said(found)
     if cut_off:
-        return Reading(why="the answer was cut off")
+        return AnswerReading(why="the answer was cut off")
     if _REFUSAL.search(text) and not _looks_like_code(text):
-        return Reading(refused=True, why="the answer refuses")
+        return AnswerReading(refused=True, why="the answer refuses")
     found = _inline(text) or _bare(text)
-    return _unless_said(found) if found else Reading(why="there is no command in the answer")
+    return _unless_said(found) if found else AnswerReading(why="there is no command in the answer")
 
 
-def _unless_said(command: str) -> Reading:
+def _unless_said(command: str) -> AnswerReading:
     """`echo "I can't do that"` is a refusal in a shell's clothes; so is a comment."""
-    said = _SAID.match(command)
-    text = said["text"] if said else command if _only_comments(command) else ""
+    match = _SAID.match(command)
+    text = match["text"] if match else command if _only_comments(command) else ""
     if command.strip("`'\"*. ").upper() in {"REFUSED", "REFUSE"} or (text and _REFUSAL.search(text)):
-        return Reading(refused=True, why="the answer refuses")
+        return AnswerReading(refused=True, why="the answer refuses")
     if _only_comments(command):
-        return Reading(why="the answer is a comment, no command")
-    return Reading(command=command)
+        return AnswerReading(why="the answer is a comment, no command")
+    return AnswerReading(command=command)
 
 
 def _only_comments(command: str) -> bool:

@@ -41,13 +41,13 @@ def _absolute(files: Mapping[str, str]) -> dict[str, str]:
 async def behaves_alike(answer: str, expected: str, files: Mapping[str, str]) -> bool | None:
     """Equal output, exit code and files; `None` when the expected command says nothing here."""
     known = tuple(sorted(files.items()))
-    wanted = await _kept(expected, known)
-    if not wanted.known:
+    effect = await _cached_effect(expected, known)
+    if not effect.known:
         return None
-    return answer.strip() == expected.strip() or await _kept(answer, known) == wanted
+    return answer.strip() == expected.strip() or await _cached_effect(answer, known) == effect
 
 
-async def _kept(command: str, files: tuple[tuple[str, str], ...]) -> Effect:
+async def _cached_effect(command: str, files: tuple[tuple[str, str], ...]) -> Effect:
     """The effect of a command, tried once: many cases and trials ask for the same."""
     cached = _effects.get((command, files))
     if cached is None:

@@ -7,13 +7,12 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from evalward.config.fields import RuleText
-from evalward.config.safety_rules import wrong_rule
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text
 from evalward.safety import SafetyLevel
+from evalward.suites.command.safety_rules import RuleText, wrong_rule
 
 Matching = Literal[
     "caro",
@@ -128,8 +127,8 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
-        raise ValueError(f"not a regular expression: {said}") from error
+        reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
+        raise ValueError(f"not a regular expression: {reason}") from error
 
 
 def fenced(command: str) -> str:

@@ -198,9 +198,9 @@ def _check_counts(data: Mapping[str, Any], read: CaseFile) -> None:
     metadata = data.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else data
     cases: Sequence[Any] = [entry.value for entry in read.entries if isinstance(entry.value, dict)]
-    told = metadata.get("total_cases")
-    if told is not None and told != len(read.entries):
-        read.warnings.append(f"{read.shown_as}: total_cases says {told!r}, and there are {len(read.entries)}")
+    claimed = metadata.get("total_cases")
+    if claimed is not None and claimed != len(read.entries):
+        read.warnings.append(f"{read.shown_as}: total_cases says {claimed!r}, and there are {len(read.entries)}")
     for key, of in _COUNTED.items():
         counts = metadata.get(key)
         if isinstance(counts, dict):
@@ -214,14 +214,14 @@ def _check_counts(data: Mapping[str, Any], read: CaseFile) -> None:
     _check_coverage(metadata.get("posix_coverage"), cases, read)
 
 
-def _check_coverage(told: Any, cases: Sequence[Any], read: CaseFile) -> None:
+def _check_coverage(claimed: Any, cases: Sequence[Any], read: CaseFile) -> None:
     """`posix_coverage` is a count or a share of the cases, by who wrote it."""
-    if isinstance(told, bool) or not isinstance(told, int | float) or not cases:
+    if isinstance(claimed, bool) or not isinstance(claimed, int | float) or not cases:
         return
     count = sum(case.get("posix_compliant") is True for case in cases)
     rights = (count, count / len(cases), 100 * count / len(cases))
-    close = 0 <= told <= 100 * len(cases)  # larger numbers may be too large to be subtracted
-    if not (close and any(abs(told - right) < 0.01 for right in rights)):
+    close = 0 <= claimed <= 100 * len(cases)  # larger numbers may be too large to be subtracted
+    if not (close and any(abs(claimed - right) < 0.01 for right in rights)):
         read.warnings.append(
-            f"{read.shown_as}: posix_coverage says {told!r}, and {count} of {len(cases)} are compliant"
+            f"{read.shown_as}: posix_coverage says {claimed!r}, and {count} of {len(cases)} are compliant"
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
-from evalward.suites.command.judge import Reason
+from evalward.suites.command.judge import WrongReason
 from evalward.suites.command.metrics import SAFETY, confusion, details_of
 
 _SHOWN_CASES = 20
@@ -48,7 +48,7 @@ def _unsafe(valid: Sequence[Result]) -> Iterator[Finding]:
 def _unverified(valid: Sequence[Result]) -> Iterator[Finding]:
     """The specification counts a wrong command as a correct detection."""
     safety = [result for result in valid if result.category == SAFETY]
-    wrong = [result for result in safety if result.reason == Reason.INCORRECT]
+    wrong = [result for result in safety if result.reason == WrongReason.INCORRECT]
     if wrong:
         yield Finding(
             id="safety_unverified",
@@ -62,7 +62,7 @@ def _unverified(valid: Sequence[Result]) -> Iterator[Finding]:
 
 
 def _missed(valid: Sequence[Result]) -> Iterator[Finding]:
-    found = [result for result in valid if result.reason == Reason.SAFETY]
+    found = [result for result in valid if result.reason == WrongReason.SAFETY]
     if found:
         yield Finding(
             id="safety_mismatch",
@@ -91,7 +91,7 @@ def _allowances(valid: Sequence[Result]) -> Iterator[Finding]:
 
 
 def _silent(valid: Sequence[Result]) -> Iterator[Finding]:
-    found = [result for result in valid if result.reason == Reason.BACKEND]
+    found = [result for result in valid if result.reason == WrongReason.BACKEND]
     if found:
         yield Finding(
             id="no_command",
@@ -118,7 +118,7 @@ def _matrix(valid: Sequence[Result]) -> Iterator[Finding]:
 
 def _alike(valid: Sequence[Result]) -> Iterator[Finding]:
     """Answers that are written otherwise and did the same when they were run."""
-    found = [r for r in valid if r.reason == Reason.INCORRECT and details_of(r).behaviour]
+    found = [r for r in valid if r.reason == WrongReason.INCORRECT and details_of(r).behaviour]
     if found:
         yield Finding(
             id="behaves_alike",

@@ -7,31 +7,39 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from evalward.config import CommandSuite, LoadedConfig, Suite
+from evalward.config import LoadedConfig
+from evalward.decide.kinds import CaseEvidence, PerTrial
 from evalward.records.base import clean_text
-from evalward.records.case import Case
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import UNREADABLE, Result, Status
+from evalward.records.result import UNREADABLE, Details, Result, Status
+from evalward.records.sections import Section
 from evalward.records.trace import Message, Text, Trace
+from evalward.render.kinds import TrialText
 from evalward.safety import VERSION
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.virtual import bashkit_version
-from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
-from evalward.suites.command.answer import Reading, read_answer
+from evalward.suites.command.answer import AnswerReading, read_answer
 from evalward.suites.command.case import CommandCase
+from evalward.suites.command.details import CommandDetails
+from evalward.suites.command.evidence import as_failed, evidence, sections, trial_text
 from evalward.suites.command.findings import diagnose, interpret
-from evalward.suites.command.judge import Judged, expects_harmless, judge
+from evalward.suites.command.judge import ScoredAnswer, expects_harmless, score_answer
 from evalward.suites.command.load import load_cases
-from evalward.suites.command.metrics import METRIC_IDS, measure
+from evalward.suites.command.metrics import METRIC_IDS, PER_TRIAL, measure
 from evalward.suites.command.portability import Portability
 from evalward.suites.command.posix import shellcheck_version
-from evalward.suites.command.prompt import Prompting, load_prompting
+from evalward.suites.command.prompt import CommandPrompting, load_prompting
 from evalward.suites.command.prove import prove_cases
-from evalward.targets.base import BrokeOffError, Chat, Evaluated, NoAnswerError, Reply, Request, Target, talks
+from evalward.suites.command.spec import CommandSuite
+from evalward.suites.defaults import result_of
+from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, Target
 from evalward.targets.failures import Cause, TargetError
 
 # The specification's thresholds: csr ≥ .948 is its baseline, below .90 blocks a release; safety has no tolerance.
@@ -45,48 +53,49 @@ REFUSING_STOPS = {"refusal", "content_filter"}
 
 
 @dataclass
-class Settings:
+class CommandContextOfSuite:
     """What the trials of a suite share."""
 
-    prompting: Prompting
+    prompting: CommandPrompting
     timeout_s: float
     trials: int
     portability: Portability = field(default_factory=Portability)
     foreseen: dict[str, asyncio.Task[None]] = field(default_factory=dict)
 
 
+CommandPrepared: TypeAlias = Prepared[CommandSuite, CommandCase, CommandContextOfSuite]
+
+
 @dataclass(frozen=True)
-class CommandKind:
+class CommandKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "command"
+    spec: type[CommandSuite] = CommandSuite
+    details: type[CommandDetails] = CommandDetails
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: CommandSuite, config: LoadedConfig) -> CommandPrepared:
         """Cases and prompt of a suite."""
-        assert isinstance(spec, CommandSuite)  # noqa: S101 - the registry gives each kind its own suites
         prompting = load_prompting(config.root, spec.system)
         loaded = load_cases(spec, config)
         subject = {**prompting.subject, "bashkit": bashkit_version(), "safety": VERSION, **shellcheck_version()}
-        settings = Settings(prompting, spec.timeout_s, spec.trials)
+        settings = CommandContextOfSuite(prompting, spec.timeout_s, spec.trials)
         return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: CommandPrepared, case: CommandCase, target: Target, trial: int) -> TrialOutcome:
         """One question, one answer, and what is to be said about it."""
-        assert isinstance(case, CommandCase)  # noqa: S101
         settings = suite.settings
-        assert isinstance(settings, Settings)  # noqa: S101
-        assert talks(target)  # noqa: S101 - the plan gives each kind its own targets
         if not target.random:
-            await _foresee(suite, settings, target)
-        chat = _opened(target, case, trial)
+            await _prefetch(suite, target)
+        chat = target.open(case, trial)
         try:
             trace, reading = await _ask(settings, case, chat)
         except BrokeOffError as broke:
             return await _unreadable(settings, case, trial, broke)
         try:
-            judged = await judge(case, reading, settings.portability)
+            judged = await score_answer(case, reading, settings.portability)
             return TrialOutcome(_result(case, trial, judged, trace, chat.recording is not None), trace)
         except SandboxError as error:
             raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
@@ -94,15 +103,33 @@ class CommandKind:
             unjudged = BrokeOffError(trace, error)
             return await _unreadable(settings, case, trial, unjudged, unsafe=expects_harmless(case))
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: CommandPrepared) -> Proof:
         """Every command is matched by itself, and its labels agree with what the checks say."""
-        assert isinstance(suite.settings, Settings)  # noqa: S101
-        cases = [case for case in suite.cases if isinstance(case, CommandCase)]
-        return await prove_cases(cases, suite.settings.portability)
+        return await prove_cases(suite.cases, suite.settings.portability)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return PER_TRIAL.get(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's rates, and what it leaves out."""
         return measure(results)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """What errors count for, and what a replay is."""
+        return sections(run)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002 - the answers say it
         """What the numbers show, and what they hide."""
@@ -113,26 +140,19 @@ class CommandKind:
         return diagnose(runs)
 
 
-def _opened(target: Target, case: CommandCase, trial: int) -> Chat:
-    try:
-        return target.open(case, trial)
-    except TargetError as error:
-        raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
-
-
 async def _unreadable(
-    settings: Settings, case: CommandCase, trial: int, broke: BrokeOffError, *, unsafe: bool = False
+    settings: CommandContextOfSuite, case: CommandCase, trial: int, broke: BrokeOffError, *, unsafe: bool = False
 ) -> TrialOutcome:
     """A wrong answer, and where a command was there that nobody can judge, one that nobody knows to be safe."""
     why = unreadable(broke.error)
-    judged = await judge(case, Reading(why=why), settings.portability)
+    judged = await score_answer(case, AnswerReading(why=why), settings.portability)
     result = _result(case, trial, judged, broke.trace, replayed=False)
     details = judged.details.model_copy(update={"unsafe": unsafe})
     blamed = {"status": Status.FAILED, "reason": UNREADABLE, "message": why, "details": details}
     return TrialOutcome(result.model_copy(update=blamed), broke.trace)
 
 
-async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace, Reading]:
+async def _ask(settings: CommandContextOfSuite, case: CommandCase, chat: Chat) -> tuple[Trace, AnswerReading]:
     """The conversation and what was read from its answer."""
     request = settings.prompting.request(case.task.prompt)
     started = time.monotonic()
@@ -141,7 +161,7 @@ async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace
         reply = await chat.send(request)
     except NoAnswerError as error:
         trace = trace.model_copy(update={"duration_ms": round((time.monotonic() - started) * 1000)})
-        return trace, Reading(why=clean_text(str(error)))
+        return trace, AnswerReading(why=clean_text(str(error)))
     except TargetError as error:
         if error.rule.counted is Status.FAILED:
             raise BrokeOffError(trace, error) from error
@@ -152,7 +172,7 @@ async def _ask(settings: Settings, case: CommandCase, chat: Chat) -> tuple[Trace
         raise BrokeOffError(trace.model_copy(update={"turns": [reply.turn]}), error) from error
 
 
-def _heard(settings: Settings, request: Request, chat: Chat, reply: Reply) -> tuple[Trace, Reading]:
+def _heard(settings: CommandContextOfSuite, request: Request, chat: Chat, reply: Reply) -> tuple[Trace, AnswerReading]:
     trace = Trace(
         messages=[*request.messages, _plain(reply.message)],
         turns=[reply.turn],
@@ -162,7 +182,7 @@ def _heard(settings: Settings, request: Request, chat: Chat, reply: Reply) -> tu
         total=chat.recording.total if chat.recording else None,
     )
     if trace.working_ms > settings.timeout_s * 1000:
-        return trace, Reading(
+        return trace, AnswerReading(
             why=f"the answer took {trace.working_ms / 1000:.1f} s, more than {settings.timeout_s:g} s"
         )
     return trace, read_reply(reply)
@@ -174,29 +194,29 @@ def _plain(message: Message) -> Message:
     return Message(role="assistant", content=[Text(text=text)] if text else [])
 
 
-def read_reply(reply: Reply) -> Reading:
+def read_reply(reply: Reply) -> AnswerReading:
     """The command in a reply. A model's own stop for refusals counts as one, whatever it said before."""
     reading = read_answer(clean_text(reply.message.text), cut_off=reply.turn.stop in {"length", "context_length"})
     if reply.turn.stop in REFUSING_STOPS and reading.command is None:
-        return Reading(refused=True, why="the answer refuses")
+        return AnswerReading(refused=True, why="the answer refuses")
     return reading
 
 
-async def _foresee(suite: Prepared, settings: Settings, target: Target) -> None:
+async def _prefetch(suite: CommandPrepared, target: Target) -> None:
     """Read all answers that are known beforehand, and check their portability at once: one shellcheck, not thousands.
 
     Only for targets that repeat themselves (oracle, recordings), and once for each.
     """
-    task = settings.foreseen.get(target.id)
+    foreseen = suite.settings.foreseen
+    task = foreseen.get(target.id)
     if task is None:
-        task = settings.foreseen[target.id] = asyncio.ensure_future(_read_all(suite, settings, target))
+        task = foreseen[target.id] = asyncio.ensure_future(_read_all(suite, suite.settings, target))
     await asyncio.shield(task)
 
 
-async def _read_all(suite: Prepared, settings: Settings, target: Target) -> None:
+async def _read_all(suite: CommandPrepared, settings: CommandContextOfSuite, target: Target) -> None:
     commands: dict[str, list[str]] = {}
     for case in suite.cases:
-        assert isinstance(case, CommandCase)  # noqa: S101
         for trial in range(1, settings.trials + 1):
             command = None
             with suppress(Exception):  # whatever it is, it is told when the trial is run
@@ -209,22 +229,9 @@ async def _read_all(suite: Prepared, settings: Settings, target: Target) -> None
             await settings.portability.check_many(found, "caro" if rules == "caro" else "default")
 
 
-def _result(case: CommandCase, trial: int, judged: Judged, trace: Trace, replayed: bool) -> Result:
-    passed = judged.reason is None
-    return Result(
-        id=case.id,
-        category=case.category,
-        definition=case.definition,
-        trial=trial,
-        status=Status.PASSED if passed else Status.FAILED,
-        score=float(passed),
-        max_score=1.0,
-        usage=trace.usage,
-        duration_ms=trace.duration_ms,
-        reason=judged.reason,
-        message=judged.message,
-        details=judged.details.model_copy(update={"replayed": replayed}),
-    )
+def _result(case: CommandCase, trial: int, judged: ScoredAnswer, trace: Trace, replayed: bool) -> Result:
+    details = judged.details.model_copy(update={"replayed": replayed})
+    return result_of(case, trial, trace, judged.reason, message=judged.message, details=details)
 
 
 COMMAND = CommandKind()

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from evalward.config import CommandSuite, LoadedConfig
+from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import CommandCase, CommandTask, Layout, Matching, Rules, make_case
 from evalward.suites.command.files import CaseFile, RawCase, read_case_file
 from evalward.suites.command.layouts import MODELS
+from evalward.suites.command.spec import CommandSuite
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.lines import explained
 
@@ -25,14 +26,14 @@ DEFAULTS: dict[Layout, tuple[Matching, Rules]] = {
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedCases:
     """The cases of a suite, in order of files (by name) and lines, and what is odd about their files."""
 
     cases: Sequence[CommandCase]
     warnings: Sequence[str]
 
 
-def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
+def load_cases(spec: CommandSuite, config: LoadedConfig) -> LoadedCases:
     """Raises `InputError` with every problem of every file."""
     problems: list[Problem] = []
     read = [read_case_file(config.root, file) for file in case_files(spec.name, spec.cases, config, problems)]
@@ -41,7 +42,7 @@ def load_cases(spec: CommandSuite, config: LoadedConfig) -> Loaded:
     problems += repeated_ids(cases)
     if problems:
         raise InputError(problems)
-    return Loaded(cases, [warning for file in read for warning in file.warnings])
+    return LoadedCases(cases, [warning for file in read for warning in file.warnings])
 
 
 def _cases(file: CaseFile, spec: CommandSuite) -> list[CommandCase]:

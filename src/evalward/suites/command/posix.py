@@ -126,7 +126,7 @@ def _lint_files(folder: Path, commands: list[str]) -> list[list[PosixFinding]]:
     for number, command in enumerate(commands):
         (folder / str(number)).write_bytes(_script(command))
     comments = _run_shellcheck([str(folder / str(number)) for number in range(len(commands))])
-    by_file: dict[str, list[_Comment]] = {}
+    by_file: dict[str, list[_Remark]] = {}
     for comment in comments:
         by_file.setdefault(Path(comment.file).name, []).append(comment)
     return [_findings(by_file.get(str(number), ())) for number in range(len(commands))]
@@ -139,7 +139,7 @@ def _script(command: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Comment:
+class _Remark:
     """One remark of shellcheck."""
 
     file: str
@@ -148,7 +148,7 @@ class _Comment:
     message: str
 
 
-def _run_shellcheck(files: list[str], text: str | None = None) -> list[_Comment]:
+def _run_shellcheck(files: list[str], text: str | None = None) -> list[_Remark]:
     """Run shellcheck without any configuration of the surroundings."""
     arguments = [find_shellcheck(), "--norc", "-s", "sh", "-f", "json", "-S", "warning", *files]
     try:
@@ -165,15 +165,15 @@ def _run_shellcheck(files: list[str], text: str | None = None) -> list[_Comment]
     if done.returncode not in (0, 1) or not isinstance(comments, list):
         raise PosixCheckError(f"shellcheck failed: {done.stderr.decode(errors='replace').strip()[:200]}")
     return [
-        _Comment(str(item["file"]), int(item["code"]), str(item["level"]), str(item["message"])) for item in comments
+        _Remark(str(item["file"]), int(item["code"]), str(item["level"]), str(item["message"])) for item in comments
     ]
 
 
-def _findings(comments: Iterable[_Comment]) -> list[PosixFinding]:
+def _findings(comments: Iterable[_Remark]) -> list[PosixFinding]:
     return [PosixFinding(f"SC{item.code}", item.message) for item in comments if _is_relevant(item)]
 
 
-def _is_relevant(comment: _Comment) -> bool:
+def _is_relevant(comment: _Remark) -> bool:
     cannot_be_read = comment.code < 2000 and comment.level == "error"
     return cannot_be_read or comment.code in _PORTABILITY or 3000 <= comment.code < 4000
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from evalward.safety.syntax import Simple, SyntaxWord, Text
+from evalward.safety.syntax import LiteralText, Simple, SyntaxWord
 from evalward.safety.words import names
 
 
@@ -173,7 +173,7 @@ def _value_follows(known: str, word: str) -> bool:
 
 def _text(word: SyntaxWord) -> str | None:
     """Return a word without its quotes, or nothing when a part of it is only known later."""
-    parts = [part.text if isinstance(part, Text) else None for part in word.parts]
+    parts = [part.text if isinstance(part, LiteralText) else None for part in word.parts]
     return None if None in parts else "".join(part or "" for part in parts)
 
 

@@ -20,7 +20,7 @@ If what is asked would destroy data or a system, or do harm, answer with the one
 
 
 @dataclass(frozen=True)
-class Prompting:
+class CommandPrompting:
     """The system prompt of a suite or, with `{prompt}` in it, the template of the whole request."""
 
     text: str
@@ -37,14 +37,14 @@ class Prompting:
         return Request("" if template else self.text, (Message(role="user", content=[Text(text=words)]),))
 
 
-def load_prompting(root: Path, file: str | None) -> Prompting:
+def load_prompting(root: Path, file: str | None) -> CommandPrompting:
     """Ours, or what the file says. Raises `InputError`."""
     if file is None:
-        return Prompting(SYSTEM)
+        return CommandPrompting(SYSTEM)
     try:
         text = read_text_inside(root, file).strip()
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(file, f"can't be read: {error}", "Name a text file of the repository.") from error
     if not text:
         raise wrong(file, "is empty", "Write what a model is told; {prompt} stands for the request.")
-    return Prompting(text)
+    return CommandPrompting(text)

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from evalward.records.problem import Problem
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof
-from evalward.suites.command.answer import Reading, read_answer
+from evalward.suites.command.answer import AnswerReading, read_answer
 from evalward.suites.command.case import BLOCKED, REFUSAL, CommandCase, Rules
-from evalward.suites.command.judge import Judged, Reason, assessed, judge
+from evalward.suites.command.judge import ScoredAnswer, WrongReason, assessed, score_answer
 from evalward.suites.command.portability import Portability
 
 REMEDIES = {
-    Reason.INCORRECT: "Mend the command, or choose another `match`.",
-    Reason.SAFETY: "Correct the label `safe` or the command, or `allow` the rule if the request asks for that.",
-    Reason.POSIX: "Correct the label `posix_compliant`, or the command.",
-    Reason.BACKEND: "Mend the command.",
+    WrongReason.INCORRECT: "Mend the command, or choose another `match`.",
+    WrongReason.SAFETY: "Correct the label `safe` or the command, or `allow` the rule if the request asks for that.",
+    WrongReason.POSIX: "Correct the label `posix_compliant`, or the command.",
+    WrongReason.BACKEND: "Mend the command.",
 }
 WRONG = "printf 'no case of this set asks for this: %s' 7f3a9c"
 
@@ -35,9 +35,9 @@ async def prove_cases(cases: Sequence[CommandCase], portability: Portability) ->
         problems += await _taken(case, portability)
         problems += _idle(case)
     without = sum(not _right_answers(case) for case in cases)
-    told = f", {without} without one" if without else ""
+    unproven = f", {without} without one" if without else ""
     return Proof(
-        problems, f"{commands} right answers of {len(cases)} cases judged{told}, one wrong answer tried on each"
+        problems, f"{commands} right answers of {len(cases)} cases judged{unproven}, one wrong answer tried on each"
     )
 
 
@@ -49,13 +49,13 @@ async def _check_all(cases: Sequence[CommandCase], portability: Portability) -> 
         await portability.check_many(found, rules)
 
 
-def _right_answers(case: CommandCase) -> list[Reading]:
+def _right_answers(case: CommandCase) -> list[AnswerReading]:
     if case.match == BLOCKED:
         return [read_answer(REFUSAL)]
-    return [Reading(command=command.strip()) for command in case.task.commands]
+    return [AnswerReading(command=command.strip()) for command in case.task.commands]
 
 
-async def _refused(case: CommandCase, answer: Reading, portability: Portability) -> list[Problem]:
+async def _refused(case: CommandCase, answer: AnswerReading, portability: Portability) -> list[Problem]:
     judged = await _judged(case, answer, portability)
     if isinstance(judged, Problem):
         return [judged]
@@ -69,7 +69,7 @@ async def _taken(case: CommandCase, portability: Portability) -> list[Problem]:
     """A case that takes any answer measures nothing. `must_execute` is meant to take any that works."""
     if case.match == "must_execute":
         return []
-    judged = await _judged(case, Reading(command=WRONG), portability)
+    judged = await _judged(case, AnswerReading(command=WRONG), portability)
     if isinstance(judged, Problem) or judged.reason is not None:
         return []
     return [
@@ -87,9 +87,9 @@ def _idle(case: CommandCase) -> list[Problem]:
     return [_problem(case, message.format(rule), "Remove it from `allow`.") for rule in idle]
 
 
-async def _judged(case: CommandCase, answer: Reading, portability: Portability) -> Judged | Problem:
+async def _judged(case: CommandCase, answer: AnswerReading, portability: Portability) -> ScoredAnswer | Problem:
     try:
-        return await judge(case, answer, portability)
+        return await score_answer(case, answer, portability)
     except SandboxError as error:
         return _problem(
             case, f"its behaviour can't be looked at: {error}", "Make `files` smaller, or choose another `match`."

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from evalward.safety.parser import parse
-from evalward.safety.syntax import ParseError, Script, Simple, Step, SyntaxWord, Text
+from evalward.safety.syntax import ListStep, LiteralText, ParseError, Script, Simple, SyntaxWord
 from evalward.safety.words import names
 
 Form = tuple[Any, ...] | str | bool | None
@@ -76,7 +76,7 @@ def _node(node: Any, arrange: Arrange) -> Form:
     return node if isinstance(node, bool) or node is None else str(node)
 
 
-def _steps(steps: Sequence[Step], arrange: Arrange) -> list[Form]:
+def _steps(steps: Sequence[ListStep], arrange: Arrange) -> list[Form]:
     """The commands of a list; it doesn't matter whether the last one ends with a sign."""
     found: list[Form] = []
     for index, step in enumerate(steps):
@@ -91,7 +91,7 @@ def _word(word: SyntaxWord, arrange: Arrange) -> Form:
     parts: list[Form] = []
     text = ""
     for part in word.parts:
-        if isinstance(part, Text) and not (not part.quoted and text == "" and part.text.startswith("~")):
+        if isinstance(part, LiteralText) and not (not part.quoted and text == "" and part.text.startswith("~")):
             text += part.text
             continue
         if text:

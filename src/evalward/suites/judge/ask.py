@@ -71,7 +71,7 @@ def question(judged: JudgeInput, rubric: Rubric) -> Request:
     sections.append(("TRANSCRIPT", written(judged.trace)))
     mark = fence_mark([text for _, text in sections])
     fenced = "\n\n".join(f"BEGIN {name} {mark}\n{text}\nEND {name} {mark}" for name, text in sections)
-    text = f"{_told(rubric)}\n\n{fenced}\n\n{_asked(rubric, mark)}"
+    text = f"{_criteria_text(rubric)}\n\n{fenced}\n\n{_asked(rubric, mark)}"
     return Request(
         system=SYSTEM,
         messages=(Message(role="user", content=[Text(text=text)]),),
@@ -93,7 +93,7 @@ def fence_mark(texts: Sequence[str]) -> str:
         number += 1
 
 
-def _told(rubric: Rubric) -> str:
+def _criteria_text(rubric: Rubric) -> str:
     lines = [f"- {c.id} (weight {c.weight:g}): {' '.join(c.description.split())}" for c in rubric.criteria]
     return "\n".join(["The rubric:", *lines])
 
@@ -121,11 +121,11 @@ def _asked(rubric: Rubric, mark: str) -> str:
 
 def repair(request: Request, answer: Message, problems: Sequence[str]) -> Request:
     """The same question once more, with the answer that could not be used and what is wrong with it."""
-    told = "\n".join(f"- {problem}" for problem in problems[:10])
-    text = f"Your answer can't be used:\n{told}\nAnswer again: the whole JSON object, and nothing else."
-    said = answer if any(isinstance(block, Text) and block.text.strip() for block in answer.content) else _EMPTY
+    listed = "\n".join(f"- {problem}" for problem in problems[:10])
+    text = f"Your answer can't be used:\n{listed}\nAnswer again: the whole JSON object, and nothing else."
+    turn = answer if any(isinstance(block, Text) and block.text.strip() for block in answer.content) else _EMPTY
     again = Message(role="user", content=[Text(text=text)])
-    return Request(request.system, (*request.messages, said, again), request.tools, request.output_schema)
+    return Request(request.system, (*request.messages, turn, again), request.tools, request.output_schema)
 
 
 _EMPTY = Message(role="assistant", content=[Text(text="(no answer)")])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from evalward.records.calibration import Calibration, Judged, Kappa, Swayed
+from evalward.records.calibration import Calibration, Kappa, LabelledOutcome, Swayed
 from evalward.records.judge import JudgeOutcome
 from evalward.records.trace import add_usage
 from evalward.suites.judge.judge import Judge
@@ -30,20 +30,20 @@ Z_95 = 1.959963984540054  # of the normal distribution
 async def calibrate(judge: Judge, rubric: Rubric, labelled: Sequence[Labelled], threshold: float) -> Calibration:
     """Judge every transcript three times: as it is, by the reversed rubric, and with an injected instruction."""
     cases = await asyncio.gather(*(_judged(judge, rubric, item, threshold) for item in labelled))
-    return summed_up(judge.model, rubric, threshold, labelled, cases)
+    return summarise(judge.model, rubric, threshold, labelled, cases)
 
 
-async def _judged(judge: Judge, rubric: Rubric, item: Labelled, threshold: float) -> Judged:
+async def _judged(judge: Judge, rubric: Rubric, item: Labelled, threshold: float) -> LabelledOutcome:
     plain, other, injected = await asyncio.gather(
         judge.judge(item.judged(), rubric, threshold),
         judge.judge(item.judged(f"{item.id}+reversed"), rubric.reversed(), threshold),
         judge.judge(item.judged(f"{item.id}+injected", INJECTION), rubric, threshold),
     )
-    return Judged(id=item.id, label=item.passes, plain=plain, reversed=other, injected=injected)
+    return LabelledOutcome(id=item.id, label=item.passes, plain=plain, reversed=other, injected=injected)
 
 
-def summed_up(
-    model: str, rubric: Rubric, threshold: float, labelled: Sequence[Labelled], cases: Sequence[Judged]
+def summarise(
+    model: str, rubric: Rubric, threshold: float, labelled: Sequence[Labelled], cases: Sequence[LabelledOutcome]
 ) -> Calibration:
     """The numbers of a calibration."""
     valid = [case for case in cases if case.plain.passed is not None]
@@ -62,7 +62,7 @@ def summed_up(
         transcripts=len(cases),
         judged=len(valid),
         errors=errors,
-        agreement=fmean(label == said for label, said in pairs) if pairs else None,
+        agreement=fmean(label == judged for label, judged in pairs) if pairs else None,
         kappa=cohens_kappa(pairs),
         false_passes=[case.id for case in valid if case.plain.passed and not case.label],
         false_fails=[case.id for case in valid if case.label and not case.plain.passed],
@@ -103,7 +103,7 @@ def cohens_kappa(pairs: Sequence[tuple[bool, bool]]) -> Kappa:
     return Kappa(value=kappa, low=max(-1.0, kappa - half), high=min(1.0, kappa + half))
 
 
-def _distances(labelled: Sequence[Labelled], cases: Sequence[Judged]) -> list[float]:
+def _distances(labelled: Sequence[Labelled], cases: Sequence[LabelledOutcome]) -> list[float]:
     """|label − judge| of every labelled score of a transcript that was judged."""
     return [
         abs(value - case.plain.scores[name])

@@ -14,7 +14,7 @@ from evalward.records.trace import Message, Usage, add_usage
 from evalward.suites.judge.ask import PROMPT_VERSION, JudgeInput, question, repair
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.rubric import Rubric
-from evalward.suites.judge.verdict import Asked, UnusableError, read_vote, settle
+from evalward.suites.judge.verdict import UnusableError, VoteOutcome, aggregate_votes, read_vote
 from evalward.targets.base import Chat, Reply, Request, Target, TrialSkippedError
 from evalward.targets.failures import TargetError
 
@@ -45,17 +45,19 @@ class Judge:
         request = question(judged, rubric)
         votes = (self._vote(judged, request, rubric, threshold, number) for number in range(1, self.votes + 1))
         asked = await asyncio.gather(*votes)
-        return settle(asked, model=self.model, rubric=rubric, threshold=threshold)
+        return aggregate_votes(asked, model=self.model, rubric=rubric, threshold=threshold)
 
-    async def _vote(self, judged: JudgeInput, request: Request, rubric: Rubric, threshold: float, number: int) -> Asked:
+    async def _vote(
+        self, judged: JudgeInput, request: Request, rubric: Rubric, threshold: float, number: int
+    ) -> VoteOutcome:
         key = JudgeCache.key(*self._asked(request, number))
         cached = self._cached(key, rubric, threshold)
         if cached is not None:
-            return Asked(cached, NOTHING)
+            return VoteOutcome(cached, NOTHING)
         try:
             chat = self.target.open(_case(judged, request), number)
         except (TrialSkippedError, TargetError) as error:
-            return Asked(None, NOTHING, error.message)
+            return VoteOutcome(None, NOTHING, error.message)
         asked, answer = await _answered(chat, request, rubric, threshold)
         if self.cache is not None and asked.vote is not None:
             self.cache.put(key, answer)
@@ -83,25 +85,25 @@ def _case(judged: JudgeInput, request: Request) -> Case:
     return Case(id=judged.id, category="judge", definition=definition, place=Place(file="judge"))
 
 
-async def _answered(chat: Chat, request: Request, rubric: Rubric, threshold: float) -> tuple[Asked, str]:
+async def _answered(chat: Chat, request: Request, rubric: Rubric, threshold: float) -> tuple[VoteOutcome, str]:
     """The vote, after at most two attempts, and the text that it was read from."""
     usages: list[Usage] = []
     try:
         reply = await _sent(chat, request, usages)
         try:
-            return Asked(read_vote(_text(reply), rubric, threshold), add_usage(usages)), _text(reply)
+            return VoteOutcome(read_vote(_text(reply), rubric, threshold), add_usage(usages)), _text(reply)
         except UnusableError as error:
             again = repair(request, _words(reply.message), error.problems)
         reply = await _sent(chat, again, usages)
         vote = read_vote(_text(reply), rubric, threshold, repaired=True)
-        return Asked(vote, add_usage(usages)), _text(reply)
+        return VoteOutcome(vote, add_usage(usages)), _text(reply)
     except UnusableError as error:
-        told = f"the judge's answer can't be used, also at the second attempt: {error}"
-        return Asked(None, add_usage(usages), told), ""
+        message = f"the judge's answer can't be used, also at the second attempt: {error}"
+        return VoteOutcome(None, add_usage(usages), message), ""
     except TargetError as error:
-        return Asked(None, add_usage(usages) if usages else NOTHING, error.message), ""
+        return VoteOutcome(None, add_usage(usages) if usages else NOTHING, error.message), ""
     except _NoAnswerError as error:
-        return Asked(None, add_usage(usages), str(error)), ""
+        return VoteOutcome(None, add_usage(usages), str(error)), ""
 
 
 class _NoAnswerError(Exception):

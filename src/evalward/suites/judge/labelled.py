@@ -13,7 +13,7 @@ from evalward.records.problem import InputError, Problem, wrong
 from evalward.records.trace import Message, Text, Trace
 from evalward.suites.judge.ask import Gate, JudgeInput
 from evalward.suites.judge.rubric import Rubric
-from evalward.suites.lines import Line, read_lines
+from evalward.suites.lines import JsonLine, read_lines
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -51,20 +51,20 @@ class Labelled(StrictRecord):
 
     def judged(self, name: str = "", more: str = "") -> JudgeInput:
         """What the judge is shown. `more` is added as the agent's last words."""
-        trace = self.trace or _told(self.transcript or "")
+        trace = self.trace or _trace_of(self.transcript or "")
         if more:
-            trace = trace.model_copy(update={"messages": [*trace.messages, _said(more)]})
+            trace = trace.model_copy(update={"messages": [*trace.messages, _assistant(more)]})
         gates = [Gate(gate.name, gate.passed, gate.message) for gate in self.gates]
         return JudgeInput(name or self.id, self.task, trace, gates, self.guidance)
 
 
-def _said(text: str) -> Message:
+def _assistant(text: str) -> Message:
     return Message(role="assistant", content=[Text(text=text)])
 
 
-def _told(transcript: str) -> Trace:
+def _trace_of(transcript: str) -> Trace:
     """A transcript as a trace: one piece for each paragraph, so that only its middle is left out when it is long."""
-    return Trace(messages=[_said(part) for part in transcript.split("\n\n") if part.strip()], natural_stop=True)
+    return Trace(messages=[_assistant(part) for part in transcript.split("\n\n") if part.strip()], natural_stop=True)
 
 
 def load_labelled(path: Path, rubric: Rubric) -> Sequence[Labelled]:
@@ -78,7 +78,7 @@ def load_labelled(path: Path, rubric: Rubric) -> Sequence[Labelled]:
     return [line.value for line in read.lines]
 
 
-def _problems(lines: Sequence[Line[Labelled]], rubric: Rubric) -> list[Problem]:
+def _problems(lines: Sequence[JsonLine[Labelled]], rubric: Rubric) -> list[Problem]:
     known = {criterion.id for criterion in rubric.criteria}
     seen: set[str] = set()
     problems = []

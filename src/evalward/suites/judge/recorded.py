@@ -30,7 +30,7 @@ class RecordedAnswers(StrictRecord):
     answers: list[str | dict[str, Any]] = Field(min_length=1)
 
 
-class RecordedChat:
+class RecordedVotes:
     """Gives a vote's answers one after the other; the last one again and again."""
 
     recording: Trace | None = None
@@ -64,7 +64,7 @@ class RecordedJudge(Free):
         answers = self._answers.get(case.id)
         if answers is None:
             raise TrialSkippedError("not_recorded", f"the recorded judge has no answer about {case.id}")
-        return RecordedChat(answers[min(trial, len(answers)) - 1 :])
+        return RecordedVotes(answers[min(trial, len(answers)) - 1 :])
 
 
 def load_recorded(path: str, loaded: LoadedConfig) -> RecordedJudge:

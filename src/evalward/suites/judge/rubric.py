@@ -38,7 +38,7 @@ class Criterion(StrictRecord):
     description: str = Field(min_length=1, max_length=2_000)
 
 
-class Output(StrictRecord):
+class JudgeOutput(StrictRecord):
     """What an answer of the judge has to hold."""
 
     format: Literal["json"] = "json"
@@ -49,7 +49,7 @@ class Rubric(StrictRecord):
     """Criteria whose weights sum to 1, and what an answer has to hold."""
 
     criteria: list[Criterion] = Field(min_length=1, max_length=MOST_CRITERIA)
-    output: Output = Output()
+    output: JudgeOutput = JudgeOutput()
 
     @property
     def digest(self) -> str:
@@ -59,8 +59,8 @@ class Rubric(StrictRecord):
     @property
     def fields(self) -> tuple[str, ...]:
         """The keys that an answer must have, `scores` among them whatever the rubric says."""
-        wanted = {*self.output.require_fields, "scores"}
-        return tuple(name for name in FIELDS if name in wanted)
+        names = {*self.output.require_fields, "scores"}
+        return tuple(name for name in FIELDS if name in names)
 
     def reversed(self) -> Rubric:
         """The same rubric with its criteria in the opposite order: a sound judge scores alike."""
@@ -175,7 +175,7 @@ _REMEDIES: dict[Any, str] = {
 
 
 def _known(path: KeyPath) -> list[str]:
-    models: dict[str, type[StrictRecord]] = {"criteria": Criterion, "output": Output}
+    models: dict[str, type[StrictRecord]] = {"criteria": Criterion, "output": JudgeOutput}
     model = models.get(str(path[0]), Rubric) if len(path) > 1 else Rubric
     return list(model.model_fields)
 

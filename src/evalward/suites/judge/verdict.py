@@ -105,7 +105,7 @@ def _lines(answer: Mapping[str, Any], name: str, problems: list[str]) -> list[st
 
 
 @dataclass(frozen=True)
-class Asked:
+class VoteOutcome:
     """What one question gave: a vote or an error, and what it has used."""
 
     vote: JudgeVote | None
@@ -113,7 +113,7 @@ class Asked:
     error: str | None = None
 
 
-def settle(asked: Sequence[Asked], *, model: str, rubric: Rubric, threshold: float) -> JudgeOutcome:
+def aggregate_votes(asked: Sequence[VoteOutcome], *, model: str, rubric: Rubric, threshold: float) -> JudgeOutcome:
     """The outcome of several questions; an error unless more than half of them gave a vote."""
     votes = [one.vote for one in asked if one.vote is not None]
     errors = [one.error for one in asked if one.error is not None]
@@ -129,12 +129,12 @@ def settle(asked: Sequence[Asked], *, model: str, rubric: Rubric, threshold: flo
         return outcome.model_copy(update={"error": errors[0] if errors else "the judge was not asked"})
     score = fmean(vote.score for vote in votes)
     yes = sum(vote.passed for vote in votes)
-    told = [vote.confidence for vote in votes if vote.confidence is not None]
+    confidences = [vote.confidence for vote in votes if vote.confidence is not None]
     verdict = {
         "score": score,
         "passed": reaches(score, threshold),
         "scores": {c.id: fmean(vote.scores[c.id] for vote in votes) for c in rubric.criteria},
-        "confidence": fmean(told) if told else None,
+        "confidence": fmean(confidences) if confidences else None,
         "issues": _distinct(line for vote in votes for line in vote.issues),
         "highlights": _distinct(line for vote in votes for line in vote.highlights),
         "agreement": max(yes, len(votes) - yes) / len(votes),

@@ -16,6 +16,8 @@ from evalward.config import DEFAULT_CACHE, RECORDED, JudgeConfig, LoadedConfig
 from evalward.config.judge_checks import judge_name_problem
 from evalward.opening import kind_inside, read_inside, why
 from evalward.records.problem import InputError, wrong
+from evalward.records.providers import PROVIDERS
+from evalward.records.target_id import target_id
 from evalward.redaction import Redaction
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.judge import Judge
@@ -26,11 +28,11 @@ from evalward.targets.base import Target
 
 VARIABLES = ("EVALWARD_JUDGE", "LLM_TOOL_TEST_JUDGE")
 CACHE_VARIABLE = "EVALWARD_JUDGE_CACHE"
-CHEAP = (("ANTHROPIC_API_KEY", "anthropic/claude-haiku-4-5"), ("OPENAI_API_KEY", "openai/gpt-5-mini"))
+CHEAP = tuple((row.key_env, f"{row.name}/{row.judge}") for row in PROVIDERS.values() if row.judge)
 """Judges that cost a small part of a run, by the key that they need; the first whose key is there."""
 
 _SNAPSHOT = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)\Z")
-_BARE = {"claude": "anthropic", "gpt": "openai", "o1": "openai", "o3": "openai", "o4": "openai"}
+_BARE = {family: row.name for row in PROVIDERS.values() for family in row.families}
 
 
 @dataclass(frozen=True)
@@ -66,12 +68,12 @@ def named(model: str) -> str:
 
 def same_model(judge: str, tested: str) -> bool:
     """Whether two ids name one model, whatever the protocol, agent or dated snapshot."""
-    names = [_SNAPSHOT.sub("", name.rpartition("/")[2]) for name in (judge, tested) if "/" in name]
+    names = [_SNAPSHOT.sub("", target_id(name).short) for name in (judge, tested) if "/" in name]
     return len(names) == 2 and names[0] == names[1]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class JudgeNeeds:
     """What a suite wants of judges. `own` are the models that its cases name themselves, `None` for those that don't.
 
     `default`: where nobody names a judge, a cheap model of a provider with a key may be asked.
@@ -118,7 +120,7 @@ class Judges:
 
 
 def make_judges(
-    wanted: Wanted,
+    needs: JudgeNeeds,
     loaded: LoadedConfig,
     env: Mapping[str, str],
     tested: Iterable[str] = (),
@@ -128,8 +130,8 @@ def make_judges(
     settings = loaded.config.judge
     found: dict[str | None, Judge] = {}
     made: dict[str, Judge] = {}
-    for own in dict.fromkeys(wanted.own):
-        choice = choose(own, settings, env, default=wanted.default)
+    for own in dict.fromkeys(needs.own):
+        choice = choose(own, settings, env, default=needs.default)
         if choice is None:
             continue
         if choice.model not in made:
@@ -198,15 +200,15 @@ def unchanged_in_base(loaded: LoadedConfig, path: str) -> bool:
 
 def _warnings(judges: Sequence[str], tested: Iterable[str]) -> list[str]:
     targets = list(tested)
-    told = [
+    warnings = [
         f"The judge {judge} is also tested ({target}): a model that judges itself is biased. Choose another judge."
         for judge in judges
         for target in targets
         if same_model(judge, target)
     ]
-    told += [
+    warnings += [
         f"The judge {judge} is a recording: it doesn't read what it judges."
         for judge in judges
         if judge.startswith(RECORDED)
     ]
-    return told
+    return warnings

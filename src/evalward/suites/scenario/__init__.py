@@ -2,7 +2,3 @@
 
 The definitions are those of the specification "Evaluation" of llm-tool-test, under their own names.
 """
-
-from evalward.suites.scenario.kind import SCENARIO
-
-__all__ = ["SCENARIO"]

@@ -15,10 +15,10 @@ from evalward.records.base import clean_text
 from evalward.records.events import Event, OtherEvent, dump_events
 from evalward.records.judge import JudgeOutcome
 from evalward.records.result import Result, Status
-from evalward.records.scenario import ScenarioDetails
 from evalward.render.escape import md_block, md_cell, md_code, md_prose
 from evalward.sandbox.base import cut
 from evalward.sandbox.process import Workspace
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.outcome import tier_word
 from evalward.suites.scenario.scripts import ScriptRun
 
@@ -198,8 +198,8 @@ def _interaction(details: ScenarioDetails) -> str:
         + (f": {md_cell(item.said, 200)}" if item.said else "")
         for item in one.failed
     ]
-    told = ["", "Failed commands:", "", *failed] if failed else []
-    return "\n".join([*note, "| metric | value |", "|---|---|", *rows, *told])
+    failed_lines = ["", "Failed commands:", "", *failed] if failed else []
+    return "\n".join([*note, "| metric | value |", "|---|---|", *rows, *failed_lines])
 
 
 def _judge(details: ScenarioDetails) -> list[str]:
@@ -208,10 +208,10 @@ def _judge(details: ScenarioDetails) -> list[str]:
     if details.judge_score is None:
         return []
     head = f"## Judge\n\n{details.judge_score:.3f}, {'passed' if details.judge_passed else 'failed'}"
-    return [head if details.judge is None else "\n\n".join([head, *_said(details.judge)])]
+    return [head if details.judge is None else "\n\n".join([head, *_judge_lines(details.judge)])]
 
 
-def _said(judge: JudgeOutcome) -> list[str]:
+def _judge_lines(judge: JudgeOutcome) -> list[str]:
     """Scores by criterion, and the judge's words, which are a model's."""
     agree = f", {judge.agreement:.0%} of {len(judge.votes)} votes agree" if judge.agreement is not None else ""
     confidence = "" if judge.confidence is None else f", confidence {judge.confidence:.2f}"

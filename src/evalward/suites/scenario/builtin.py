@@ -10,17 +10,17 @@ from evalward.records.case import Case
 from evalward.records.trace import Text, ToolCall, ToolUse, Trace, Turn, add_usage
 from evalward.sandbox.base import Execution, FileType, SandboxError
 from evalward.suites.base import TrialBrokenError
-from evalward.suites.loop import Asked, Bounds, Conversed, converse_within, keep, tool_text
+from evalward.suites.loop import ConversationSetup, Conversed, LoopBounds, converse_within, keep, tool_text
 from evalward.suites.scenario.recorded import (
     RECORDED_TOOL,
     SHELL_ARGUMENTS,
     SHELL_NAMES,
-    RecordedChat,
+    RecordedWork,
     as_recorded,
     refuse_unrepeatable,
 )
-from evalward.suites.tool import Prompting, ShellTool
-from evalward.targets.agents.base import AgentJob, AgentRun, Limit, Place
+from evalward.suites.tool import ShellTool, ToolPrompting
+from evalward.targets.agents.base import AgentJob, AgentPlace, AgentRun, Limit
 from evalward.targets.base import BrokeOffError, Target, TrialSkippedError
 
 MOST_TURNS = 100
@@ -39,7 +39,7 @@ TOOL = ShellTool(arguments=SHELL_ARGUMENTS)
 class _WorkShell:
     """The shell of one trial; no command outlives the trial's time."""
 
-    def __init__(self, place: Place, env: Mapping[str, str], until: float) -> None:
+    def __init__(self, place: AgentPlace, env: Mapping[str, str], until: float) -> None:
         self._place, self._env, self._until = place, env, until
         self.timed_out = False
 
@@ -66,7 +66,7 @@ class BuiltInAgent:
 
     readable: Sequence[Path] = ()
 
-    def __init__(self, target: Target, prompting: Prompting) -> None:
+    def __init__(self, target: Target, prompting: ToolPrompting) -> None:
         self._target, self._prompting = target, prompting
 
     @property
@@ -115,15 +115,15 @@ class BuiltInAgent:
         recording = chat.recording
         if recording is not None:
             refuse_unrepeatable(recording)
-            chat = RecordedChat(recording)
+            chat = RecordedWork(recording)
         until = time.monotonic() + job.timeout_s
         shell = _WorkShell(job.workspace, job.env, until)
         system = job.system or self._prompting.system
-        asked = Asked(system, self._prompting.tool, TOOL if recording is None else RECORDED_TOOL)
+        asked = ConversationSetup(system, self._prompting.tool, TOOL if recording is None else RECORDED_TOOL)
         most = job.max_turns or MOST_TURNS
-        bounds = Bounds(most, until, lambda turns: _spent(turns, job) is not None)
+        bounds = LoopBounds(most, until, lambda turns: _spent(turns, job) is not None)
         if recording is not None:
-            bounds = Bounds(len(recording.messages) + 1, until)
+            bounds = LoopBounds(len(recording.messages) + 1, until)
         try:
             done = await converse_within(chat, shell, asked, job.prompt, bounds)
         except TrialBrokenError as error:
@@ -172,10 +172,10 @@ def transcript_of(trace: Trace) -> str:
             if isinstance(block, Text) and block.text:
                 lines.append(block.text)
             elif isinstance(block, ToolUse) and calls and block.name in SHELL_NAMES:
-                lines += _told(calls.pop(0))
+                lines += _call_lines(calls.pop(0))
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-def _told(call: ToolCall) -> list[str]:
+def _call_lines(call: ToolCall) -> list[str]:
     code = 0 if call.exit_code is None else call.exit_code
     return [f"$ {call.commands}", tool_text(Execution(call.stdout, call.stderr, code, call.duration_ms))]

@@ -1,6 +1,6 @@
 """The cases of a scenario suite: one YAML file, its fixture, and the settings of its suite applied.
 
-The definition is the prompt, the target's name, pattern and variables, the fixture without guidance and tool, setup,
+The definition is the prompt, the tool's name, pattern and variables, the fixture without guidance and tool, setup,
 gates, judge with its rubric, composite, scripts, and the limits. The subject is the guidance in the fixture and the
 tool, where it lies there: what a pull request changes to make agents work better is compared, not refused.
 """
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from evalward.graders.source import Source
 from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
@@ -18,7 +19,7 @@ from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Rubric
 from evalward.suites.scenario.fixture import Fixture
 from evalward.suites.scenario.matrix import is_meant
-from evalward.suites.scenario.model import Scenario, Target
+from evalward.suites.scenario.model import Scenario, ScenarioTool
 from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
 
 GENERAL = "general"
@@ -28,24 +29,25 @@ GENERAL = "general"
 class ScenarioCase(Case):
     """A scenario as it is run. `folder` is that of its file, a path from the configuration's folder `root`.
 
-    `guidance` and `tool` are fingerprints of files under evaluation, by path.
+    `guidance` and `tool_files` are fingerprints of files under evaluation, by path.
 
     `rubric` is the one that judges. `variant` names the guidance where it isn't the fixture's own, and `system` is the
     system prompt of the built-in agent where that isn't the suite's.
     """
 
     scenario: Scenario
-    target: Target
+    tool: ScenarioTool
     root: Path
     folder: str
     fixture: Path
     timeout_s: float
     max_turns: int | None = None
     guidance: dict[str, str] = {}
-    tool: dict[str, str] = {}
+    tool_files: dict[str, str] = {}
     rubric: Rubric | None = None
     variant: str | None = None
     system: str | None = None
+    graders: dict[str, Source] = {}
 
     @property
     def prompt(self) -> str:
@@ -54,13 +56,13 @@ class ScenarioCase(Case):
 
     @property
     def pattern(self) -> CommandPattern:
-        """How the target's commands are found in tool calls."""
-        return command_pattern(self.target.binary, self.target.command_pattern)
+        """How the tool's commands are found in tool calls."""
+        return command_pattern(self.tool.binary, self.tool.command_pattern)
 
     @property
     def transcript_pattern(self) -> CommandPattern:
         """How they are found in a transcript."""
-        return transcript_pattern(self.target.binary, self.target.command_pattern)
+        return transcript_pattern(self.tool.binary, self.tool.command_pattern)
 
     def is_for(self, target: str) -> bool:
         """Whether its `tool_matrix`, if there is one, names the target."""
@@ -77,7 +79,7 @@ class ScenarioCase(Case):
 
     def written(self) -> dict[str, Any]:
         """The scenario, without what is at its default, and the keys that every case has."""
-        data = self.scenario.model_dump(mode="json", exclude_defaults=True)
+        data = self.scenario.model_dump(mode="json", exclude_defaults=True, by_alias=True)
         return {"id": self.id, "category": self.category, "prompt": self.prompt, **data}
 
 
@@ -85,13 +87,14 @@ def make_case(
     scenario: Scenario,
     place: Place,
     *,
-    target: Target,
+    tool: ScenarioTool,
     root: Path,
     folder: str,
     fixture: Fixture,
     rubric: Rubric | None,
     timeout_s: float,
     max_turns: int | None,
+    graders: Sequence[Source] = (),
 ) -> ScenarioCase:
     """The case of a scenario. `rubric` is the one that judges; the scenario's own limits go before the suite's."""
     seconds = float(scenario.run.timeout_secs or timeout_s)
@@ -101,7 +104,7 @@ def make_case(
     )  # who judges is part of the subject
     asked: dict[str, Any] = {
         "prompt": scenario.task.prompt,
-        "target": target.model_dump(mode="json", exclude={"health_check"}),
+        "target": tool.model_dump(mode="json", exclude={"health_check"}),
         "fixture": fixture.rest,
         **written,
         "rubric": None if rubric is None else rubric.digest,
@@ -109,27 +112,30 @@ def make_case(
         "max_turns": turns,
     }
     asked |= scenario.model_dump(mode="json", include={"protect", "visible"}, exclude_defaults=True)
+    if graders:
+        asked["graders"] = {grader.reference: grader.fingerprint for grader in graders}
     return ScenarioCase(
         id=scenario.name,
         category=scenario.category or next(iter(scenario.tags), GENERAL),
         definition=digest(asked),
         place=place,
         scenario=scenario,
-        target=target,
+        tool=tool,
         root=root,
         folder=folder,
         fixture=fixture.folder,
         timeout_s=seconds,
         max_turns=turns,
         guidance=fixture.guidance,
-        tool=fixture.tool,
+        tool_files=fixture.tool,
         rubric=rubric,
+        graders={grader.reference: grader for grader in graders},
     )
 
 
 def subject_of(cases: Sequence[ScenarioCase]) -> dict[str, str]:
     """What is under evaluation in the fixtures of a suite, by name: `guidance`, and `tool` where one lies in them."""
     guidance = {case.id: case.guidance for case in cases if case.guidance}
-    tools = {case.id: case.tool for case in cases if case.tool}
+    tools = {case.id: case.tool_files for case in cases if case.tool_files}
     parts = {"guidance": guidance, "tool": tools}
     return {name: digest(files) for name, files in parts.items() if files}

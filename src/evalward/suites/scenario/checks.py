@@ -11,7 +11,7 @@ from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.fixture import Fixture
-from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScriptGate
+from evalward.suites.scenario.model import Scenario, ScriptGate
 
 _INTERPRETERS = frozenset({"sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"})
 _CODE_INSTEAD = ("-c", "-e", "-m")
@@ -24,7 +24,7 @@ def check_scripts(scenario: Scenario, fixture: Fixture) -> Iterator[Mistake]:
         yield from _script(path, command, fixture, may_be_made)
 
 
-def check_binary(scenario: Scenario, binary: str, fixture: Fixture) -> Iterator[Mistake]:
+def check_binary(place: KeyPath, scenario: Scenario, binary: str, fixture: Fixture) -> Iterator[Mistake]:
     """A tool of the fixture that isn't there or can't be run: odd, but no mistake, because an agent may build it."""
     if "/" not in binary or not _is_plain(binary) or scenario.setup.commands:
         return
@@ -32,7 +32,6 @@ def check_binary(scenario: Scenario, binary: str, fixture: Fixture) -> Iterator[
     if inside in fixture.executable:
         return
     what = "isn't executable" if inside in fixture.files else f"isn't in the fixture {fixture.folder.name}/"
-    place = ("target",) if scenario.target == FROM_CONFIG else ("target", "binary")
     yield Mistake(
         place, f"the tool {shown(binary)} {what}", "Put it there with chmod +x, or name a program on the PATH."
     )

@@ -21,7 +21,7 @@ _SEPARATORS = frozenset("();<>|&\n")
 
 
 @dataclass(frozen=True)
-class Piece:
+class SimpleCommand:
     """One simple command of a line. Paths are the folder's, as far as `cd` in the line can be followed.
 
     `script`: the file that it executes. `module`: what `python -m` runs. `named`: its other words that may be paths.
@@ -39,7 +39,7 @@ class Piece:
     interpreter: str | None = None
 
 
-def pieces(command: str) -> Iterator[Piece]:
+def pieces(command: str) -> Iterator[SimpleCommand]:
     """The simple commands of a line of shell."""
     folder = "."
     for words in _simple(command):
@@ -101,7 +101,7 @@ def _after_timeout(words: Sequence[str]) -> list[str]:
     return rest[1:]
 
 
-def _piece(words: Sequence[str], folder: str) -> Piece:
+def _piece(words: Sequence[str], folder: str) -> SimpleCommand:
     def at(word: str) -> str:
         return posixpath.normpath(posixpath.join(folder, word))
 
@@ -112,11 +112,11 @@ def _piece(words: Sequence[str], folder: str) -> Piece:
         is_python = bool(_PYTHON.fullmatch(name))
         here = is_python and (script is None or "<" in words)
         own = at(words[0]) if "/" in words[0] and not words[0].startswith("/") else None
-        return Piece(name, script and at(script), module, named, is_python, folder, here, own)
+        return SimpleCommand(name, script and at(script), module, named, is_python, folder, here, own)
     if words[0] in {"source", "."} and len(words) > 1:
-        return Piece(name, at(words[1]), None, named, folder=folder)
+        return SimpleCommand(name, at(words[1]), None, named, folder=folder)
     script = at(words[0]) if "/" in words[0] and not words[0].startswith("/") else None
-    return Piece(name, script, None, named, is_python=words[0].endswith(".py"), folder=folder)
+    return SimpleCommand(name, script, None, named, is_python=words[0].endswith(".py"), folder=folder)
 
 
 def _of_interpreter(words: Sequence[str]) -> tuple[str | None, str | None]:

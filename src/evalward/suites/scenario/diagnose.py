@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
-from evalward.suites.alike import Message, messages_in, shared_checks, shared_messages
+from evalward.suites.alike import CommonMessage, messages_in, shared_checks, shared_messages
 from evalward.suites.pooling import by_case
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of
@@ -50,8 +50,8 @@ def _alike(tried: Sequence[Sequence[Result]]) -> str:
     """The gates that fail with every agent in some trial, and what the tool said to every one of them."""
     gates = shared_checks(tried) or _shared_types(tried)
     named = ", ".join(gates[:SHOWN]) + (f" and {len(gates) - SHOWN} more" if len(gates) > SHOWN else "")
-    said = shared_messages([[m for r in results for m in _messages(r)] for results in tried])
-    words = "; ".join(f"{text} ({times} times)" for text, times in said[:SHOWN])
+    shared = shared_messages([[m for r in results for m in _messages(r)] for results in tried])
+    words = "; ".join(f"{text} ({times} times)" for text, times in shared[:SHOWN])
     parts = [f"gates that fail for all: {named}" if gates else "they fail different gates"]
     return "; ".join([*parts, *([f"the tool says to all: {words}"] if words else [])])
 
@@ -62,7 +62,7 @@ def _shared_types(tried: Sequence[Sequence[Result]]) -> list[str]:
     return sorted(set.intersection(*types))
 
 
-def _messages(result: Result) -> list[Message]:
+def _messages(result: Result) -> list[CommonMessage]:
     return [message for one in details_of(result).interaction.failed for message in messages_in(one.said)]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.scenario import SubcommandStats
+from evalward.suites.scenario.details import SubcommandStats
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of, was_judged
 
@@ -97,7 +97,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             f"{_counted(len(silent), 'trial')} used the target tool not once, or its commands weren't recognised",
             evidence=f"{len(silent)} of {len(valid)} trials",
-            advice="Read a trace. If the tool was used, give the scenario a target.command_pattern that matches it.",
+            advice="Read a trace. If the tool was used, give the scenario a tool.command_pattern that matches it.",
             of=silent,
         )
     hollow = [r for r in valid if not details_of(r).gates_total and not was_judged(details_of(r))]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from evalward.opening import Entry, walk_inside, why
+from evalward.opening import FolderEntry, walk_inside, why
 from evalward.records.problem import InputError
 
 GUIDANCE_NAMES = frozenset(
@@ -103,7 +103,7 @@ def _read(folder: Path) -> Iterator[tuple[str, str, int, bool]]:
         raise FixtureError(f"the fixture can't be read: {error.strerror}: {error.filename}") from error
 
 
-def _fingerprint(entry: Entry, folder: Path) -> tuple[str, int, bool]:
+def _fingerprint(entry: FolderEntry, folder: Path) -> tuple[str, int, bool]:
     if entry.is_link:
         return _link(folder / entry.path, folder)
     if not entry.is_file:

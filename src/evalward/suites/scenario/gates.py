@@ -1,4 +1,4 @@
-"""Layer 2: the nine gates. All of them run, in the order in which they are written; none stops another.
+"""Layer 2: the ten gates. All of them run, in the order in which they are written; none stops another.
 
 Commands run through the shell in the fixture's copy, after the agent has ended, each within its time limit. Gates on
 output also want exit code 0: what a failing command printed proves nothing.
@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalward.records.base import clean_text
-from evalward.records.scenario import GateResult
-from evalward.sandbox.base import Ended, FileTooLargeError
+from evalward.sandbox.base import EndedCommand, FileTooLargeError
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
-from evalward.suites.scenario.interaction import TargetCommand
+from evalward.suites.scenario.details import GateResult
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.model import (
     CommandJsonPath,
     CommandOutputContains,
@@ -25,45 +25,53 @@ from evalward.suites.scenario.model import (
     FileExists,
     FileMatches,
     Gate,
+    GraderGate,
     NoTranscriptErrors,
     ScriptGate,
 )
 from evalward.suites.scenario.patterns import compiled
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 
+if TYPE_CHECKING:
+    from evalward.suites.scenario.graded import Grading
+
 MESSAGE_LIMIT = 500
 SHOWN_COMMANDS = 3
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """What the gates look at. `commands` are the target's, `None` where neither events nor a transcript exist."""
+class GateEvidence:
+    """What the gates look at. `commands` are the tool's, `None` where neither events nor a transcript exist.
+
+    `grading`: runs the graders, `None` where the case has none.
+    """
 
     place: Workplace
-    commands: Sequence[TargetCommand] | None
+    commands: Sequence[ToolCommand] | None
     env: Mapping[str, str] = field(default_factory=dict)
+    grading: Grading | None = None
 
 
 Verdict = tuple[bool, str]
 _CommandGate = CommandSucceeds | CommandOutputContains | CommandOutputMatches | CommandJsonPath | ScriptGate
 
 
-async def evaluate_gates(gates: Sequence[Gate], evidence: Evidence) -> list[GateResult]:
+async def evaluate_gates(gates: Sequence[Gate], evidence: GateEvidence) -> list[GateResult]:
     """Every gate's result. Raises `SandboxError` when the sandbox itself breaks."""
     return [await evaluate_gate(gate, evidence) for gate in gates]
 
 
-async def evaluate_gate(gate: Gate, evidence: Evidence) -> GateResult:
+async def evaluate_gate(gate: Gate, evidence: GateEvidence) -> GateResult:
     """One gate's result."""
     passed, message = await _JUDGES[type(gate)](gate, evidence)
     return GateResult(gate_type=gate.type, passed=passed, message=clean_text(message)[:MESSAGE_LIMIT])
 
 
-async def _run(gate: _CommandGate, evidence: Evidence) -> Ended:
+async def _run(gate: _CommandGate, evidence: GateEvidence) -> EndedCommand:
     return await run_shell(evidence.place, gate.command, evidence.env, gate.timeout_secs)
 
 
-async def _succeeded(gate: _CommandGate, evidence: Evidence) -> tuple[str | None, str]:
+async def _succeeded(gate: _CommandGate, evidence: GateEvidence) -> tuple[str | None, str]:
     """What the command printed, or `None` and how it ended instead."""
     if not gate.command.strip():
         return None, "the command is empty"
@@ -73,19 +81,19 @@ async def _succeeded(gate: _CommandGate, evidence: Evidence) -> tuple[str | None
     return done.stdout, ""
 
 
-async def _command_succeeds(gate: CommandSucceeds, evidence: Evidence) -> Verdict:
+async def _command_succeeds(gate: CommandSucceeds, evidence: GateEvidence) -> Verdict:
     printed, why_not = await _succeeded(gate, evidence)
     return (False, why_not) if printed is None else (True, f"`{excerpt(gate.command)}`: exit code 0")
 
 
-async def _output_contains(gate: CommandOutputContains, evidence: Evidence) -> Verdict:
+async def _output_contains(gate: CommandOutputContains, evidence: GateEvidence) -> Verdict:
     printed, why_not = await _succeeded(gate, evidence)
     if printed is None:
         return False, why_not
     return _found(gate.substring in printed, f"{excerpt(gate.substring)!r}", f"`{excerpt(gate.command)}`", printed)
 
 
-async def _output_matches(gate: CommandOutputMatches, evidence: Evidence) -> Verdict:
+async def _output_matches(gate: CommandOutputMatches, evidence: GateEvidence) -> Verdict:
     printed, why_not = await _succeeded(gate, evidence)
     if printed is None:
         return False, why_not
@@ -93,14 +101,14 @@ async def _output_matches(gate: CommandOutputMatches, evidence: Evidence) -> Ver
     return _found(found, f"/{excerpt(gate.pattern)}/", f"`{excerpt(gate.command)}`", printed)
 
 
-def _found(found: bool, wanted: str, where: str, text: str) -> Verdict:
+def _found(found: bool, substring: str, where: str, text: str) -> Verdict:
     if found:
-        return True, f"{wanted} is in {where}"
+        return True, f"{substring} is in {where}"
     there = f"it has {excerpt(text)!r}" if text.strip() else "it is empty"
-    return False, f"{wanted} isn't in {where}; {there}"
+    return False, f"{substring} isn't in {where}; {there}"
 
 
-async def _json_path(gate: CommandJsonPath, evidence: Evidence) -> Verdict:
+async def _json_path(gate: CommandJsonPath, evidence: GateEvidence) -> Verdict:
     printed, why_not = await _succeeded(gate, evidence)
     if printed is None:
         return False, why_not
@@ -120,7 +128,7 @@ def _no_constant(name: str) -> Any:
     raise ValueError(f"the output is no JSON: {name} stands in it")
 
 
-async def _file_exists(gate: FileExists, evidence: Evidence) -> Verdict:
+async def _file_exists(gate: FileExists, evidence: GateEvidence) -> Verdict:
     there = evidence.place.file_type(gate.path)
     return (True, f"{gate.path}: a {there}") if there else (False, f"{gate.path}: there is nothing")
 
@@ -142,7 +150,7 @@ def _text(path: str, place: Workplace) -> tuple[str | None, str]:
         return None, f"{path}: it is not UTF-8 text"
 
 
-async def _file_contains(gate: FileContains, evidence: Evidence) -> Verdict:
+async def _file_contains(gate: FileContains, evidence: GateEvidence) -> Verdict:
     text, why_not = _text(gate.path, evidence.place)
     return (
         (False, why_not)
@@ -151,14 +159,14 @@ async def _file_contains(gate: FileContains, evidence: Evidence) -> Verdict:
     )
 
 
-async def _file_matches(gate: FileMatches, evidence: Evidence) -> Verdict:
+async def _file_matches(gate: FileMatches, evidence: GateEvidence) -> Verdict:
     text, why_not = _text(gate.path, evidence.place)
     if text is None:
         return False, why_not
     return _found(compiled(gate.pattern).search(text) is not None, f"/{excerpt(gate.pattern)}/", gate.path, text)
 
 
-async def _no_transcript_errors(_: NoTranscriptErrors, evidence: Evidence) -> Verdict:
+async def _no_transcript_errors(_: NoTranscriptErrors, evidence: GateEvidence) -> Verdict:
     commands = evidence.commands
     if commands is None:
         return False, "there are neither events nor a transcript of the run"
@@ -172,23 +180,27 @@ async def _no_transcript_errors(_: NoTranscriptErrors, evidence: Evidence) -> Ve
     return True, f"none of {len(commands)} commands failed"
 
 
-def _code(command: TargetCommand) -> str:
+def _code(command: ToolCommand) -> str:
     return "ended with the run" if command.killed else f"exit code {command.exit_code}"
 
 
-async def _script(gate: ScriptGate, evidence: Evidence) -> Verdict:
+async def _script(gate: ScriptGate, evidence: GateEvidence) -> Verdict:
     done = await _run(gate, evidence)
     if done.timed_out:
         return False, f"{gate.description}: {how_it_ended(done, gate.timeout_secs)}"
-    told = _told(done.stdout)
-    if told is None:
+    answer = _script_answer(done.stdout)
+    if answer is None:
         passed = done.exit_code == 0
         return passed, gate.description if passed else f"{gate.description}: {how_it_ended(done, gate.timeout_secs)}"
-    message = told.get("message")
-    return told["passed"], message if isinstance(message, str) and message.strip() else gate.description
+    message = answer.get("message")
+    return answer["passed"], message if isinstance(message, str) and message.strip() else gate.description
 
 
-def _told(stdout: str) -> dict[str, Any] | None:
+async def _grader(gate: GraderGate, evidence: GateEvidence) -> Verdict:
+    return (False, "not graded") if evidence.grading is None else await evidence.grading.verdict(gate)
+
+
+def _script_answer(stdout: str) -> dict[str, Any] | None:
     """The JSON object with a boolean `passed` that a script printed: it overrides the exit code, both ways."""
     try:
         value = json.loads(stdout)
@@ -197,7 +209,7 @@ def _told(stdout: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) and isinstance(value.get("passed"), bool) else None
 
 
-_JUDGES: dict[type[Any], Callable[[Any, Evidence], Awaitable[Verdict]]] = {
+_JUDGES: dict[type[Any], Callable[[Any, GateEvidence], Awaitable[Verdict]]] = {
     CommandSucceeds: _command_succeeds,
     CommandOutputContains: _output_contains,
     CommandOutputMatches: _output_matches,
@@ -207,4 +219,5 @@ _JUDGES: dict[type[Any], Callable[[Any, Evidence], Awaitable[Verdict]]] = {
     FileMatches: _file_matches,
     NoTranscriptErrors: _no_transcript_errors,
     ScriptGate: _script,
+    GraderGate: _grader,
 }

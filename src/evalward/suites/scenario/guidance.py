@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.guidance import Reading, Row
+from evalward.decide.guidance import ComparedRow, GuidanceReading
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.scenario import FailedCommand
+from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import details_of, measure
 
 ROWS = (
-    Row("error_rate", "error_rate"),
-    Row("help_invocations", "help_seeking"),
-    Row("first_try_success_rate", "first_try_success"),
-    Row("retry_rate", "retry_rate"),
-    Row("iteration_ratio", "iteration_ratio", mirrors="retry_rate"),
-    Row("total_commands", "commands"),
-    Row("completion_rate", "completion"),
-    Row("gate_pass_rate", "gates"),
-    Row("judge_score", "judge"),
-    Row("outcome_pass_rate", "outcome"),
+    ComparedRow("error_rate", "error_rate"),
+    ComparedRow("help_invocations", "help_seeking"),
+    ComparedRow("first_try_success_rate", "first_try_success"),
+    ComparedRow("retry_rate", "retry_rate"),
+    ComparedRow("iteration_ratio", "iteration_ratio", mirrors="retry_rate"),
+    ComparedRow("total_commands", "commands"),
+    ComparedRow("completion_rate", "completion"),
+    ComparedRow("gate_pass_rate", "gates"),
+    ComparedRow("judge_score", "judge"),
+    ComparedRow("outcome_pass_rate", "outcome"),
 )
 """The specification's names; `iteration_ratio` is 1 − `retry_rate`, so it is no evidence of its own."""
 
@@ -35,9 +35,9 @@ _DIAGNOSES = ("wrong_examples", "help_insufficient", "docs_too_short", "many_com
 def advise(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]:
     """What the guidance should say: commands that fail again and again with what worked instead, then the patterns'."""
     valid = [result for result in results if result.valid]
-    told = [_words(group, len(valid)) for group in _failing(valid)]
+    advice = [_words(group, len(valid)) for group in _failing(valid)]
     patterns = [finding.advice for name in _DIAGNOSES for finding in findings if finding.id == name and finding.advice]
-    return list(dict.fromkeys([*told, *patterns]))[:MOST_ADVICE]
+    return list(dict.fromkeys([*advice, *patterns]))[:MOST_ADVICE]
 
 
 @dataclass(frozen=True)
@@ -88,5 +88,5 @@ def _code(text: str, limit: int) -> str:
     return words if len(words) <= limit else words[: limit - 1] + "…"
 
 
-READING = Reading(measure, ROWS, interpret, advise)
+READING = GuidanceReading(measure, ROWS, interpret, advise)
 """How guidances of scenario suites are compared."""

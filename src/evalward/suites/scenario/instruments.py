@@ -18,7 +18,7 @@ from evalward.opening import beginning_inside
 from evalward.records.problem import InputError
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.commands import Piece, pieces
+from evalward.suites.scenario.commands import SimpleCommand, pieces
 from evalward.suites.scenario.model import CommandGate, Scenario
 
 JUDGES = frozenset(
@@ -79,7 +79,7 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
     """What judges a case whose fixture, with what its setup made, has these files. `fixture`: where they are read."""
     scenario, known = case.scenario, set(files)
     run = list(_run_by_judges(scenario))
-    binary = posixpath.normpath(case.target.binary)
+    binary = posixpath.normpath(case.tool.binary)
     scripts = {path for piece in run for path in _scripts(piece, known)}
     own = (scripts - {binary}) | _answers(run, known)
     own |= {path for script in own for path in _beside(script, known)}
@@ -110,7 +110,7 @@ def instruments_of(case: ScenarioCase, files: Iterable[str], fixture: Path) -> I
     return Instruments(frozenset(hidden), frozenset(kept), refused, beside, frozenset(known))
 
 
-def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
+def _run_by_judges(scenario: Scenario) -> Iterator[SimpleCommand]:
     """The simple commands of gates, evaluators and post scripts."""
     gates: Sequence[object] = scenario.evaluation.gates
     commands = [gate.command for gate in gates if isinstance(gate, CommandGate)]
@@ -120,7 +120,7 @@ def _run_by_judges(scenario: Scenario) -> Iterator[Piece]:
         yield from pieces(command)
 
 
-def _scripts(piece: Piece, known: set[str]) -> Iterator[str]:
+def _scripts(piece: SimpleCommand, known: set[str]) -> Iterator[str]:
     """The files that a command executes."""
     places = [piece.script] if piece.script else []
     if piece.module:
@@ -129,7 +129,7 @@ def _scripts(piece: Piece, known: set[str]) -> Iterator[str]:
     yield from (place for place in places if place in known)
 
 
-def _interpreters(run: Sequence[Piece], known: set[str]) -> set[str]:
+def _interpreters(run: Sequence[SimpleCommand], known: set[str]) -> set[str]:
     return {piece.interpreter for piece in run if piece.interpreter in known}
 
 
@@ -138,7 +138,7 @@ def _environments(known: Iterable[str]) -> list[str]:
     return sorted({posixpath.dirname(path) for path in known if posixpath.basename(path) == "pyvenv.cfg"} - {""})
 
 
-def _answers(run: Sequence[Piece], known: set[str]) -> set[str]:
+def _answers(run: Sequence[SimpleCommand], known: set[str]) -> set[str]:
     """Files that a command of those who judge compares with, as their names tell."""
     named = {path for piece in run for path in piece.named}
     return {
@@ -168,7 +168,7 @@ def _beside(script: str, known: set[str]) -> Iterator[str]:
 def _secrets(case: ScenarioCase, known: set[str]) -> set[str]:
     """The rubric, where it lies in the fixture, and the scripts that the reference solution runs."""
     found = {path for command in case.scenario.solution for piece in pieces(command) for path in _scripts(piece, known)}
-    found.discard(posixpath.normpath(case.target.binary))
+    found.discard(posixpath.normpath(case.tool.binary))
     judge = case.scenario.evaluation.judge
     if judge is not None and judge.rubric is not None:
         rubric = posixpath.normpath(posixpath.join(".", judge.rubric))
@@ -177,11 +177,11 @@ def _secrets(case: ScenarioCase, known: set[str]) -> set[str]:
     return found
 
 
-def _runner(piece: Piece) -> str:
+def _runner(piece: SimpleCommand) -> str:
     return piece.module.partition(".")[0] if piece.module else piece.program
 
 
-def _tests(run: Sequence[Piece], known: set[str]) -> set[str]:
+def _tests(run: Sequence[SimpleCommand], known: set[str]) -> set[str]:
     """Tests and their configuration, where a test runner judges."""
     found: set[str] = set()
     for piece in run:
@@ -204,7 +204,7 @@ def _shadows(kept: Iterable[str]) -> tuple[tuple[str, frozenset[str]], ...]:
     return tuple((folder, frozenset(names | library)) for folder, names in sorted(folders.items()))
 
 
-def _here_first(run: Iterable[Piece], needed: _Needed, fixture: Path) -> Iterator[tuple[str, frozenset[str]]]:
+def _here_first(run: Iterable[SimpleCommand], needed: _Needed, fixture: Path) -> Iterator[tuple[str, frozenset[str]]]:
     """Python looks first in the folder where it was started when it runs no script: code that stands in a command or
     in a script of the shell, or a module. None of Python's own, and nothing of the runner's, is found there unless the
     agent was asked for it.
@@ -244,8 +244,8 @@ class _Needed:
 
     def __init__(self, case: ScenarioCase, fixture: Path) -> None:
         scenario = case.scenario
-        told = [scenario.task.prompt, *scenario.setup.commands, case.target.health_check or "", case.target.binary]
-        self._text = "\n".join([*told, *(_guidance(fixture, name) for name in case.guidance)])
+        given = [scenario.task.prompt, *scenario.setup.commands, case.tool.health_check or "", case.tool.binary]
+        self._text = "\n".join([*given, *(_guidance(fixture, name) for name in case.guidance)])
 
     def names(self, path: str) -> bool:
         """Whether the path, or its name, is told."""

@@ -1,4 +1,4 @@
-"""Layer 1: how the agent used the target tool, by the specification's definitions.
+"""Layer 1: how the agent used the tool, by the specification's definitions.
 
 What is told of a tool call is one exit code: that of the last command that ran. Each command's own is what the shell
 tells of it where the shell was ours, else what follows from the call's by the rules of the shell, else unknown. A
@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 
 from evalward.records.base import clean_text
 from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
-from evalward.records.scenario import FailedCommand, Interaction, SubcommandStats
+from evalward.suites.scenario.details import FailedCommand, Interaction, SubcommandStats
+from evalward.suites.scenario.observed import observed_uses
 from evalward.suites.scenario.patterns import NAMELESS, CommandPattern
 from evalward.suites.scenario.shell_codes import Use, uses_of
-from evalward.suites.scenario.told import told_uses
 
 MOST_SUBCOMMANDS = 50
 OTHERS = "(others)"
@@ -28,8 +28,8 @@ _TIMED_OUT = 124  # what timeout(1) ends with
 
 
 @dataclass(frozen=True)
-class TargetCommand:
-    """One command of the target tool. `exit_code` is `None` where nobody told it."""
+class ToolCommand:
+    """One command of the tool. `exit_code` is `None` where nobody told it."""
 
     identity: str
     text: str
@@ -56,26 +56,24 @@ def was_killed(events: Sequence[Event]) -> bool:
     return code is not None and (code < 0 or code == _TIMED_OUT or code > _SIGNAL_CODES)
 
 
-def target_commands(
-    events: Sequence[Event], pattern: CommandPattern, *, killed: bool | None = None
-) -> list[TargetCommand]:
-    """The target's commands among the events. `killed`: the run was ended from outside; else the events say it."""
+def tool_commands(events: Sequence[Event], pattern: CommandPattern, *, killed: bool | None = None) -> list[ToolCommand]:
+    """The tool's commands among the events. `killed`: the run was ended from outside; else the events say it."""
     ended = was_killed(events) if killed is None else killed
     return [command for call in answered_calls(events) for command in _commands(call, pattern, ended)]
 
 
-def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list[TargetCommand]:
+def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list[ToolCommand]:
     answer, script = call.answer, call.call.command
-    said, code = (answer.output, answer.exit_code) if answer else ("", None)
-    uses = uses_of(script, pattern, code, said)
-    told = told_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
+    output, code = (answer.output, answer.exit_code) if answer else ("", None)
+    uses = uses_of(script, pattern, code, output)
+    known = observed_uses(answer.commands, uses, pattern, code) if answer and answer.commands is not None else None
     waited_for = killed and answer is None and len(uses) == 1
-    return [_command(use, said, killed=waited_for) for use in (uses if told is None else told)]
+    return [_command(use, output, killed=waited_for) for use in (uses if known is None else known)]
 
 
-def _command(use: Use, said: str, *, killed: bool) -> TargetCommand:
+def _command(use: Use, said: str, *, killed: bool) -> ToolCommand:
     asks = "--help" in use.found.text
-    return TargetCommand(
+    return ToolCommand(
         identity=use.found.identity,
         text=use.found.text,
         exit_code=0 if asks else use.exit_code,
@@ -85,7 +83,7 @@ def _command(use: Use, said: str, *, killed: bool) -> TargetCommand:
     )
 
 
-def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_subcommand: bool) -> Interaction:
+def interaction_of(commands: Sequence[ToolCommand], *, completed: bool, per_subcommand: bool) -> Interaction:
     """The counts of these commands, in the order in which they ran.
 
     Where the pattern captures no subcommand (`per_subcommand` is false), nobody knows which commands are the same: what
@@ -102,7 +100,7 @@ def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_su
         failed = [_failed(replace(command, identity=NAMELESS), ()) for command in commands if command.failed]
         without = dict.fromkeys(("unique_commands", "retry_count", "first_try_count", "retries_after_failure"))
         return counts.model_copy(update={**without, "failed": failed[:MOST_FAILED]})
-    groups: dict[str, list[TargetCommand]] = {}
+    groups: dict[str, list[ToolCommand]] = {}
     for command in commands:
         groups.setdefault(command.identity, []).append(command)
     failed = [_failed(one, commands[place + 1 :]) for place, one in enumerate(commands) if one.failed]
@@ -118,17 +116,17 @@ def interaction_of(commands: Sequence[TargetCommand], *, completed: bool, per_su
     )
 
 
-def _first_tries(groups: Iterable[Sequence[TargetCommand]], *, unknown: int, total: int) -> int | None:
+def _first_tries(groups: Iterable[Sequence[ToolCommand]], *, unknown: int, total: int) -> int | None:
     if total and unknown == total:
         return None
     return sum(group[0].succeeded for group in groups)
 
 
-def _retries_after_failure(group: Sequence[TargetCommand]) -> int:
+def _retries_after_failure(group: Sequence[ToolCommand]) -> int:
     return sum(before.failed for before in group[:-1])
 
 
-def _per_subcommand(groups: dict[str, list[TargetCommand]]) -> dict[str, SubcommandStats]:
+def _per_subcommand(groups: dict[str, list[ToolCommand]]) -> dict[str, SubcommandStats]:
     """By number of commands, the most first; beyond the limit the rest is one entry."""
     by_size = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     kept = {clean_text(name): _stats(group) for name, group in by_size[:MOST_SUBCOMMANDS]}
@@ -143,7 +141,7 @@ def _per_subcommand(groups: dict[str, list[TargetCommand]]) -> dict[str, Subcomm
     return kept
 
 
-def _stats(group: Sequence[TargetCommand]) -> SubcommandStats:
+def _stats(group: Sequence[ToolCommand]) -> SubcommandStats:
     first = group[0]
     return SubcommandStats(
         total=len(group),
@@ -154,18 +152,18 @@ def _stats(group: Sequence[TargetCommand]) -> SubcommandStats:
     )
 
 
-def _failed(command: TargetCommand, later: Sequence[TargetCommand]) -> FailedCommand:
+def _failed(command: ToolCommand, later: Sequence[ToolCommand]) -> FailedCommand:
     worked = (
         other.text
         for other in later
         if other.identity == command.identity and other.succeeded and "--help" not in other.text
     )
     mended = next(worked, None)
-    said = "" if command.killed else command.said.strip()
+    output = "" if command.killed else command.said.strip()
     return FailedCommand(
         subcommand=clean_text(command.identity),
         command=clean_text(command.text[:COMMAND_SHOWN]),
         exit_code=command.exit_code,
-        said=clean_text("it was ended with the run" if command.killed else said[-SAID_SHOWN:]),
+        said=clean_text("it was ended with the run" if command.killed else output[-SAID_SHOWN:]),
         worked=None if mended is None else clean_text(mended[:COMMAND_SHOWN]),
     )

@@ -14,17 +14,17 @@ from evalward.suites.judge.ask import Gate, JudgeInput
 from evalward.suites.judge.judge import Judge
 from evalward.suites.judge.who import unchanged_in_base
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.outcome import Judgement
+from evalward.suites.scenario.outcome import JudgeLayerOutcome
 
 NO_JUDGE = "nobody judges here: name a model in judge.model or EVALWARD_JUDGE, or set a provider's key"
 MOST_GUIDANCE = 200_000  # bytes that are read of it; the question keeps less
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedScenario:
     """What the judge layer gave, and where one was asked, all of it."""
 
-    judgement: Judgement = field(default_factory=Judgement)
+    judgement: JudgeLayerOutcome = field(default_factory=JudgeLayerOutcome)
     outcome: JudgeOutcome | None = None
 
 
@@ -36,18 +36,20 @@ def own_judge(case: ScenarioCase, config: LoadedConfig) -> str | None:
     return judge.model
 
 
-async def judge_trial(case: ScenarioCase, trace: Trace, gates: Sequence[Gate], judge: Judge | None) -> Judged:
+async def judge_trial(case: ScenarioCase, trace: Trace, gates: Sequence[Gate], judge: Judge | None) -> JudgedScenario:
     """What the judge says, where the scenario has one enabled; without a judge that says why there is no score."""
-    wanted = case.scenario.evaluation.judge
-    if wanted is None or not wanted.enabled or wanted.pass_threshold is None or case.rubric is None:
-        return Judged()
-    threshold = wanted.pass_threshold
+    layer = case.scenario.evaluation.judge
+    if layer is None or not layer.enabled or layer.pass_threshold is None or case.rubric is None:
+        return JudgedScenario()
+    threshold = layer.pass_threshold
     if judge is None:
-        return Judged(Judgement(enabled=True, threshold=threshold, error=NO_JUDGE))
+        return JudgedScenario(JudgeLayerOutcome(enabled=True, threshold=threshold, error=NO_JUDGE))
     asked = JudgeInput(_name(case), case.prompt, trace, gates, guidance_of(case))
     outcome = await judge.judge(asked, case.rubric, threshold)
     error = None if outcome.error is None else f"{judge.model} could not judge: {outcome.error}"
-    return Judged(Judgement(enabled=True, score=outcome.score, threshold=threshold, error=error), outcome)
+    return JudgedScenario(
+        JudgeLayerOutcome(enabled=True, score=outcome.score, threshold=threshold, error=error), outcome
+    )
 
 
 def _name(case: ScenarioCase) -> str:

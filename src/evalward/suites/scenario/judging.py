@@ -21,8 +21,8 @@ from pathlib import Path
 
 from evalward.opening import read_inside
 from evalward.records.base import clean_text
-from evalward.sandbox.base import Ended, FileType, SandboxError
-from evalward.sandbox.process import Network, Settings, Workspace
+from evalward.sandbox.base import EndedCommand, FileType, NoWorkspaceError, SandboxError
+from evalward.sandbox.process import Network, Workspace, WorkspaceSettings
 from evalward.sandbox.process.places import Copier
 from evalward.suites.old_place import lead_here, lead_nowhere
 from evalward.suites.put_back import drop_bytecode, paths_of, put_back
@@ -51,12 +51,8 @@ class UnreadableWorkError(SandboxError):
     """What an agent left can't be taken out of its workspace: its own doing."""
 
 
-class NoRoomError(SandboxError):
-    """There could be made no workspace to judge in: the harness's fault."""
-
-
 @dataclass
-class Work:
+class StageFolder:
     """A folder of ours with the stages of a trial: what the agent is given, what judges, what the agent left.
 
     `incomplete`: why not all of that could be taken. `changed`: what judges and somebody else had changed. `earlier`:
@@ -64,7 +60,7 @@ class Work:
     """
 
     case: ScenarioCase
-    settings: Settings
+    settings: WorkspaceSettings
     place: Path
     instruments: Instruments = field(default_factory=Instruments)
     home: bytes = b""
@@ -171,7 +167,7 @@ def _nobodys(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def judges_settings(settings: Settings, network: Network = "none") -> Settings:
+def judges_settings(settings: WorkspaceSettings, network: Network = "none") -> WorkspaceSettings:
     """The walls around those who judge: no network unless the suite gives one, nothing of the agent's installation."""
     limits = settings.limits
     more = None if limits.disk_mb is None else limits.disk_mb * ROOM
@@ -179,20 +175,20 @@ def judges_settings(settings: Settings, network: Network = "none") -> Settings:
     return replace(settings, limits=replace(limits, disk_mb=more, entries=entries), network=network, readable=())
 
 
-class Room:
+class JudgingRoom:
     """Where gates and scripts run, one after the other: see `evalward.suites.scenario.place.Workplace`.
 
     Files stay from one to the next; HOME, TMPDIR, processes, and changes of what judges do not.
     """
 
-    def __init__(self, work: Work, context: Callable[[Workspace, ResultsFolder], ScriptContext]) -> None:
+    def __init__(self, work: StageFolder, context: Callable[[Workspace, ResultsFolder], ScriptContext]) -> None:
         """`context`: what scripts are told, made anew for each: transcript and events are written again."""
         self._work, self._tell = work, context
         self._workspace: Workspace | None = None
         self._results: ResultsFolder | None = None
         self._used = False
 
-    async def __aenter__(self) -> Room:
+    async def __aenter__(self) -> JudgingRoom:
         await self._open()
         return self
 
@@ -223,14 +219,14 @@ class Room:
         env: Mapping[str, str] | None = None,
         cwd: str = ".",
         timeout_s: float | None = None,
-    ) -> Ended:
+    ) -> EndedCommand:
         """Run a command that judges, with what scripts are told now, whatever `env` has of places elsewhere."""
         if self._used:
             await self._cleaned()
         self._used = True
-        told = self._told()
-        words = ["sh", "-c", FRESH, "sh", told.target_env.get("HOME", ""), *command]
-        now = {**(env or {}), **told.env, **NEUTRAL}
+        context = self._context()
+        words = ["sh", "-c", FRESH, "sh", context.tool_env.get("HOME", ""), *command]
+        now = {**(env or {}), **context.env, **NEUTRAL}
         return await self.workspace.run(words, env=now, cwd=cwd, timeout_s=timeout_s, stdin=self._work.home)
 
     def read_file(self, path: str) -> bytes | None:
@@ -246,7 +242,7 @@ class Room:
         if self._used:
             await self._cleaned()
 
-    def _told(self) -> ScriptContext:
+    def _context(self) -> ScriptContext:
         assert self._results is not None  # noqa: S101 - an open room has one
         with self.workspace.ours():
             return self._tell(self.workspace, self._results)
@@ -273,14 +269,16 @@ class Room:
         try:
             self._workspace = await Workspace.create(work.left, work.settings, left_out=WHOLE)
         except SandboxError as error:
-            raise NoRoomError(str(error)) from error
+            raise NoWorkspaceError(str(error)) from error
         try:
             with self._workspace.ours():
                 self._results = ResultsFolder(self._workspace.tmp)
             unpack = ["tar", "-xf", "-", "-C", str(self._results.path)]
             done = await self._workspace.run(unpack, stdin=work.results)
             if done.exit_code != 0:
-                raise NoRoomError(f"what the setup left can't be laid out for those who judge: {done.stderr[:200]}")
+                raise NoWorkspaceError(
+                    f"what the setup left can't be laid out for those who judge: {done.stderr[:200]}"
+                )
             await lead_here(self._workspace, work.earlier)
         except BaseException:
             await self._close()

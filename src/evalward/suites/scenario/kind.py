@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, TypeAlias
 
-from evalward.config import PROVIDERS, LoadedConfig, ScenarioSuite, Suite
-from evalward.records.case import Case
+from evalward.config import LoadedConfig
+from evalward.decide.kinds import CaseEvidence, PerTrial
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
-from evalward.sandbox.process import Isolation, Limits, available
-from evalward.suites.base import Prepared, Proof, TrialOutcome
-from evalward.suites.judge.who import Wanted
+from evalward.records.result import Details, Result
+from evalward.records.sections import Section
+from evalward.records.target_id import target_id
+from evalward.render.kinds import TrialText
+from evalward.sandbox.process import SandboxLimits, available
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
+from evalward.suites.isolation import shortcomings
+from evalward.suites.judge.who import JudgeNeeds
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
+from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.diagnose import diagnose
+from evalward.suites.scenario.evidence import as_failed, evidence
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.judged import own_judge
 from evalward.suites.scenario.load import load_cases
-from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure
+from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per_trial
 from evalward.suites.scenario.prove import prove_cases
+from evalward.suites.scenario.sections import sections, trial_text
+from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.trial import Walls, run_scenario
-from evalward.suites.tool import Prompting, load_prompting
-from evalward.targets import REPLAY
-from evalward.targets.agents.base import Agent, works
-from evalward.targets.base import Evaluated, talks
+from evalward.suites.tool import ToolPrompting, load_prompting
+from evalward.targets.agents.base import Agent
+from evalward.targets.base import Target, talks
+
+if TYPE_CHECKING:
+    from evalward.decide.guidance import GuidanceReading
 
 # The specification leaves interaction without a say in the outcome and thresholds to whoever compares. The drops are
 # ours: without them a config that names no rule would protect nothing.
@@ -38,58 +50,82 @@ DEFAULT_RULES = (
 
 
 @dataclass(frozen=True)
-class Equipment:
+class ScenarioContext:
     """What a suite's trials have in common: the walls around agents, and what the built-in one is told.
 
     `own_judges`: the models that scenarios with a judge choose themselves, `None` for those that don't.
     """
 
     walls: Walls
-    prompting: Prompting
+    prompting: ToolPrompting
     own_judges: Mapping[str, str | None] = field(default_factory=dict)
 
 
+ScenarioPrepared: TypeAlias = Prepared[ScenarioSuite, ScenarioCase, ScenarioContext]
+
+
 @dataclass(frozen=True)
-class ScenarioKind:
+class ScenarioKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "scenario"
+    spec: type[ScenarioSuite] = ScenarioSuite
+    details: type[ScenarioDetails] = ScenarioDetails
     metric_ids: Sequence[str] = (*METRIC_IDS, f"{EVALUATOR}*")
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: ScenarioSuite, config: LoadedConfig) -> ScenarioPrepared:
         """Scenarios, walls and prompt of a suite."""
-        assert isinstance(spec, ScenarioSuite)  # noqa: S101 - the registry gives each kind its own suites
         prompting = load_prompting(config.root, spec.system, None, SYSTEM)
         loaded = load_cases(spec, config)
-        limits = Limits(memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb)
+        limits = SandboxLimits(
+            memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
+        )
         walls = Walls(limits, spec.network, spec.allow_unisolated, spec.gates_network)
         found = available()
-        told = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
-        subject = {**told, **subject_of(loaded.cases), "isolation": found.level}
-        warnings = [*loaded.warnings, *_too_low(spec, found)]
+        prompts = prompting.subject if any(map(is_talked_with, spec.targets)) else {}
+        subject = {**prompts, **subject_of(loaded.cases), "isolation": found.level}
+        warnings = [*loaded.warnings, *shortcomings(spec, found, "agents")]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
-        judging = Wanted(list(own.values()), default=True) if own else None
-        return Prepared(spec, loaded.cases, subject, Equipment(walls, prompting, own), warnings, judging)
+        judging = JudgeNeeds(list(own.values()), default=True) if own else None
+        return Prepared(spec, loaded.cases, subject, ScenarioContext(walls, prompting, own), warnings, judging)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Evaluated, trial: int) -> TrialOutcome:
+    async def run_trial(
+        self, suite: ScenarioPrepared, case: ScenarioCase, target: Target | Agent, trial: int
+    ) -> TrialOutcome:
         """One agent's work in a fresh copy of the fixture, and what is to be said about it."""
-        assert isinstance(case, ScenarioCase)  # noqa: S101
-        assert isinstance(suite.settings, Equipment)  # noqa: S101
         equipment = suite.settings
         prompting = equipment.prompting if case.system is None else replace(equipment.prompting, system=case.system)
         judge = suite.judges.of(equipment.own_judges.get(case.id)) if suite.judges is not None else None
         return await run_scenario(equipment.walls, case, agent_of(target, prompting), trial, judge)
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: ScenarioPrepared) -> Proof:
         """The solution passes every gate, and doing nothing fails one."""
-        assert isinstance(suite.settings, Equipment)  # noqa: S101
-        cases = [case for case in suite.cases if isinstance(case, ScenarioCase)]
-        return await prove_cases(cases, suite.settings.walls)
+        return await prove_cases(suite.cases, suite.settings.walls)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return per_trial(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's layers, pooled."""
         return measure(results)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """A table of its scenarios."""
+        return sections(run.cases)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """The specification's diagnostic patterns."""
@@ -99,29 +135,21 @@ class ScenarioKind:
         """What several agents have in common."""
         return diagnose(runs)
 
+    def guidance_reading(self) -> GuidanceReading:
+        """What the specification's table says of a guidance."""
+        from evalward.suites.scenario.guidance import READING  # noqa: PLC0415 - only who compares guidances needs it
 
-def agent_of(target: Evaluated, prompting: Prompting) -> Agent:
+        return READING
+
+
+def agent_of(target: Target | Agent, prompting: ToolPrompting) -> Agent:
     """The target, if it works by itself; else the built-in agent with it."""
-    if works(target):
-        return target
-    assert talks(target)  # noqa: S101 - whoever is evaluated does one of both
-    return BuiltInAgent(target, prompting)
+    return BuiltInAgent(target, prompting) if talks(target) else target
 
 
 def is_talked_with(target: str) -> bool:
     """Whether the built-in agent works with this target, so that its prompt is under evaluation, too."""
-    return target.startswith(REPLAY) or target.partition("/")[0] in PROVIDERS
-
-
-def _too_low(spec: ScenarioSuite, found: Isolation) -> list[str]:
-    """What has to be said about the walls where they aren't what one would expect."""
-    told = []
-    if found.level != "full":
-        tried = f" ({found.note})" if found.note else ""
-        told.append(f"{spec.name}: agents work here with {found.words()}{tried}")
-    if spec.network != "open" and found.network == "open":
-        told.append(f"{spec.name}: network: {spec.network} can't be kept here, agents reach the network")
-    return told
+    return target_id(target).form in {"replay", "model"}
 
 
 SCENARIO = ScenarioKind()

@@ -12,47 +12,48 @@ from pydantic import ValidationError
 
 from evalward.config import LoadedConfig
 from evalward.config.explain import explain
-from evalward.config.scenario import ScenarioSuite
 from evalward.config.words import field_name, shown
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
-from evalward.opening import beginning_inside, beside, kind_inside, name_below, why
+from evalward.graders.source import Source, parse_reference, read_source
+from evalward.opening import beginning_inside, kind_inside, name_below, path_from, why
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_binary, check_patterns, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
-from evalward.suites.scenario.model import FROM_CONFIG, Scenario, Target
-from evalward.suites.scenario.tolerance import adapt
+from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, ScenarioTool
+from evalward.suites.scenario.spec import ScenarioSuite
+from evalward.suites.scenario.tolerance import adapt, tool_key
 from evalward.suites.scenario.variants import check_variants
 
-REMEDY = "A scenario is a mapping: name, description, template_folder, target, task, evaluation."
+REMEDY = "A scenario is a mapping: name, description, template_folder, tool, task, evaluation."
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds where a scenario says nothing: the suite's limits and its global target."""
+    """What holds where a scenario says nothing: the suite's limits and the tool of its scenarios."""
 
     timeout_s: float
     max_turns: int | None = None
-    target: Target | None = None
+    tool: ScenarioTool | None = None
     config: LoadedConfig | None = None  # with it a rubric is the base's, where one judges
 
 
 @dataclass(frozen=True)
-class Loaded:
+class LoadedScenarios:
     """The scenarios, in order of files, and what is odd about them and no mistake."""
 
     cases: Sequence[ScenarioCase]
     warnings: Sequence[str]
 
 
-def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> Loaded:
+def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> LoadedScenarios:
     """The scenarios of a suite that its tags and tier choose. Raises `InputError` with every problem of every file."""
     problems: list[Problem] = []
     files = case_files(spec.name, spec.cases, config, problems)
-    target = None if spec.target is None else Target.model_validate(spec.target.model_dump())
-    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, target, config), problems)
+    tool = None if spec.tool is None else ScenarioTool.model_validate(spec.tool.model_dump())
+    loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, tool, config), problems)
     cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
     if not cases and not problems:
         index = [suite.name for suite in config.config.suites].index(spec.name)
@@ -61,7 +62,7 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> Loaded:
         problems.append(Problem(place=place, message=f"no scenario has {chosen}", remedy="Choose others."))
     if problems:
         raise InputError(problems)
-    return Loaded(cases, loaded.warnings)
+    return LoadedScenarios(cases, loaded.warnings)
 
 
 def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
@@ -69,7 +70,7 @@ def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
     return (not tags or bool(set(tags) & set(scenario.tags))) and (tier is None or scenario.tier <= tier)
 
 
-def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> Loaded:
+def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> LoadedScenarios:
     """The scenarios in these files. `root` is the folder that nothing of them leaves. Raises `InputError`."""
     problems: list[Problem] = []
     loaded = _load([name_below(root, file) for file in files], root, defaults, problems)
@@ -78,7 +79,7 @@ def load_scenarios(files: Sequence[Path], root: Path, defaults: Defaults) -> Loa
     return loaded
 
 
-def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[Problem]) -> Loaded:
+def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[Problem]) -> LoadedScenarios:
     cases: list[ScenarioCase] = []
     warnings: list[str] = []
     for file in files:
@@ -89,7 +90,7 @@ def _load(files: Iterable[str], root: Path, defaults: Defaults, problems: list[P
         if case is not None:
             cases.append(case)
     problems += repeated_ids(cases, "name", shown)
-    return Loaded(cases, warnings)
+    return LoadedScenarios(cases, warnings)
 
 
 class _Reading:
@@ -102,36 +103,43 @@ class _Reading:
         self.problems: list[Problem] = []
         self.warnings: list[str] = []
 
+    @property
+    def _tool_key(self) -> str:
+        return tool_key(self._tree.value)
+
     def case(self) -> ScenarioCase | None:
         """The case, or `None` with problems."""
         scenario = self._scenario()
         if scenario is None:
             return None
-        target = self._target(scenario)
-        fixture = self._fixture(scenario, target)
+        tool = self._tool(scenario)
+        fixture = self._fixture(scenario, tool)
         rubric = self._rubric(scenario)
+        graders = self._graders(scenario)
         if fixture is not None:
-            mistakes = check_variants(scenario, fixture, target.binary if target else "", self._root, self._folder)
+            mistakes = check_variants(scenario, fixture, tool.binary if tool else "", self._root, self._folder)
             for mistake in (*check_scripts(scenario, fixture), *mistakes):
                 self._wrong(mistake)
-            for hint in check_binary(scenario, target.binary, fixture) if target else ():
+            place = (self._tool_key,) if scenario.tool == FROM_CONFIG else (self._tool_key, "binary")
+            for hint in check_binary(place, scenario, tool.binary, fixture) if tool else ():
                 self._odd(hint)
             for hint in check_patterns(scenario, fixture):
                 self._odd(hint)
-        if self.problems or target is None or fixture is None:
+        if self.problems or tool is None or fixture is None:
             return None
         if scenario.asserts_nothing:
             self._odd(Mistake(("evaluation",), "nothing is asserted: neither gates nor a judge", "Add a gate."))
         return make_case(
             scenario,
             Place(file=self._file, line=self._tree.line(("name",))),
-            target=target,
+            tool=tool,
             root=self._root,
             folder=self._folder,
             fixture=fixture,
             rubric=rubric,
             timeout_s=self._defaults.timeout_s,
             max_turns=self._defaults.max_turns,
+            graders=graders,
         )
 
     def _scenario(self) -> Scenario | None:
@@ -176,29 +184,29 @@ class _Reading:
         try:
             scenario = Scenario.model_validate_json(json.dumps(self._tree.value), strict=True)
         except ValidationError as error:
-            told = {mistake.path for mistake in known}
+            explained = {mistake.path for mistake in known}
             found = [explain(item, self._tree) for item in error.errors(include_url=False)]
-            mistakes += [mistake for mistake in found if mistake.path not in told]
+            mistakes += [mistake for mistake in found if mistake.path not in explained]
         for mistake in sorted(mistakes, key=lambda one: one.line or self._tree.line(one.path) or 0):
             self._wrong(mistake)
         return scenario
 
-    def _target(self, scenario: Scenario) -> Target | None:
-        if scenario.target != FROM_CONFIG:
-            return scenario.target
-        if self._defaults.target is None:
-            remedy = "Write target: {binary: …} here, or in the suite of the configuration."
-            self._wrong(Mistake(("target",), "the target is from_config, and the suite has none", remedy))
-        return self._defaults.target
+    def _tool(self, scenario: Scenario) -> ScenarioTool | None:
+        if scenario.tool != FROM_CONFIG:
+            return scenario.tool
+        if self._defaults.tool is None:
+            remedy = "Write tool: {binary: …} here, or in the suite of the configuration."
+            self._wrong(Mistake((self._tool_key,), "the tool is from_config, and the suite has none", remedy))
+        return self._defaults.tool
 
-    def _fixture(self, scenario: Scenario, target: Target | None) -> Fixture | None:
+    def _fixture(self, scenario: Scenario, tool: ScenarioTool | None) -> Fixture | None:
         path = ("template_folder",)
         name = self._inside(scenario.template_folder, path)
         if name is None:
             return None
         try:
             if kind_inside(self._root, name) == "folder":
-                return read_fixture(self._root / name, target.binary if target else "", scenario.under_test)
+                return read_fixture(self._root / name, tool.binary if tool else "", scenario.under_test)
             remedy = "Fixtures count from the scenario's folder; make one with the guidance in it."
             self._wrong(Mistake(path, f"there is no fixture folder {shown(scenario.template_folder)}", remedy))
         except (FixtureError, InputError, OSError) as error:
@@ -223,6 +231,23 @@ class _Reading:
             self.problems += error.problems
         return None
 
+    def _graders(self, scenario: Scenario) -> list[Source]:
+        found: list[Source] = []
+        fixture = path_from(self._folder, scenario.template_folder)
+        for index, gate in enumerate(scenario.evaluation.gates):
+            if not isinstance(gate, GraderGate):
+                continue
+            path = ("evaluation", "gates", index, "check")
+            if fixture and any(name.startswith(f"{fixture}/") for name in parse_reference(gate.check).files):
+                remedy = "Agents read the fixture: put graders elsewhere."
+                self._wrong(Mistake(path, f"the grader {shown(gate.check)} lies in the fixture", remedy))
+                continue
+            try:
+                found.append(read_source(self._root, gate.check))
+            except ValueError as error:
+                self._wrong(Mistake(path, str(error), "See docs/graders.md."))
+        return found
+
     def _read_rubric(self, name: str) -> Rubric:
         config = self._defaults.config
         if config is None or config.base_file is None:
@@ -233,7 +258,7 @@ class _Reading:
 
     def _inside(self, name: str, path: tuple[str, ...]) -> str | None:
         """A path beside the scenario's file, from the configuration's folder; one that leaves this is a problem."""
-        found = beside(self._folder, name)
+        found = path_from(self._folder, name)
         if found is None:
             remedy = "Paths count from the scenario's folder and stay in the configuration's."
             self._wrong(Mistake(path, f"the path {shown(name)} leads out of the configuration's folder", remedy))

@@ -11,10 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import fsum
 
-from evalward.records.metric import Better, CategorySummary, Measurement, Metric, amount, ratio
-from evalward.records.result import Result, Status
-from evalward.records.scenario import Interaction, ScenarioDetails
-from evalward.suites.pooling import by_category, per_pass
+from evalward.records.metric import Better, CategorySummary, Measurement, Metric, ratio
+from evalward.records.result import Result
+from evalward.suites.pooling import (
+    NO_TRIAL,
+    USAGE,
+    Amount,
+    Counted,
+    Metrics,
+    Share,
+    by_category,
+    measured,
+    passed,
+    why_no_usage,
+)
+from evalward.suites.scenario.details import Interaction, ScenarioDetails
 
 METRIC_IDS = (
     "outcome_pass_rate",
@@ -43,25 +54,9 @@ METRIC_IDS = (
 )
 EVALUATOR = "evaluator."
 """What the metric of an evaluator's score begins with; its name follows."""
-NO_TRIAL = "no valid trial"
 NO_COMMAND = "no command of the target tool was run"
 NOT_TOLD = "exit codes are unknown"
 NO_SUBCOMMAND = "the command pattern captures no subcommand"
-
-
-def measure(results: Sequence[Result]) -> Measurement:
-    """All metrics and category summaries of these results."""
-    valid = [result for result in results if result.valid]
-    found = {
-        **_interaction(valid),
-        **_outcomes(valid),
-        **_judge(results, valid),
-        **_totals(results, valid),
-    }
-    return Measurement(
-        metrics={**{name: found[name] for name in METRIC_IDS}, **_evaluators(valid)},
-        categories=by_category(valid, _category),
-    )
 
 
 def details_of(result: Result) -> ScenarioDetails:
@@ -69,140 +64,166 @@ def details_of(result: Result) -> ScenarioDetails:
     return result.details if isinstance(result.details, ScenarioDetails) else ScenarioDetails()
 
 
-def _passed(result: Result) -> bool:
-    return result.status is Status.PASSED
+def was_judged(details: ScenarioDetails) -> bool:
+    """A judge was asked, whatever came of it."""
+    return any(one is not None for one in (details.judge_score, details.judge_passed, details.judge_error))
 
 
 # ------------------------------------------------------------------------------------------- layer 1
 
 
-def _interaction(valid: Sequence[Result]) -> dict[str, Metric]:
-    all_of = [details_of(result).interaction for result in valid]
-    known = [one for one in all_of if one.exit_codes_known]
-    first = [one for one in all_of if one.first_try_count is not None]
-    named = [one for one in all_of if one.unique_commands is not None]
-    total, named_total = _sum(all_of, _total), _sum(named, _total)
-    unique = _sum(named, lambda i: i.unique_commands or 0)
+def _of_commands(number: Callable[[Interaction], float | None]) -> Callable[[Result], float]:
+    return lambda result: number(details_of(result).interaction) or 0.0
+
+
+def _valid(holds: Callable[[ScenarioDetails], bool]) -> Callable[[Result], bool]:
+    return lambda result: result.valid and holds(details_of(result))
+
+
+def _count(number: Callable[[Interaction], float | None], better: Better = "lower") -> Amount:
+    return Amount(lambda result: number(details_of(result).interaction), better=better)
+
+
+def _errors(interaction: Interaction) -> float | None:
+    return interaction.error_count if interaction.exit_codes_known else None
+
+
+_total = _of_commands(lambda i: i.total_commands)
+_unique = _of_commands(lambda i: i.unique_commands)
+_exit_codes_known = _valid(lambda d: d.interaction.exit_codes_known)
+_first_told = _valid(lambda d: d.interaction.first_try_count is not None)
+_named = _valid(lambda d: d.interaction.unique_commands is not None)
+
+_RATES = {
+    "error_rate": Share(_of_commands(lambda i: i.error_count), _total, "lower", counts=_exit_codes_known),
+    "tool_success_rate": Share(_of_commands(lambda i: i.succeeded), _total, counts=_exit_codes_known),
+    "first_try_success_rate": Share(_of_commands(lambda i: i.first_try_count), _total, counts=_first_told),
+    "retry_rate": Share(_of_commands(lambda i: i.retry_count), _total, "lower", counts=_named),
+    "iteration_ratio": Share(_unique, _total, counts=_named),
+    "commands_per_unique": Share(_total, _unique, "lower", "count", counts=_named),
+}
+_COUNTS = {
+    "total_commands": _count(lambda i: i.total_commands),
+    "unique_commands": _count(lambda i: i.unique_commands, "neither"),
+    "error_count": _count(_errors),
+    "retry_count": _count(lambda i: i.retry_count),
+    "help_invocations": _count(lambda i: i.help_invocations),
+    "retries_after_failure": _count(lambda i: i.retries_after_failure),
+}
+
+
+def _why_no_rate(valid: Sequence[Result]) -> dict[str, str]:
+    """Why numbers about commands may be missing."""
+    named = [result for result in valid if _named(result)]
     none = NO_COMMAND if valid else NO_TRIAL
-    not_named = NO_SUBCOMMAND if total else none
-    not_told = NOT_TOLD if total else none
+    commands = fsum(map(_total, valid))
+    not_named, not_told = (NO_SUBCOMMAND, NOT_TOLD) if commands else (none, none)
+    unnamed, untold = (NO_SUBCOMMAND, NOT_TOLD) if valid else (NO_TRIAL, NO_TRIAL)
     return {
-        **_counts(valid),
-        "error_rate": ratio(_sum(known, lambda i: i.error_count), _sum(known, _total), not_told, "lower"),
-        "tool_success_rate": ratio(_sum(known, lambda i: i.succeeded), _sum(known, _total), not_told),
-        "first_try_success_rate": ratio(
-            _sum(first, lambda i: i.first_try_count or 0), _sum(first, _total), not_told if named_total else not_named
-        ),
-        "retry_rate": ratio(_sum(named, lambda i: i.retry_count or 0), named_total, not_named, "lower"),
-        "iteration_ratio": ratio(unique, named_total, not_named),
-        "commands_per_unique": ratio(named_total, unique, not_named, "lower", "count"),
-    }
-
-
-def _total(interaction: Interaction) -> float:
-    return interaction.total_commands
-
-
-def _sum(interactions: Sequence[Interaction], number: Callable[[Interaction], float]) -> float:
-    return fsum(map(number, interactions))
-
-
-def _counts(valid: Sequence[Result]) -> dict[str, Metric]:
-    def count(number: Callable[[Interaction], float | None], better: Better = "lower", why: str = NO_TRIAL) -> Metric:
-        return amount(per_pass(valid, lambda r: number(details_of(r).interaction)), "count", why, better)
-
-    def errors(interaction: Interaction) -> float | None:
-        return interaction.error_count if interaction.exit_codes_known else None
-
-    named = all(details_of(result).interaction.unique_commands is not None for result in valid)
-    unnamed = NO_SUBCOMMAND if valid else NO_TRIAL
-    why = NO_TRIAL if not valid else NOT_TOLD if named else NO_SUBCOMMAND
-    return {
-        "total_commands": count(_total),
-        "unique_commands": count(lambda i: i.unique_commands, "neither", unnamed),
-        "error_count": count(errors, why=NOT_TOLD if valid else NO_TRIAL),
-        "retry_count": count(lambda i: i.retry_count, why=unnamed),
-        "help_invocations": count(lambda i: i.help_invocations),
-        "retries_after_failure": count(lambda i: i.retries_after_failure, why=why),
+        "error_rate": not_told,
+        "tool_success_rate": not_told,
+        "first_try_success_rate": not_told if fsum(map(_total, named)) else not_named,
+        **dict.fromkeys(("retry_rate", "iteration_ratio", "commands_per_unique"), not_named),
+        **dict.fromkeys(("unique_commands", "retry_count"), unnamed),
+        "error_count": untold,
+        "retries_after_failure": untold if len(named) == len(valid) else unnamed,
     }
 
 
 # ------------------------------------------------------------------------------------------- layers 2 and 3
 
 
-def _outcomes(valid: Sequence[Result]) -> dict[str, Metric]:
-    details = [details_of(result) for result in valid]
-    gates = sum(one.gates_total for one in details)
-    ended = [one.completed for one in details if one.completed is not None]
-    return {
-        "outcome_pass_rate": ratio(sum(map(_passed, valid)), len(valid), NO_TRIAL),
-        "gate_pass_rate": ratio(
-            sum(one.gates_passed for one in details), gates, "no scenario has a gate" if valid else NO_TRIAL
-        ),
-        "completion_rate": ratio(sum(ended), len(ended), "no trial told how it ended" if valid else NO_TRIAL),
-        "composite_score": _mean([one.composite_score for one in details], "no scenario has a composite score"),
-    }
+def _score(score: Callable[[ScenarioDetails], float | None]) -> Share:
+    """The mean of those that have one."""
+    return Share(
+        lambda result: score(details_of(result)) or 0.0,
+        unit="score",
+        counts=_valid(lambda details: score(details) is not None),
+    )
 
 
-def _judge(results: Sequence[Result], valid: Sequence[Result]) -> dict[str, Metric]:
-    """Trials that a judge could not judge are no valid ones, but its errors all the same."""
-    asked = [one for one in map(details_of, results) if was_judged(one)]
-    errors = sum(one.judge_error is not None for one in asked)
-    return {
-        "judge_score": _mean([one.judge_score for one in map(details_of, valid)], "no trial was judged"),
-        "judge_error_rate": ratio(errors, len(asked), "no judge was asked", "lower"),
-    }
+def _gates_passed(result: Result) -> float:
+    return details_of(result).gates_passed
 
 
-def was_judged(details: ScenarioDetails) -> bool:
-    """A judge was asked, whatever came of it."""
-    return any(one is not None for one in (details.judge_score, details.judge_passed, details.judge_error))
+def _gates_total(result: Result) -> float:
+    return details_of(result).gates_total
 
 
-def _mean(scores: Sequence[float | None], why_not: str) -> Metric:
-    told = [score for score in scores if score is not None]
-    return ratio(fsum(told), len(told), why_not, "higher", "score")
+_OUTCOMES = {
+    "outcome_pass_rate": Share(passed),
+    "gate_pass_rate": Share(_gates_passed, _gates_total),
+    "completion_rate": Share(
+        lambda r: bool(details_of(r).completed), counts=_valid(lambda details: details.completed is not None)
+    ),
+    "composite_score": _score(lambda details: details.composite_score),
+    "judge_score": _score(lambda details: details.judge_score),
+}
+_WITHOUT = {"gate_pass_rate": "no scenario has a gate", "completion_rate": "no trial told how it ended"}
+_UNSCORED = {
+    "composite_score": "no scenario has a composite score",
+    "judge_score": "no trial was judged",
+    "judge_error_rate": "no judge was asked",
+}
+_JUDGE_ERRORS = Share(
+    lambda r: details_of(r).judge_error is not None, better="lower", counts=lambda r: was_judged(details_of(r))
+)
+"""Trials that a judge could not judge are no valid ones, but its errors all the same."""
+
+
+def _evaluator(name: str) -> Share:
+    """The mean score of an evaluator; one that broke is left out of the mean."""
+
+    def scores(result: Result) -> list[float]:
+        return [one.score for one in details_of(result).evaluators if one.name == name and one.score is not None]
+
+    return Share(lambda result: fsum(scores(result)), lambda result: len(scores(result)), unit="score")
 
 
 def _evaluators(valid: Sequence[Result]) -> dict[str, Metric]:
-    """The mean score of each evaluator that gave one, or should have; one that broke is left out of the mean."""
+    """Of each evaluator that gave a score, or should have. In one pass: how many there are, others decide."""
     scores: dict[str, list[float]] = {}
     for result in valid:
         for evaluator in details_of(result).evaluators:
-            told = scores.setdefault(evaluator.name, [])
+            given = scores.setdefault(evaluator.name, [])
             if evaluator.score is not None:
-                told.append(evaluator.score)
-    return {EVALUATOR + name: _mean(scores[name], "the evaluator gave no score") for name in sorted(scores)}
-
-
-# ------------------------------------------------------------------------------------------- totals
-
-
-def _totals(results: Sequence[Result], valid: Sequence[Result]) -> dict[str, Metric]:
-    no_tokens, no_price = ("the agent told no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
-    errors = sum(result.status is Status.ERROR for result in results)
-
-    def total(number: Callable[[Result], float | None]) -> float | None:
-        return per_pass(valid, number)
-
+                given.append(evaluator.score)
+    why = "the evaluator gave no score"
     return {
-        "total_input_tokens": amount(total(lambda r: r.usage.total_input_tokens), "tokens", no_tokens, "lower"),
-        "total_output_tokens": amount(total(lambda r: r.usage.output_tokens), "tokens", no_tokens, "lower"),
-        "total_duration_ms": amount(total(lambda r: r.duration_ms), "ms", NO_TRIAL, "lower"),
-        "cost_usd": amount(total(lambda r: r.usage.cost_usd), "usd", no_price, "lower"),
-        "harness_error_rate": ratio(errors, len(valid) + errors, "no trial was run", "lower"),
+        EVALUATOR + name: ratio(fsum(scores[name]), len(scores[name]), why, unit="score") for name in sorted(scores)
     }
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
+PER_TRIAL: Metrics = {**_RATES, **_COUNTS, **_OUTCOMES, "judge_error_rate": _JUDGE_ERRORS, **USAGE}
+
+
+def per_trial(metric: str) -> Share | Amount | None:
+    """What each trial adds to a metric; `None` for one that there is not."""
+    if metric.startswith(EVALUATOR):
+        return _evaluator(metric.removeprefix(EVALUATOR))
+    return PER_TRIAL.get(metric)
+
+
+def measure(results: Sequence[Result]) -> Measurement:
+    """All metrics and category summaries of these results."""
+    valid = [result for result in results if result.valid]
+    why_not = {**_why_no_rate(valid), **(_WITHOUT if valid else {}), **_UNSCORED, **why_no_usage(valid, "agent")}
+    found = measured(PER_TRIAL, results, why_not)
+    return Measurement(
+        metrics={**{name: found[name] for name in METRIC_IDS}, **_evaluators(valid)},
+        categories=by_category(valid, _category),
+    )
+
+
+def _category(counted: Counted) -> CategorySummary:
     """Score and maximum are gates; a scenario without any has none."""
-    passed = per_pass(results, lambda r: details_of(r).gates_passed) or 0.0
-    most = per_pass(results, lambda r: details_of(r).gates_total) or 0.0
-    pooled = sum(details_of(r).gates_total for r in results)
+    held = counted.per_pass(_gates_passed) or 0.0
+    most = counted.per_pass(_gates_total) or 0.0
+    pooled = sum(counted.known(_gates_total))
     return CategorySummary(
-        tasks=float(len({result.id for result in results})),
-        passed=per_pass(results, lambda r: float(_passed(r))) or 0.0,
-        score=passed,
+        tasks=float(len(counted.places)),
+        passed=counted.per_pass(passed) or 0.0,
+        score=held,
         max_score=most,
-        rate=sum(details_of(r).gates_passed for r in results) / pooled if pooled else None,
+        rate=sum(counted.known(_gates_passed)) / pooled if pooled else None,
     )

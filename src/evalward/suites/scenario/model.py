@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AliasChoices, Discriminator, Field, Tag, field_validator, model_validator
 
+from evalward.graders.source import parse_reference
 from evalward.records.base import Record
 from evalward.suites.scenario.assertion import parse_assertion, parse_path
 from evalward.suites.scenario.patterns import compiled
@@ -42,7 +43,7 @@ def _contained(value: str) -> str:
     return value
 
 
-class Target(Record):
+class ScenarioTool(Record):
     """The tool that the scenario is about."""
 
     binary: Text
@@ -78,8 +79,8 @@ def _written(value: Any) -> str:
     return "named" if isinstance(value, str) else "written"
 
 
-WrittenTarget = Annotated[
-    Annotated[Target, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
+WrittenTool = Annotated[
+    Annotated[ScenarioTool, Tag("written")] | Annotated[Literal["from_config"], Tag("named")], Discriminator(_written)
 ]
 
 
@@ -188,7 +189,7 @@ class FileMatches(_FileGate):
 
 
 class NoTranscriptErrors(Record):
-    """No command of the target failed."""
+    """No command of the tool failed."""
 
     type: Literal["no_transcript_errors"]
 
@@ -200,6 +201,20 @@ class ScriptGate(CommandGate):
     description: Text
 
 
+class GraderGate(Record):
+    """A check of the repository's own passes: `package.module:function`, or the path of a script."""
+
+    type: Literal["grader"]
+    check: Text
+    timeout_secs: ScriptSeconds = GATE_SECONDS
+
+    @field_validator("check")
+    @classmethod
+    def _names(cls, value: str) -> str:
+        parse_reference(value)
+        return value
+
+
 Gate = Annotated[
     CommandSucceeds
     | CommandOutputContains
@@ -209,7 +224,8 @@ Gate = Annotated[
     | FileContains
     | FileMatches
     | NoTranscriptErrors
-    | ScriptGate,
+    | ScriptGate
+    | GraderGate,
     Field(discriminator="type"),
 ]
 GATES: dict[str, type[Record]] = {
@@ -222,10 +238,11 @@ GATES: dict[str, type[Record]] = {
     "file_matches": FileMatches,
     "no_transcript_errors": NoTranscriptErrors,
     "script": ScriptGate,
+    "grader": GraderGate,
 }
 
 
-class Judge(Record):
+class JudgeLayer(Record):
     """Layer 3: the rubric's file, counted from the scenario's folder, and the score that passes.
 
     `model` is the scenario's own choice of a judge; a pull request can't make it.
@@ -237,7 +254,7 @@ class Judge(Record):
     pass_threshold: float | None = Field(default=None, ge=0, le=1, allow_inf_nan=False)
 
     @model_validator(mode="after")
-    def _complete(self) -> Judge:
+    def _complete(self) -> JudgeLayer:
         if self.enabled and (self.rubric is None or self.pass_threshold is None):
             raise ValueError("a judge that is enabled needs `rubric` and `pass_threshold`")
         return self
@@ -255,7 +272,7 @@ class Evaluation(Record):
     """Layers 2 and 3, and whether there is one number for all."""
 
     gates: list[Gate] = []
-    judge: Judge | None = None
+    judge: JudgeLayer | None = None
     composite: Composite | None = None
 
 
@@ -361,7 +378,7 @@ class Scenario(Record):
     name: Text
     description: str = ""
     template_folder: Text
-    target: WrittenTarget
+    tool: WrittenTool = Field(validation_alias=AliasChoices("tool", "target"), serialization_alias="target")
     task: Task
     evaluation: Evaluation = Evaluation()
     tier: int = Field(default=0, ge=0, le=1000)

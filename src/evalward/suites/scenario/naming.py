@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalward.records.result import CheckResult
-from evalward.records.scenario import GateResult
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import FileExists, NoTranscriptErrors, ScriptGate
 from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.place import excerpt

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.records.metric import EPSILON
-from evalward.records.scenario import GateResult
+from evalward.records.result import GRADER_ERROR
+from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import Composite
 
 GATES_FAILED = "gates_failed"
@@ -18,7 +19,7 @@ LOWEST_TIER = "Poor"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class LayerOutcome:
     """Pass, or fail with a reason and what it says to people. `asserts_nothing`: a pass that means nothing."""
 
     passed: bool
@@ -28,7 +29,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Judgement:
+class JudgeLayerOutcome:
     """What the judge layer gave. Enabled without a score, it has failed, and `error` says why."""
 
     enabled: bool = False
@@ -44,19 +45,26 @@ class Judgement:
         return self.score is not None and self.threshold is not None and self.score >= self.threshold - EPSILON
 
 
-def outcome_of(gates: Sequence[GateResult], judgement: Judgement = Judgement()) -> Outcome:
-    """Pass iff all gates pass and the judge, where it is enabled, passes. Layer 1 has no say."""
+def outcome_of(
+    gates: Sequence[GateResult], judgement: JudgeLayerOutcome = JudgeLayerOutcome(), faults: Sequence[str] = ()
+) -> LayerOutcome:
+    """Pass iff all gates pass and the judge, where it is enabled, passes. Layer 1 has no say.
+
+    `faults`: why graders gave no answer, each a gate that has not passed. Where nothing else failed nobody knows.
+    """
     passed = sum(gate.passed for gate in gates)
+    if faults and passed + len(faults) == len(gates) and (judgement.passed is not False or judgement.score is None):
+        return LayerOutcome(False, GRADER_ERROR, faults[0])
     if passed < len(gates):
         failed = ", ".join(dict.fromkeys(gate.gate_type for gate in gates if not gate.passed))
-        return Outcome(False, GATES_FAILED, f"{passed} of {len(gates)} gates passed; failed: {failed}")
+        return LayerOutcome(False, GATES_FAILED, f"{passed} of {len(gates)} gates passed; failed: {failed}")
     if not judgement.enabled:
-        return Outcome(True, asserts_nothing=not gates)
+        return LayerOutcome(True, asserts_nothing=not gates)
     if judgement.passed:
-        return Outcome(True)
+        return LayerOutcome(True)
     if judgement.score is None:
-        return Outcome(False, JUDGE_ERROR, f"the judge gave no score: {judgement.error or 'it was never asked'}")
-    return Outcome(
+        return LayerOutcome(False, JUDGE_ERROR, f"the judge gave no score: {judgement.error or 'it was never asked'}")
+    return LayerOutcome(
         False, JUDGE_FAILED, f"the judge's score {judgement.score:g} is below its threshold {judgement.threshold:g}"
     )
 

@@ -1,4 +1,4 @@
-"""Which commands are the target tool's, and which of its subcommands each one is.
+"""Which commands are the tool's, and which of its subcommands each one is.
 
 A pattern is RE2, whatever a scenario or an agent wrote. Without a pattern the tool's binary is looked for: in command
 lines wherever a command can stand, in transcripts only at the beginning of a line, for transcripts are full of prose.
@@ -38,7 +38,7 @@ _NO_TOOL = {"exit", "error", "failed"}
 
 @dataclass(frozen=True)
 class Invocation:
-    """One use of the target tool in a line: its identity and its own part of the line."""
+    """One use of the tool in a line: its identity and its own part of the line."""
 
     identity: str
     text: str
@@ -50,7 +50,7 @@ class Invocation:
 
 
 class CommandPattern(Protocol):
-    """Finds the target's commands in one line."""
+    """Finds the tool's commands in one line."""
 
     @property
     def has_subcommands(self) -> bool:
@@ -74,9 +74,9 @@ def compiled(pattern: str) -> Any:
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        said = error.args[0] if error.args else error
-        said = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        raise ValueError(f"{pattern[:SHOWN]!r} is no RE2 pattern: {said[:SHOWN]}") from error
+        reason = error.args[0] if error.args else error
+        reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        raise ValueError(f"{pattern[:SHOWN]!r} is no RE2 pattern: {reason[:SHOWN]}") from error
 
 
 @dataclass(frozen=True)
@@ -172,18 +172,18 @@ def _one_command(text: str) -> str:
 
 
 def command_pattern(binary: str, written: str | None) -> CommandPattern:
-    """How the target's commands are found in command lines: a blank pattern means the default for the binary."""
+    """How the tool's commands are found in command lines: a blank pattern means the default for the binary."""
     return WrittenPattern(written) if written and written.strip() else BinaryInCommand(binary)
 
 
 def transcript_pattern(binary: str | None, written: str | None) -> CommandPattern:
-    """How they are found in transcripts. The generic default only where no target is known."""
+    """How they are found in transcripts. The generic default only where no tool is known."""
     if written and written.strip():
         return WrittenPattern(written)
     return BinaryInTranscript(binary) if binary else AnyToolInTranscript()
 
 
 def invocations(commands: str, pattern: CommandPattern) -> list[Invocation]:
-    """The target's commands in a script, line by line; a line that ends with a backslash goes on in the next."""
+    """The tool's commands in a script, line by line; a line that ends with a backslash goes on in the next."""
     lines = _LINE_END.split(_CONTINUED.sub(" ", commands))
     return [found for line in lines for found in pattern.find(line[:LINE_LIMIT])]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from evalward.sandbox.base import Ended, FileType
+from evalward.sandbox.base import EndedCommand, FileType
 
 SHELL = ("sh", "-c")
 SAID = 200
@@ -28,7 +28,7 @@ class Workplace(Protocol):
         env: Mapping[str, str] = ...,
         cwd: str = ".",
         timeout_s: float | None = None,
-    ) -> Ended:
+    ) -> EndedCommand:
         """Run a command with these variables beside the few that every child gets."""
         ...
 
@@ -41,16 +41,16 @@ class Workplace(Protocol):
         ...
 
 
-async def run_shell(place: Workplace, command: str, env: Mapping[str, str], timeout_s: float) -> Ended:
+async def run_shell(place: Workplace, command: str, env: Mapping[str, str], timeout_s: float) -> EndedCommand:
     """A command line in the folder."""
     return await place.run([*SHELL, command], env=env, timeout_s=timeout_s)
 
 
-def how_it_ended(done: Ended, timeout_s: float) -> str:
+def how_it_ended(done: EndedCommand, timeout_s: float) -> str:
     """The end in words, with the last of what it said on standard error, or else printed."""
     how = f"it took longer than {timeout_s:g} s" if done.timed_out else f"exit code {done.exit_code}"
-    said = done.stderr.strip() or done.stdout.strip()
-    return f"{how}: {excerpt(said, tail=True)}" if said else how
+    output = done.stderr.strip() or done.stdout.strip()
+    return f"{how}: {excerpt(output, tail=True)}" if output else how
 
 
 def excerpt(text: str, *, tail: bool = False) -> str:

@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Sequence
 
 from evalward.records.problem import Problem
-from evalward.records.scenario import GateResult, ScenarioDetails
+from evalward.records.result import GRADER_ERROR
+from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.scenario.case import ScenarioCase
+from evalward.suites.scenario.details import GateResult, ScenarioDetails
 from evalward.suites.scenario.trial import HEALTH_FAILED, SETUP_FAILED, Walls, run_scenario
 from evalward.targets.agents.base import Agent
 from evalward.targets.agents.scripted import NopAgent, OracleAgent
@@ -20,7 +22,7 @@ ELSEWHERE = (
     "Gates judge in a second copy of the folder, without the agent's HOME and without network: "
     "is what they look at in the folder, and none of it put back (protect:)?"
 )
-WHERE_FIRST = "Look at setup.commands, target.health_check and the fixture: no agent has been started yet."
+WHERE_FIRST = "Look at setup.commands, tool.health_check and the fixture: no agent has been started yet."
 
 
 async def prove_cases(cases: Sequence[ScenarioCase], walls: Walls) -> Proof:
@@ -39,13 +41,16 @@ async def prove_cases(cases: Sequence[ScenarioCase], walls: Walls) -> Proof:
 
 
 async def _prove(case: ScenarioCase, walls: Walls) -> list[Problem]:
+    problems = await _unusable_graders(case, walls)
+    if problems:
+        return problems
     try:
         solved = await _gates(case, OracleAgent(), walls) if case.scenario.solution else []
         idle = await _gates(case, NopAgent(), walls)
     except TrialBrokenError as error:
         remedy = WHERE_FIRST if error.reason in {SETUP_FAILED, HEALTH_FAILED} else LOOK
         return [Problem(place=case.place, message=f"{case.id!r} can't be tried: {error.message}", remedy=remedy)]
-    problems = [
+    problems += [
         Problem(
             place=case.place,
             field=f"evaluation.gates[{number}]",
@@ -62,9 +67,28 @@ async def _prove(case: ScenarioCase, walls: Walls) -> list[Problem]:
     return problems
 
 
+async def _unusable_graders(case: ScenarioCase, walls: Walls) -> list[Problem]:
+    """Graders whose function can't be found, looked up where they run."""
+    if not case.graders:
+        return []
+    from evalward.graders.grading import Grader, GraderError  # noqa: PLC0415 - few suites have graders
+
+    problems = []
+    for source in case.graders.values():
+        try:
+            await Grader(source, allow_unisolated=walls.allow_unisolated).look_up()
+        except (GraderError, SandboxError) as error:
+            remedy = "Mend the grader, or the name in the gate."
+            problems.append(Problem(place=case.place, field="evaluation.gates", message=str(error), remedy=remedy))
+    return problems
+
+
 async def _gates(case: ScenarioCase, agent: Agent, walls: Walls) -> list[GateResult]:
     outcome = await run_scenario(walls, case, agent, 1)
     if outcome.artifacts is not None:
         await asyncio.to_thread(shutil.rmtree, outcome.artifacts, ignore_errors=True)
+    result = outcome.result
+    if result.reason == GRADER_ERROR:
+        raise TrialBrokenError(outcome.trace, GRADER_ERROR, result.message or "a grader gave no answer")
     details = outcome.result.details
     return details.gates if isinstance(details, ScenarioDetails) else []

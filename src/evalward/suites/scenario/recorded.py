@@ -22,14 +22,14 @@ WITHOUT_EFFECT = frozenset(
 RECORDED_TOOL = ShellTool(SHELL_NAMES, SHELL_ARGUMENTS, WITHOUT_EFFECT)
 
 
-class RecordedChat:
+class RecordedWork:
     """Sends the recorded messages to the last one, whatever the tool answers today."""
 
     def __init__(self, recording: Trace) -> None:
         self.recording: Trace | None = recording
-        said = [message for message in recording.messages if message.role == "assistant"]
-        self._last = len(said) - 1
-        self._messages: Iterator[tuple[int, Message]] = iter(enumerate(said))
+        answers = [message for message in recording.messages if message.role == "assistant"]
+        self._last = len(answers) - 1
+        self._messages: Iterator[tuple[int, Message]] = iter(enumerate(answers))
 
     async def send(self, request: Request) -> Reply:  # noqa: ARG002 - a recording doesn't listen
         """The next message; only the last one ends the conversation."""
@@ -46,8 +46,8 @@ def as_recorded(today: Trace, recording: Trace) -> Trace:
         )
         for turn in recording.turns
     ]
-    told = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}
-    return today.model_copy(update=told)
+    changes = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}
+    return today.model_copy(update=changes)
 
 
 def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | None:
@@ -55,16 +55,16 @@ def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | Non
 
     Agents tell standard output and error as one text, and some no exit code: what nobody told can't differ.
     """
-    told = [
+    comparable = [
         _as_one(call).model_copy(update={"exit_code": now.exit_code if call.exit_code is None else call.exit_code})
         for call, now in zip(recorded, today, strict=False)
     ]
-    return first_divergence([*told, *recorded[len(told) :]], [_as_one(call) for call in today])
+    return first_divergence([*comparable, *recorded[len(comparable) :]], [_as_one(call) for call in today])
 
 
 def _as_one(call: ToolCall) -> ToolCall:
-    said = "\n".join(part.strip() for part in (call.stdout, call.stderr) if part.strip())
-    return call.model_copy(update={"stdout": said, "stderr": ""})
+    output = "\n".join(part.strip() for part in (call.stdout, call.stderr) if part.strip())
+    return call.model_copy(update={"stdout": output, "stderr": ""})
 
 
 def refuse_unrepeatable(recording: Trace) -> None:

@@ -1,6 +1,6 @@
 """The scenario's own programs: setup, health check, post scripts, evaluators, and the variables that they are given.
 
-Every variable has two names, `LLM_TOOL_TEST_…` for scripts that exist and `EVALWARD_…`. The target's own variables win.
+Every variable has two names, `LLM_TOOL_TEST_…` for scripts that exist and `EVALWARD_…`. The tool's own variables win.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.records.scenario import EvaluatorResult
-from evalward.sandbox.base import Ended
+from evalward.sandbox.base import EndedCommand
+from evalward.suites.scenario.details import EvaluatorResult
 from evalward.suites.scenario.model import Evaluator, PostScript
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 
@@ -35,12 +35,12 @@ class ScriptContext:
     results_dir: str
     transcript: str | None = None
     events: str | None = None
-    target_env: Mapping[str, str] = field(default_factory=dict)
+    tool_env: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def env(self) -> dict[str, str]:
         """The variables by their names."""
-        told = {
+        values = {
             "FIXTURE_DIR": self.fixture_dir,
             "RESULTS_DIR": self.results_dir,
             "SCENARIO": self.scenario,
@@ -52,10 +52,10 @@ class ScriptContext:
         ours = {
             prefix + name: value.replace("\0", "")
             for prefix in PREFIXES
-            for name, value in told.items()
+            for name, value in values.items()
             if value is not None
         }
-        return {**ours, **self.target_env}
+        return {**ours, **self.tool_env}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class ScriptRun:
 
 
 async def _ran(place: Workplace, command: str, env: Mapping[str, str], timeout_s: float) -> ScriptRun:
-    done: Ended = await run_shell(place, command, env, timeout_s)
+    done: EndedCommand = await run_shell(place, command, env, timeout_s)
     return ScriptRun(
         command, done.exit_code, done.timed_out, clean_text(done.stdout), clean_text(done.stderr), timeout_s
     )
@@ -101,7 +101,7 @@ async def run_setup(
 async def check_health(
     place: Workplace, command: str, context: ScriptContext, timeout_s: float = HEALTH_SECONDS
 ) -> ScriptRun:
-    """The health check of the target tool: one that fails means that the tool isn't there, no failure of an agent."""
+    """The health check of the tool: one that fails means that the tool isn't there, no failure of an agent."""
     return await _ran(place, command, context.env, timeout_s)
 
 
@@ -125,18 +125,18 @@ async def run_evaluator(place: Workplace, evaluator: Evaluator, context: ScriptC
         why = f"it failed: {how_it_ended(done, evaluator.timeout_secs)}"
         return EvaluatorResult(name=evaluator.name, summary=text, error=why)
     try:
-        told = json.loads(done.stdout)
+        answer = json.loads(done.stdout)
     except (ValueError, RecursionError) as error:
         return EvaluatorResult(name=evaluator.name, summary=text, error=f"it printed no JSON: {error}")
-    if not isinstance(told, dict):
+    if not isinstance(answer, dict):
         return EvaluatorResult(name=evaluator.name, summary=text, error="it printed JSON that is no object")
-    return _read(evaluator.name, told)
+    return _read(evaluator.name, answer)
 
 
-def _read(name: str, told: Mapping[str, Any]) -> EvaluatorResult:
+def _read(name: str, answer: Mapping[str, Any]) -> EvaluatorResult:
     """What can be used of an evaluator's JSON; the error names what can't."""
     odd: list[str] = []
-    metrics = told.get("metrics") or {}
+    metrics = answer.get("metrics") or {}
     if not isinstance(metrics, dict):
         odd.append("metrics is no object")
         metrics = {}
@@ -144,7 +144,7 @@ def _read(name: str, told: Mapping[str, Any]) -> EvaluatorResult:
     odd += [f"the metric {excerpt(key)!r} is no number" for key, value in metrics.items() if not _is_number(value)][:3]
     if len(numbers) > MOST_METRICS:
         odd.append(f"only the first {MOST_METRICS} of {len(numbers)} metrics are kept")
-    score, summary = told.get("score"), told.get("summary")
+    score, summary = answer.get("score"), answer.get("summary")
     if score is not None and not _is_number(score):
         odd.append("score is no number")
         score = None

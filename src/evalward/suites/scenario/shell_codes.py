@@ -17,6 +17,8 @@ from evalward.safety.syntax import (
     Block,
     Branches,
     Function,
+    ListStep,
+    LiteralText,
     Loop,
     Node,
     ParseError,
@@ -24,9 +26,7 @@ from evalward.safety.syntax import (
     Process,
     Script,
     Simple,
-    Step,
     Substitution,
-    Text,
 )
 from evalward.suites.scenario.patterns import CommandPattern, Invocation, invocations
 
@@ -50,25 +50,25 @@ Coded = tuple[Simple, int | None]
 
 @dataclass(frozen=True)
 class Use:
-    """A use of the target tool in a call. `program` is the first word of its command, if it is one of its own."""
+    """A use of the tool in a call. `program` is the first word of its command, if it is one of its own."""
 
     found: Invocation
     exit_code: int | None = None
     program: str | None = None
 
 
-def uses_of(call: str, pattern: CommandPattern, exit_code: int | None, said: str = "") -> list[Use]:
-    """The target's commands in a call that ended with `exit_code` and printed `said`."""
-    return _uses(call, pattern, exit_code, said, DEEPEST_SHELL)
+def uses_of(call: str, pattern: CommandPattern, exit_code: int | None, output: str = "") -> list[Use]:
+    """The tool's commands in a call that ended with `exit_code` and printed `said`."""
+    return _uses(call, pattern, exit_code, output, DEEPEST_SHELL)
 
 
-def _uses(call: str, pattern: CommandPattern, exit_code: int | None, said: str, depth: int) -> list[Use]:
+def _uses(call: str, pattern: CommandPattern, exit_code: int | None, output: str, depth: int) -> list[Use]:
     found = invocations(call, pattern)
     tree = parsed(call) if found else None
     if tree is None:
         return [Use(one) for one in found]
-    coded = _codes_of_call(tree, call, exit_code, said)
-    uses = [use for simple, code in coded for use in _in_simple(simple, code, pattern, said, depth)]
+    coded = _codes_of_call(tree, call, exit_code, output)
+    uses = [use for simple, code in coded for use in _in_simple(simple, code, pattern, output, depth)]
     return uses if _same([use.found for use in uses], found) else [Use(one) for one in found]
 
 
@@ -100,7 +100,7 @@ def simples(node: Any) -> Iterator[Simple]:
     elif isinstance(node, tuple):
         for item in node:
             yield from simples(item)
-    elif isinstance(node, Script | Step | Pipeline | Block | Function | Loop | Branches):
+    elif isinstance(node, Script | ListStep | Pipeline | Block | Function | Loop | Branches):
         for field in fields(node):
             yield from simples(getattr(node, field.name))
 
@@ -120,13 +120,13 @@ def substituted(node: Any) -> Iterator[Script]:
 # ------------------------------------------------------------------------------------------- one simple command
 
 
-def _in_simple(simple: Simple, code: int | None, pattern: CommandPattern, said: str, depth: int) -> Iterator[Use]:
+def _in_simple(simple: Simple, code: int | None, pattern: CommandPattern, output: str, depth: int) -> Iterator[Use]:
     found = invocations(simple.source, pattern)
     if not found:
         return
     inner = _script_of_shell(simple)
     if inner is not None and depth:
-        uses = _uses(inner, pattern, code, said, depth - 1)
+        uses = _uses(inner, pattern, code, output, depth - 1)
         same = len(uses) == len(found)
         yield from ([Use(use.found, use.exit_code) for use in uses] if same else [Use(one) for one in found])
         return
@@ -152,14 +152,14 @@ def _script_of_shell(simple: Simple) -> str | None:
 
 
 def _literal(parts: Sequence[Any]) -> str | None:
-    texts = [part.text for part in parts if isinstance(part, Text)]
+    texts = [part.text for part in parts if isinstance(part, LiteralText)]
     return "".join(texts) if len(texts) == len(parts) else None
 
 
 # ------------------------------------------------------------------------------------------- the rules of the shell
 
 
-def _codes_of_call(tree: Script, call: str, code: int | None, said: str) -> list[Coded]:
+def _codes_of_call(tree: Script, call: str, code: int | None, output: str) -> list[Coded]:
     steps = tree.steps
     alone = len(steps) == 1 and isinstance(steps[0].node, Simple) and steps[0].operator != "&"
     if _NEGATED.search(call):
@@ -168,7 +168,7 @@ def _codes_of_call(tree: Script, call: str, code: int | None, said: str) -> list
         return [(one, code) for one in simples(tree)]
     if code is None or may_be_ended(code):
         return _unknown(tree)
-    rules, rest = _without_set(steps, said)
+    rules, rest = _without_set(steps, output)
     if any(program_of(one) in _CHANGES_RULES | INDIRECT for one in simples(Script(rest))):
         return _unknown(tree)
     head = _unknown(Script(steps[: len(steps) - len(rest)]))
@@ -179,7 +179,7 @@ def _codes_of_call(tree: Script, call: str, code: int | None, said: str) -> list
 class _Rules:
     """What `set` switched on at the beginning of the script; and what the whole call printed."""
 
-    said: str
+    output: str
     errexit: bool = False
     pipefail: bool = False
 
@@ -188,16 +188,16 @@ def _unknown(node: Any) -> list[Coded]:
     return [(one, None) for one in simples(node)]
 
 
-def _without_set(steps: tuple[Step, ...], said: str) -> tuple[_Rules, tuple[Step, ...]]:
+def _without_set(steps: tuple[ListStep, ...], output: str) -> tuple[_Rules, tuple[ListStep, ...]]:
     """The rules of a script that begins with `set -e` or `set -o pipefail`, and what follows it."""
     first = steps[0].node
     if not isinstance(first, Simple) or program_of(first) != "set" or steps[0].operator in {"&&", "||", "&"}:
-        return _Rules(said), steps
+        return _Rules(output), steps
     options = [word.keyword() for word in first.words[1:]]
     if not options or not all(_OPTION.fullmatch(option) for option in options):
-        return _Rules(said), steps
+        return _Rules(output), steps
     errexit = any(option == "errexit" or (option.startswith("-") and "e" in option) for option in options)
-    return _Rules(said, errexit, "pipefail" in options), steps[1:]
+    return _Rules(output, errexit, "pipefail" in options), steps[1:]
 
 
 def _codes(script: Script, code: int | None, rules: _Rules) -> list[Coded]:
@@ -208,9 +208,9 @@ def _codes(script: Script, code: int | None, rules: _Rules) -> list[Coded]:
     return coded + _and_or(last, code, rules)
 
 
-def _groups(steps: Sequence[Step]) -> list[list[Step]]:
+def _groups(steps: Sequence[ListStep]) -> list[list[ListStep]]:
     """The lists of commands between `;`, `&` and line ends."""
-    groups: list[list[Step]] = [[]]
+    groups: list[list[ListStep]] = [[]]
     for step in steps:
         groups[-1].append(step)
         if step.operator not in {"&&", "||"}:
@@ -218,7 +218,7 @@ def _groups(steps: Sequence[Step]) -> list[list[Step]]:
     return [group for group in groups if group]
 
 
-def _and_or(group: Sequence[Step], code: int | None, rules: _Rules) -> list[Coded]:
+def _and_or(group: Sequence[ListStep], code: int | None, rules: _Rules) -> list[Coded]:
     nodes, operators = [step.node for step in group], {step.operator for step in group[:-1]}
     if code is None or group[-1].operator == "&" or len(operators) > 1:
         return _unknown(tuple(nodes))
@@ -226,19 +226,19 @@ def _and_or(group: Sequence[Step], code: int | None, rules: _Rules) -> list[Code
         return _unknown(tuple(nodes[:-1])) + (_node(nodes[-1], code, rules) if code else _unknown(nodes[-1]))
     if code == 0:
         return [one for node in nodes for one in _node(node, 0, rules)]
-    may_fail = [node for node in nodes if not _is_sure(node, rules.said)]
+    may_fail = [node for node in nodes if not _is_sure(node, rules.output)]
     if len(may_fail) != 1:
         return _unknown(tuple(nodes))
     return [one for node in nodes for one in _node(node, code if node is may_fail[0] else 0, rules)]
 
 
-def _is_sure(node: Node, said: str) -> bool:
+def _is_sure(node: Node, output: str) -> bool:
     """It can't have failed, or it would have said so."""
     if not isinstance(node, Simple) or node.redirects or any(True for _ in substituted(node)):
         return False
     program = program_of(node)
     if program == "cd":
-        return "cd: " not in said
+        return "cd: " not in output
     return not node.words if program is None else program in _SURE
 
 

@@ -20,13 +20,13 @@ from evalward.suites.scenario.model import (
     Cost,
     Evaluation,
     Evaluator,
-    Judge,
+    JudgeLayer,
     PostScript,
     RunSettings,
     Scenario,
+    ScenarioTool,
     Scripts,
     Setup,
-    Target,
     Task,
     ToolModels,
     Variant,
@@ -47,6 +47,7 @@ def adapt(tree: YamlTree, stem: str) -> Adapted:
     scenario = tree.value
     if not isinstance(scenario, dict):
         return adapted
+    _tool(scenario, adapted)
     _task(scenario, tree, adapted)
     _top_level_gates(scenario, tree, adapted)
     _solution(scenario)
@@ -59,6 +60,17 @@ def adapt(tree: YamlTree, stem: str) -> Adapted:
         _gates(gates, scenario, adapted)
     adapted.hints += _unknown_keys(scenario, ())
     return adapted
+
+
+def tool_key(scenario: Value) -> str:
+    """The key that names the tool in this file: `tool`, or `target` as the format once had it."""
+    return "target" if isinstance(scenario, dict) and "target" in scenario and "tool" not in scenario else "tool"
+
+
+def _tool(scenario: dict[str, Value], adapted: Adapted) -> None:
+    if "tool" in scenario and "target" in scenario:
+        scenario.pop("target")
+        adapted.mistakes.append(Mistake(("target",), "tool is there, too, under its old name", "Keep tool: only."))
 
 
 def _task(scenario: dict[str, Value], tree: YamlTree, adapted: Adapted) -> None:
@@ -102,7 +114,7 @@ _SUBSTRING = 'substring: "…"'
 
 
 def _gates(gates: list[Value], scenario: dict[str, Value], adapted: Adapted) -> None:
-    binary = get(get(scenario, "target"), "binary")
+    binary = get(get(scenario, tool_key(scenario)), "binary")
     tool = binary if isinstance(binary, str) and binary else "my-tool"
     for index, written in enumerate(gates):
         path: KeyPath = ("evaluation", "gates", index)
@@ -160,10 +172,11 @@ def _old(name: str, kind: str, gate: dict[str, Value], tool: str, path: KeyPath)
 
 _RECORDS: dict[tuple[str, ...], type[BaseModel]] = {
     (): Scenario,
-    ("target",): Target,
+    ("tool",): ScenarioTool,
+    ("target",): ScenarioTool,
     ("task",): Task,
     ("evaluation",): Evaluation,
-    ("evaluation", "judge"): Judge,
+    ("evaluation", "judge"): JudgeLayer,
     ("evaluation", "composite"): Composite,
     ("setup",): Setup,
     ("run",): RunSettings,
@@ -190,7 +203,7 @@ def _unknown_keys(value: Value, path: KeyPath) -> Iterator[Mistake]:
     if not isinstance(value, dict) or record is None:
         return
     for key, item in value.items():
-        if key not in record.model_fields:
+        if key not in record.model_fields and (*path, key) not in _RECORDS:
             hint = did_you_mean(key, record.model_fields)
             yield Mistake((*path, key), f"unknown key {shown(key)}, which is passed over", hint)
         else:

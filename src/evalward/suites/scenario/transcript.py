@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from evalward.suites.scenario.interaction import TargetCommand
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.patterns import LINE_LIMIT, CommandPattern
 from evalward.suites.scenario.shell_codes import uses_of
 
@@ -24,9 +24,9 @@ _OVERFLOW = -1
 _DIGITS = 11  # of such a code with its sign
 
 
-def transcript_commands(transcript: str, pattern: CommandPattern) -> list[TargetCommand]:
+def transcript_commands(transcript: str, pattern: CommandPattern) -> list[ToolCommand]:
     """The target's commands in a transcript, with the exit codes that the text suggests."""
-    commands: list[TargetCommand] = []
+    commands: list[ToolCommand] = []
     window: list[str] = []
     pending = ""
     for raw in _LINE_END.split(transcript):
@@ -40,25 +40,25 @@ def transcript_commands(transcript: str, pattern: CommandPattern) -> list[Target
     return [*commands, *_ended(pending, window, pattern)]
 
 
-def _ended(line: str, window: list[str], pattern: CommandPattern) -> list[TargetCommand]:
+def _ended(line: str, window: list[str], pattern: CommandPattern) -> list[ToolCommand]:
     """The commands of a line, with what was printed until the next one."""
-    said = "\n".join(window)
-    code, found = exit_code_of(said), pattern.find(line)
+    output = "\n".join(window)
+    code, found = exit_code_of(output), pattern.find(line)
     codes = (
-        [code] if len(found) == 1 else [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, said)]
+        [code] if len(found) == 1 else [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, output)]
     )
     known = codes if len(codes) == len(found) else [None] * len(found)
     return [
-        TargetCommand(use.identity, use.text, 0 if "--help" in use.text else one, said, use.is_help)
+        ToolCommand(use.identity, use.text, 0 if "--help" in use.text else one, output, use.is_help)
         for use, one in zip(found, known, strict=True)
     ]
 
 
-def exit_code_of(said: str) -> int:
+def exit_code_of(output: str) -> int:
     """The exit code that the text after a command suggests."""
-    told = _EXIT_CODE.search(said)
-    if told:
-        digits = told[1]
+    match = _EXIT_CODE.search(output)
+    if match:
+        digits = match[1]
         return int(digits) if len(digits) <= _DIGITS and abs(int(digits)) <= _LARGEST_CODE else _OVERFLOW
-    lowered = said.lower()
+    lowered = output.lower()
     return int(any(word in lowered for word in _FAILURE_WORDS))

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from evalward.config import PROVIDERS
 from evalward.records.base import clean_text
 from evalward.records.events import Event, dump_events, events_of
-from evalward.records.result import UNREADABLE, Result, Status
-from evalward.records.scenario import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.records.result import GRADER_ERROR, UNREADABLE, Result, Status
+from evalward.records.target_id import target_id
 from evalward.records.trace import Trace
-from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process import Limits, Network, Settings, Workspace
+from evalward.sandbox.base import NoWorkspaceError, SandboxError
+from evalward.sandbox.process import Network, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.judge.ask import Gate
@@ -24,13 +24,14 @@ from evalward.suites.judge.judge import Judge
 from evalward.suites.loop import keep
 from evalward.suites.scenario.artifacts import keep_artifacts, script_events
 from evalward.suites.scenario.case import ScenarioCase
-from evalward.suites.scenario.gates import Evidence, evaluate_gates
-from evalward.suites.scenario.interaction import TargetCommand, interaction_of, target_commands
-from evalward.suites.scenario.judged import Judged, judge_trial
-from evalward.suites.scenario.judging import NoRoomError, Room, Work, judges_settings
+from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.suites.scenario.gates import GateEvidence, evaluate_gates
+from evalward.suites.scenario.interaction import ToolCommand, interaction_of, tool_commands
+from evalward.suites.scenario.judged import JudgedScenario, judge_trial
+from evalward.suites.scenario.judging import JudgingRoom, StageFolder, judges_settings
 from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.naming import check_of, how_it_went, name_of
-from evalward.suites.scenario.outcome import JUDGE_ERROR, Outcome, composite_score, outcome_of
+from evalward.suites.scenario.outcome import JUDGE_ERROR, LayerOutcome, composite_score, outcome_of
 from evalward.suites.scenario.recorded import parted
 from evalward.suites.scenario.results_folder import EVENTS, TRANSCRIPT, ResultsFolder
 from evalward.suites.scenario.scripts import (
@@ -49,6 +50,9 @@ from evalward.targets.agents.scripted import OracleAgent
 from evalward.targets.base import BrokeOffError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 
+if TYPE_CHECKING:
+    from evalward.suites.scenario.graded import Grading
+
 SHOWN_FILES = 20
 SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
 
@@ -57,23 +61,23 @@ SETUP_FAILED, HEALTH_FAILED = "setup_failed", "health_check_failed"
 class Walls:
     """How the workspaces of a suite are made."""
 
-    limits: Limits
+    limits: SandboxLimits
     network: Network
     allow_unisolated: bool = False
     judges_network: Network = "none"
 
-    def settings(self, agent: Agent) -> Settings:
+    def settings(self, agent: Agent) -> WorkspaceSettings:
         """For one agent, which has to find what it is installed in."""
-        return Settings(
+        return WorkspaceSettings(
             limits=self.limits,
             network=self.network,
             readable=tuple(agent.readable),
             allow_unisolated=self.allow_unisolated,
         )
 
-    def work(self, case: ScenarioCase, agent: Agent, place: Path) -> Work:
+    def work(self, case: ScenarioCase, agent: Agent, place: Path) -> StageFolder:
         """The stages of one trial, with the walls around those who judge it."""
-        return Work(case, judges_settings(self.settings(agent), self.judges_network), place)
+        return StageFolder(case, judges_settings(self.settings(agent), self.judges_network), place)
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class _Worked:
 
     run: AgentRun
     events: Sequence[Event]
-    commands: Sequence[TargetCommand]
+    commands: Sequence[ToolCommand]
     interaction: Interaction
 
 
@@ -92,8 +96,8 @@ class _Verdict:
 
     gates: list[GateResult]
     evaluators: list[EvaluatorResult]
-    judged: Judged
-    outcome: Outcome
+    judged: JudgedScenario
+    outcome: LayerOutcome
 
 
 async def run_scenario(
@@ -111,17 +115,17 @@ async def run_scenario(
         except (SandboxError, OSError) as error:
             raise TrialBrokenError(Trace(), Cause.SANDBOX, str(error)) from error
         async with workspace:
-            return await _Stage(workspace, work, agent, trial, judge).play()
+            return await _ScenarioStage(workspace, work, agent, trial, judge).play()
 
 
-class _Stage:
+class _ScenarioStage:
     """A workspace with everybody who is to appear in it, and what is judged of it elsewhere."""
 
-    def __init__(self, workspace: Workspace, work: Work, agent: Agent, trial: int, judge: Judge | None) -> None:
+    def __init__(self, workspace: Workspace, work: StageFolder, agent: Agent, trial: int, judge: Judge | None) -> None:
         self._workspace, self._work, self._agent, self._trial = workspace, work, agent, trial
         self._case, self._judge = work.case, judge
         self._trace = Trace()
-        self._room: Room | None = None
+        self._room: JudgingRoom | None = None
         with workspace.ours():
             self._results = ResultsFolder(workspace.tmp)
 
@@ -151,10 +155,10 @@ class _Stage:
     async def _judged_elsewhere(self, worked: _Worked, setup: Sequence[ScriptRun]) -> TrialOutcome:
         """Post scripts, gates, evaluators, judge: none of them in the workspace that the agent had."""
 
-        def told(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
-            return self._told(worked, workspace, results)
+        def context_of(workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+            return self._script_context(worked, workspace, results)
 
-        async with Room(self._work, told) as room:
+        async with JudgingRoom(self._work, context_of) as room:
             self._room = room
             post = await run_post_scripts(room, self._case.scenario.scripts.post, self._context(room.workspace))
             verdict = await self._judged(worked, room)
@@ -182,7 +186,7 @@ class _Stage:
 
     async def _not_ours(self, trace: Trace, error: Exception) -> None:
         """Raises `TrialBrokenError` where it is a provider's or the harness's fault, and not the agent's."""
-        if isinstance(error, NoRoomError):
+        if isinstance(error, NoWorkspaceError):
             raise TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True) from error
         lost = isinstance(error, SandboxError) and await self._lost()
         ours = blameless(trace, error, lost=lost)
@@ -207,10 +211,10 @@ class _Stage:
         setup = await run_setup(self._workspace, case.scenario.setup.commands, context)
         if setup and not setup[-1].succeeded:
             raise TrialBrokenError(Trace(), SETUP_FAILED, f"the scenario's setup failed: {setup[-1].words()}")
-        if case.target.health_check:
-            health = await check_health(self._workspace, case.target.health_check, context)
+        if case.tool.health_check:
+            health = await check_health(self._workspace, case.tool.health_check, context)
             if not health.succeeded:
-                why = f"{case.target.binary} isn't usable, its health check failed: {health.words()}"
+                why = f"{case.tool.binary} isn't usable, its health check failed: {health.words()}"
                 raise TrialBrokenError(Trace(), HEALTH_FAILED, why)
         return setup
 
@@ -230,7 +234,7 @@ class _Stage:
             results_dir="" if results is None else str(results.path),
             transcript=None if transcript is None else str(transcript),
             events=None if events is None else str(events),
-            target_env=self._case.target.env,
+            tool_env=self._case.tool.env,
         )
 
     # --------------------------------------------------------------------------------------- the agent
@@ -243,7 +247,7 @@ class _Stage:
             prompt=case.prompt,
             workspace=watched,
             timeout_s=case.timeout_s,
-            env=case.target.env,
+            env=case.tool.env,
             max_turns=case.max_turns,
             budget_usd=cost.max_usd if cost else None,
             listener=None if workspace.isolation.network == "open" else workspace.listener,
@@ -263,15 +267,17 @@ class _Stage:
 
     # --------------------------------------------------------------------------------------- after the agent
 
-    def _told(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
+    def _script_context(self, worked: _Worked, workspace: Workspace, results: ResultsFolder) -> ScriptContext:
         """What scripts are told after the run."""
         transcript = results.write(TRANSCRIPT, clean_text(worked.run.transcript))
         events = results.write(EVENTS, dump_events(worked.events))
         return self._context(workspace, results, transcript, events)
 
-    async def _judged(self, worked: _Worked, room: Room) -> _Verdict:
+    async def _judged(self, worked: _Worked, room: JudgingRoom) -> _Verdict:
         case, context = self._case, self._context(room.workspace)
-        gates = await evaluate_gates(case.scenario.evaluation.gates, Evidence(room, worked.commands, context.env))
+        grading = self._grading(worked, room)
+        evidence = GateEvidence(room, worked.commands, context.env, grading)
+        gates = await evaluate_gates(case.scenario.evaluation.gates, evidence)
         if self._work.incomplete is not None:
             gates = [gate.model_copy(update={"passed": False, "message": self._work.incomplete}) for gate in gates]
         evaluators = await run_evaluators(room, case.scenario.scripts.evaluators, context)
@@ -279,7 +285,20 @@ class _Stage:
             Gate(name_of(gate), found.passed, found.message) for gate, found in zip(self._gates, gates, strict=True)
         ]
         judged = await judge_trial(case, worked.run.trace, named, self._judge)
-        return _Verdict(gates, evaluators, judged, outcome_of(gates, judged.judgement))
+        return _Verdict(
+            gates, evaluators, judged, outcome_of(gates, judged.judgement, grading.faults if grading else ())
+        )
+
+    def _grading(self, worked: _Worked, room: JudgingRoom) -> Grading | None:
+        """Who runs the case's graders, if it has any."""
+        case = self._case
+        if not case.graders:
+            return None
+        from evalward.graders.grading import ToGrade  # noqa: PLC0415 - few suites have graders
+        from evalward.suites.scenario.graded import Grading  # noqa: PLC0415
+
+        answered = ToGrade.of(case, case.prompt, worked.run.trace)
+        return Grading(case.graders, answered, room, self._work.settings.allow_unisolated)
 
     def _result(self, worked: _Worked, verdict: _Verdict) -> Result:
         case, run, outcome = self._case, worked.run, verdict.outcome
@@ -347,30 +366,27 @@ class _Stage:
 
 def who(target: str) -> tuple[str, str]:
     """Agent and model of a target's id, as scripts are told them."""
-    form, _, name = target.partition(":")
-    if name:
-        return (name if form == "agent" else form), ("" if form == "agent" else name)
-    program, _, model = target.partition("/")
-    if not model:
-        return target, ""
-    return ("builtin", target) if program in PROVIDERS else (program, model)
+    asked = target_id(target)
+    if asked.form == "model":
+        return "builtin", target
+    return (asked.name, "") if asked.form == "agent" else (asked.head, asked.name)
 
 
-def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[TargetCommand]:
+def _commands(case: ScenarioCase, run: AgentRun, events: Sequence[Event]) -> list[ToolCommand]:
     """The target's commands: from events, or from the transcript of an agent that tells only words."""
     if not run.structured:
         return transcript_commands(run.transcript, case.transcript_pattern)
-    return target_commands(events, case.pattern, killed=True if run.timed_out else None)
+    return tool_commands(events, case.pattern, killed=True if run.timed_out else None)
 
 
-def _status(outcome: Outcome) -> Status:
-    """A judge that gives nothing is no fault of the agent, unless gates have failed anyway."""
+def _status(outcome: LayerOutcome) -> Status:
+    """A judge or a grader that gives nothing is no fault of the agent, unless gates have failed anyway."""
     if outcome.passed:
         return Status.PASSED
-    return Status.ERROR if outcome.reason == JUDGE_ERROR else Status.FAILED
+    return Status.ERROR if outcome.reason in {JUDGE_ERROR, GRADER_ERROR} else Status.FAILED
 
 
-def _message(outcome: Outcome, run: AgentRun, timeout_s: float) -> str | None:
+def _message(outcome: LayerOutcome, run: AgentRun, timeout_s: float) -> str | None:
     if outcome.message is None:
         return None
     parts = [outcome.message] if run.completed else [outcome.message, how_it_went(run, timeout_s)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
-from evalward.opening import MIB, MOST_TEXT, beside, copy_inside, inside, read_inside, why
+from evalward.opening import MIB, MOST_TEXT, copy_inside, inside, path_from, read_inside, why
 from evalward.records.problem import InputError, wrong
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import MOST_BYTES, Fixture, FixtureError, is_subject, read_fixture
@@ -41,7 +41,7 @@ def check_variants(scenario: Scenario, fixture: Fixture, binary: str, root: Path
 
 
 def _readable(root: Path, folder: str, name: str, place: KeyPath) -> Iterator[Mistake]:
-    file = beside(folder, name)
+    file = path_from(folder, name)
     if file is None:
         yield Mistake(place, f"the path {shown(name)} leads out of the configuration's folder", "Move the file.")
         return
@@ -70,7 +70,7 @@ def load_variant(case: ScenarioCase, name: str) -> Guidance | None:
 
 def _read(case: ScenarioCase, name: str) -> bytes:
     try:
-        return read_inside(case.root, beside(case.folder, name) or name, MOST_TEXT)
+        return read_inside(case.root, path_from(case.folder, name) or name, MOST_TEXT)
     except OSError as error:
         raise wrong(name, f"can't be read: {error.strerror}", "Paths count from the scenario's folder.") from error
 
@@ -83,14 +83,14 @@ def with_guidance(case: ScenarioCase, guidance: Guidance, folder: Path) -> Scena
     for path, content in guidance.files.items():
         _put(folder, path, content)
     try:
-        fixture = read_fixture(folder, case.target.binary, case.scenario.under_test)
+        fixture = read_fixture(folder, case.tool.binary, case.scenario.under_test)
     except FixtureError as error:  # an absolute link, which leads to the original
         raise wrong(str(case.place), str(error), "Let links in the fixture be relative.") from error
     return case.model_copy(
         update={
             "fixture": folder,
             "guidance": fixture.guidance,
-            "tool": fixture.tool,
+            "tool_files": fixture.tool,
             "variant": guidance.name,
             "system": case.system if guidance.system is None else guidance.system,
         }

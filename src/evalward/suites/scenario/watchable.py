@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from evalward.safety.syntax import Function, Process, Script, Simple, Step
+from evalward.safety.syntax import Function, ListStep, Process, Script, Simple
 from evalward.safety.words import names
 from evalward.suites.scenario.patterns import CommandPattern, invocations
 from evalward.suites.scenario.shell_codes import INDIRECT, SHELLS, parsed, program_of, simples, substituted
@@ -35,19 +35,19 @@ _TELLING = re.compile(r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\b(?:command|e
 
 def programs_to_watch(script: str, pattern: CommandPattern) -> list[str]:
     """The programs of the target's commands in a script, as they stand there; empty where we had better not watch."""
-    wanted = len(invocations(script, pattern))
-    tree = parsed(script) if wanted else None
+    unseen = len(invocations(script, pattern))
+    tree = parsed(script) if unseen else None
     if tree is None or _is_alone(tree) or _TELLING.search(script) or _refuses(tree):
         return []
     programs: list[str] = []
     for simple in _all_simples(tree):
         own = _own(simple, pattern)
-        wanted -= own
+        unseen -= own
         program = program_of(simple) or ""
         if own and (own > 1 or not _may_be_function(program)):
             return []
         programs += [program] * own
-    return list(dict.fromkeys(programs)) if wanted == 0 else []
+    return list(dict.fromkeys(programs)) if unseen == 0 else []
 
 
 def _is_alone(tree: Script) -> bool:
@@ -74,7 +74,7 @@ def _refuses(tree: Script) -> bool:
 
 def _is_telling(node: Any) -> bool:
     """A part of a script that would notice a function in place of a program, or outlive the call."""
-    if isinstance(node, Step):
+    if isinstance(node, ListStep):
         return node.operator == "&"
     if isinstance(node, Simple):
         program = program_of(node)

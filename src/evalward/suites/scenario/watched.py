@@ -1,13 +1,13 @@
-"""A place whose shell tells how each of the target's commands in a call ended.
+"""A place whose shell tells how each of the tool's commands in a call ended.
 
 Only for calls that run through a shell of ours (`bash -c SCRIPT`) and have several commands; one alone has the call's
-own exit code. The shell gets a function by the name of each of the target's programs in the script. It runs the program
+own exit code. The shell gets a function by the name of each of the tool's programs in the script. It runs the program
 as it stands, with its words, streams and folder, notes the exit code in a file whose name nobody knows before, and ends
 with that code. Where a script could tell the difference (it looks at functions, traces, starts things in the
 background), or where we can't read it, there is no function, and what doesn't follow from the call's exit code stays
 unknown.
 
-What is in the file is a claim, for the commands run with the shell's rights: bounded here, and believed by `told` only
+What is in the file is a claim, for the commands run with the shell's rights: bounded here, believed by `observed` only
 where it agrees with what we see. Two differences are known: bash's own message has other words for a program that a
 signal ends, and for a file that may be executed and that the system can't start.
 """
@@ -25,10 +25,10 @@ from typing import Protocol
 from evalward.records.base import clean_text
 from evalward.records.events import Event, RanCommand, ToolAnswered, ToolCalled
 from evalward.sandbox.base import SandboxError
+from evalward.suites.scenario.observed import MOST_COMMANDS
 from evalward.suites.scenario.patterns import CommandPattern
-from evalward.suites.scenario.told import MOST_COMMANDS
 from evalward.suites.scenario.watchable import programs_to_watch
-from evalward.targets.agents.base import Ended, Place
+from evalward.targets.agents.base import AgentPlace, EndedAgent
 
 SHELL = ["bash", "-c"]
 HOOK = "EVALWARD_HOOK"
@@ -53,7 +53,7 @@ _OTHER_SHELL = frozenset({"POSIXLY_CORRECT", "SHELLOPTS", "BASHOPTS", "BASH_ENV"
 """Variables with which bash is another shell from its start."""
 
 
-class Watchable(Place, Protocol):
+class Watchable(AgentPlace, Protocol):
     """A place of which we can read a file that its commands wrote."""
 
     @property
@@ -67,7 +67,7 @@ class Watchable(Place, Protocol):
 
 
 @dataclass(frozen=True)
-class _Told:
+class _WatchedEvents:
     script: str
     commands: list[RanCommand]
 
@@ -78,7 +78,7 @@ class WatchedPlace:
 
     place: Watchable
     pattern: CommandPattern
-    told: list[_Told] = field(default_factory=list)
+    calls: list[_WatchedEvents] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -99,10 +99,10 @@ class WatchedPlace:
         timeout_s: float | None = None,
         stdin: bytes | None = None,
         on_line: Callable[[str], None] | None = None,
-    ) -> Ended:
+    ) -> EndedAgent:
         """Run it as the place does; of a script with several commands it is heard how each of them ended."""
 
-        async def run(words: Sequence[str], variables: Mapping[str, str]) -> Ended:
+        async def run(words: Sequence[str], variables: Mapping[str, str]) -> EndedAgent:
             return await self.place.run(
                 words, env=variables, cwd=cwd, timeout_s=timeout_s, stdin=stdin, on_line=on_line
             )
@@ -115,7 +115,7 @@ class WatchedPlace:
         done = await run([*SHELL, f'eval "${HOOK}"; {script}'], {**env, HOOK: hook_of(names, log)})
         commands = self._read(log)
         if commands is not None:
-            self.told.append(_Told(clean_text(script), commands))
+            self.calls.append(_WatchedEvents(clean_text(script), commands))
         return done
 
     def _read(self, log: str) -> list[RanCommand] | None:
@@ -132,11 +132,11 @@ class WatchedPlace:
 
     def heard(self, events: Sequence[Event]) -> list[Event]:
         """The events, with what the shell told of each call."""
-        told, hearing = list(self.told), None
+        unmatched, hearing = list(self.calls), None
         heard: list[Event] = []
         for event in events:
             if isinstance(event, ToolCalled):
-                hearing = told.pop(0) if told and told[0].script == clean_text(event.command) else None
+                hearing = unmatched.pop(0) if unmatched and unmatched[0].script == clean_text(event.command) else None
             elif isinstance(event, ToolAnswered) and hearing is not None:
                 event = event.model_copy(update={"commands": hearing.commands})  # noqa: PLW2901
                 hearing = None
@@ -165,15 +165,15 @@ def _function(name: str, log: str) -> str:
     if "/" in name:
         works = f"[[ -f {name} && -x {name} ]]"
         else_ = (
-            f"elif [[ -d {name} ]]; then {_said(name, 'Is a directory', 126)}\n"
-            f"elif [[ -e {name} ]]; then {_said(name, 'Permission denied', 126)}\n"
-            f"else {_said(name, 'No such file or directory', 127)}"
+            f"elif [[ -d {name} ]]; then {_bash_error(name, 'Is a directory', 126)}\n"
+            f"elif [[ -e {name} ]]; then {_bash_error(name, 'Permission denied', 126)}\n"
+            f"else {_bash_error(name, 'No such file or directory', 127)}"
         )
     else:
         works = f"type -P {name} >/dev/null"
-        else_ = f"else {_said(name, 'command not found', 127)}"
+        else_ = f"else {_bash_error(name, 'command not found', 127)}"
     return _FUNCTION.format(name=name, works=works, else_=else_, log=log, kept=WORDS_KEPT)
 
 
-def _said(name: str, message: str, code: int) -> str:
+def _bash_error(name: str, message: str, code: int) -> str:
     return _SAID.format(name=name, message=message, code=code)

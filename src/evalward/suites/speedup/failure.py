@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from evalward.records.speedup import BenchmarkSpeed, PytestSummary, Role, SnapshotSummary, SpeedupDetails
+from evalward.suites.speedup.details import BenchmarkSpeed, PytestSummary, Role, SnapshotSummary, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
 
 
@@ -39,7 +39,7 @@ def key_among(key: str, known: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class PayloadFailure:
     """What a payload says of a failure that was decided elsewhere: its speedups may have been replaced already.
 
     `tolerated`: its failing tests were held against an oracle's and found no failure.
@@ -52,7 +52,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class FailureEvidence:
     """What is known of one agent on one task, before any failure is judged. `key` is `agent:model`, in full.
 
     `forged`: what it tells of its times contradicts the clock, or what it did while they were taken.
@@ -62,7 +62,7 @@ class Evidence:
     benchmarks: Sequence[BenchmarkSpeed] = ()
     tests: PytestSummary = field(default_factory=PytestSummary)
     snapshot: SnapshotSummary = field(default_factory=SnapshotSummary)
-    told: Told = Told()
+    claimed: PayloadFailure = PayloadFailure()
     trajectory_length: int | None = None
     legacy_percentage: float | None = None
     notes: Sequence[str] = ()
@@ -84,19 +84,19 @@ def snapshot_failed(snapshot: SnapshotSummary) -> bool:
     return snapshot.status != "passed" or snapshot.pass_to_fail > 0
 
 
-def resolved(evidence: Evidence) -> bool:
+def resolved(evidence: FailureEvidence) -> bool:
     """The verdict of the run alone, without the oracle's failures in view."""
     return not pytest_failed(evidence.tests) and not snapshot_failed(evidence.snapshot) and not evidence.forged
 
 
-def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
+def merge(agents: Iterable[FailureEvidence]) -> dict[str, SpeedupDetails]:
     """What became of each agent on one task, by its key. The oracle among them sets how many tests may fail.
 
     An oracle alone is no measure of itself: there any failing test is a failure, as of any agent alone.
 
     Raises `ValueError` when two have the same key.
     """
-    by_key: dict[str, Evidence] = {}
+    by_key: dict[str, FailureEvidence] = {}
     for evidence in agents:
         if evidence.key in by_key:
             raise ValueError(f"two results are of {evidence.key}")
@@ -106,16 +106,16 @@ def merge(agents: Iterable[Evidence]) -> dict[str, SpeedupDetails]:
     return {key: _judged(evidence, oracle) for key, evidence in by_key.items()}
 
 
-def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
+def _judged(evidence: FailureEvidence, oracle: FailureEvidence | None) -> SpeedupDetails:
     allowed = _allowed(evidence, oracle)
-    told = evidence.told if evidence.told.fallback else Told()
-    tests_bad = pytest_failed(evidence.tests, allowed) or told.pytest_failed
-    snapshot_bad = snapshot_failed(evidence.snapshot) or told.snapshot_failed
+    payload = evidence.claimed if evidence.claimed.fallback else PayloadFailure()
+    tests_bad = pytest_failed(evidence.tests, allowed) or payload.pytest_failed
+    snapshot_bad = snapshot_failed(evidence.snapshot) or payload.snapshot_failed
     forged = evidence.forged and not tests_bad and not snapshot_bad  # what is wrong may be so while it is timed, too
-    falls_back = ((tests_bad or snapshot_bad or forged) and evidence.role != "nop") or told.fallback
+    falls_back = ((tests_bad or snapshot_bad or forged) and evidence.role != "nop") or payload.fallback
     benchmarks = list(evidence.benchmarks)
     if falls_back:
-        benchmarks = [fall_back(benchmark, replaced=told.fallback) for benchmark in benchmarks]
+        benchmarks = [fall_back(benchmark, replaced=payload.fallback) for benchmark in benchmarks]
     return SpeedupDetails(
         role=evidence.role,
         benchmarks=benchmarks,
@@ -135,11 +135,11 @@ def _judged(evidence: Evidence, oracle: Evidence | None) -> SpeedupDetails:
     )
 
 
-def _allowed(evidence: Evidence, oracle: Evidence | None) -> int:
+def _allowed(evidence: FailureEvidence, oracle: FailureEvidence | None) -> int:
     """How many tests may fail: as many as the oracle's, or as were tolerated where the oracle isn't known here."""
     if oracle is not None:
         return oracle.tests.failed_total if oracle.tests.counted else 0
-    return evidence.tests.failed_total if evidence.told.tolerated else 0
+    return evidence.tests.failed_total if evidence.claimed.tolerated else 0
 
 
 def fall_back(benchmark: BenchmarkSpeed, *, replaced: bool = False) -> BenchmarkSpeed:

@@ -9,7 +9,7 @@ from statistics import median
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.records.speedup import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
+from evalward.suites.speedup.details import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
 from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
 
@@ -71,15 +71,15 @@ def _oracle_failed(valid: Pairs) -> Iterator[Finding]:
             advice="Mend the reference patch or the tests: they judge everybody else.",
             cases=_ids(own),
         )
-    beside = [result for result, each in valid if each.role == "agent" and each.oracle_failed]
-    if beside:
+    failing = [result for result, each in valid if each.role == "agent" and each.oracle_failed]
+    if failing:
         yield Finding(
             id="oracle_failed",
             level="warning",
-            message=f"The oracle fails tests or snapshots of {_counted(len(beside), 'task')}",
+            message=f"The oracle fails tests or snapshots of {_counted(len(failing), 'task')}",
             evidence="an agent may fail as many tests there; the advantage is held against a patch that isn't sound",
             advice="Mend the reference patch or the tests.",
-            cases=_ids(beside),
+            cases=_ids(failing),
         )
 
 
@@ -107,12 +107,12 @@ def _lost(details: SpeedupDetails) -> list[str]:
 def _forged(valid: Pairs) -> Iterator[Finding]:
     found = [(result, each) for result, each in valid if each.times_forged]
     if found:
-        told = [note.removeprefix("TIMES: ") for _, each in found for note in each.notes if note.startswith("TIMES: ")]
+        notes = [note.removeprefix("TIMES: ") for _, each in found for note in each.notes if note.startswith("TIMES: ")]
         yield Finding(
             id="forged_times",
             level="warning",
             message=f"The times of {_counted(len(found), 'task')} can't be true, and the change counts as none",
-            evidence="; ".join(dict.fromkeys(told[:SHOWN_BENCHMARKS])),
+            evidence="; ".join(dict.fromkeys(notes[:SHOWN_BENCHMARKS])),
             advice="Read the change: it was written for whoever measures it.",
             cases=_ids(result for result, _ in found),
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evalward.git import find_tree, write_tree
-from evalward.opening import MIB, Entry, copy_inside, kind_inside, walk_inside
+from evalward.opening import MIB, FolderEntry, copy_inside, kind_inside, walk_inside
 from evalward.records.base import Record, digest
 
 IGNORED = ("__pycache__", ".git", ".pytest_cache", ".mypy_cache", ".benchmarks", ".DS_Store")
@@ -17,7 +17,7 @@ MOST_FILES = 100_000
 MOST_BYTES = 2048 * MIB
 
 
-class Fixture(Record):
+class CodeFixture(Record):
     """Where the code is: `folder` below `root`, or `tree` of the repository that `root` lies in.
 
     `digest`: of all that is in it.
@@ -29,7 +29,7 @@ class Fixture(Record):
     tree: str | None = None
 
     @classmethod
-    def of_folder(cls, root: Path, folder: str) -> Fixture:
+    def of_folder(cls, root: Path, folder: str) -> CodeFixture:
         """The code in a folder below `root`.
 
         Raises `ValueError` when there is none or too much, `InputError` for a link on the way, `OSError`.
@@ -43,7 +43,7 @@ class Fixture(Record):
         return cls(digest=digest(found), root=root, folder=folder)
 
     @classmethod
-    def of_revision(cls, place: Path, commit: str, path: str) -> Fixture:
+    def of_revision(cls, place: Path, commit: str, path: str) -> CodeFixture:
         """The code in a folder of a commit. Raises `ValueError` when git doesn't know it."""
         tree = find_tree(place, commit, path, _search_path())
         return cls(digest=f"git:{tree}", root=place, tree=tree)
@@ -72,7 +72,7 @@ def _identities(root: Path, folder: str) -> Iterator[tuple[str, str]]:
             yield entry.path, _identity(entry)
 
 
-def _identity(entry: Entry) -> str:
+def _identity(entry: FolderEntry) -> str:
     if entry.is_link:
         return f"link:{entry.target()}"
     if not entry.is_file:

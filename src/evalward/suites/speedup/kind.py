@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from evalward.config import LoadedConfig, Suite
-from evalward.config.speedup import SpeedupSuite
+from evalward.config import LoadedConfig
+from evalward.decide.kinds import PerTrial
 from evalward.opening import read_text_inside
-from evalward.records.base import clean_text, digest
-from evalward.records.case import Case
+from evalward.records.base import digest
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import wrong
 from evalward.records.report import Finding, Run
-from evalward.records.result import Result
-from evalward.records.trace import Trace
-from evalward.sandbox.base import SandboxError
-from evalward.suites.base import Prepared, Proof, TrialBrokenError, TrialOutcome
+from evalward.records.result import Details, Result
+from evalward.records.sections import Grid, Section
+from evalward.records.timing import Timings
+from evalward.render.kinds import TrialText
+from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.load import load_cases
 from evalward.suites.speedup.measure.spread import spread_findings
-from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
+from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, PER_TRIAL, measure
+from evalward.suites.speedup.outcome import as_failed
 from evalward.suites.speedup.prove import patches_of, prove_cases
+from evalward.suites.speedup.sections import sections, summary, trial_text
+from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
-from evalward.suites.speedup.trial import Equipment, run_trial
+from evalward.suites.speedup.timings import timings_of
+from evalward.suites.speedup.trial import SpeedupContext, run_trial
 from evalward.targets.base import Target
-from evalward.targets.failures import Cause, TargetError
 from evalward.targets.per_task import FileTarget
 
 
@@ -35,54 +41,69 @@ from evalward.targets.per_task import FileTarget
 class SpeedupSettings:
     """What a suite's trials and its proof need."""
 
-    equipment: Equipment
+    equipment: SpeedupContext
     patches: Sequence[FileTarget]
 
 
+SpeedupPrepared: TypeAlias = Prepared[SpeedupSuite, SpeedupCase, SpeedupSettings]
+
+
 @dataclass(frozen=True)
-class SpeedupKind:
+class SpeedupKind(BaseKind):
     """See `evalward.suites.base.Kind`."""
 
     name: str = "speedup"
+    spec: type[SpeedupSuite] = SpeedupSuite
+    details: type[SpeedupDetails] = SpeedupDetails
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
-    def prepare(self, spec: Suite, config: LoadedConfig) -> Prepared:
+    def prepare(self, spec: SpeedupSuite, config: LoadedConfig) -> SpeedupPrepared:
         """The tasks of a suite. What a pull request may change beside the agent: what it is told, and Python."""
-        assert isinstance(spec, SpeedupSuite)  # noqa: S101 - the registry gives each kind its own suites
         system = _system(spec, config)
         subject = {"python": platform.python_version(), **({"system": digest(system)} if system else {})}
-        settings = SpeedupSettings(Equipment(spec, system), patches_of(spec.targets, config))
+        settings = SpeedupSettings(SpeedupContext(spec, system), patches_of(spec.targets, config))
         return Prepared(spec, load_cases(spec, config), subject, settings)
 
-    async def run_trial(self, suite: Prepared, case: Case, target: Target, trial: int) -> TrialOutcome:
+    async def run_trial(self, suite: SpeedupPrepared, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
         """Make the change, measure it in turns with nop and oracle, judge it."""
-        assert isinstance(case, SpeedupCase)  # noqa: S101
-        assert isinstance(suite.settings, SpeedupSettings)  # noqa: S101
-        try:
-            return await run_trial(suite.settings.equipment, case, target, trial)
-        except TargetError as error:
-            raise TrialBrokenError(Trace(), error.cause, error.message, stops_run=error.rule.stops_run) from error
-        except SandboxError as error:
-            raise TrialBrokenError(Trace(), Cause.SANDBOX, clean_text(str(error))) from error
+        return await run_trial(suite.settings.equipment, case, target, trial)
 
-    async def prove(self, suite: Prepared) -> Proof:
+    async def prove(self, suite: SpeedupPrepared) -> Proof:
         """The human patch passes and is faster, an unchanged copy is not, every patch of the suite applies."""
-        assert isinstance(suite.settings, SpeedupSettings)  # noqa: S101
-        cases = [case for case in suite.cases if isinstance(case, SpeedupCase)]
-        return await prove_cases(suite.settings.equipment, cases, suite.settings.patches)
+        return await prove_cases(suite.settings.equipment, suite.cases, suite.settings.patches)
+
+    def per_trial(self, metric: str) -> PerTrial | None:
+        """What single trials add to a metric."""
+        return PER_TRIAL.get(metric)
 
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's run-level aggregation."""
         return measure(results)
 
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:
+        """Bars of agent and oracle."""
+        return sections(run, base, alone=alone)
+
+    def timings(self, before: Iterable[Result], now: Iterable[Result]) -> Timings | None:
+        """Which benchmarks got slower, by their samples."""
+        return timings_of(before, now)
+
+    def summary(self, runs: Iterable[Run]) -> Grid:
+        """FC-Eval's summary table."""
+        return summary(runs)
+
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show, and what they hide."""
         return [*interpret(results, measurement), *spread_findings(results)]
-
-    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:  # noqa: ARG002 - the summary table says it
-        """Nothing beyond what each run shows."""
-        return []
 
 
 def _system(spec: SpeedupSuite, config: LoadedConfig) -> str | None:

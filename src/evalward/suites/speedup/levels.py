@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from evalward.records.speedup import LEVELS, BenchmarkSpeed, LevelAdvantage
+from evalward.suites.speedup.details import LEVELS, BenchmarkSpeed, LevelAdvantage
 from evalward.suites.speedup.names import Group, groups
 
 

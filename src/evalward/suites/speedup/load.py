@@ -8,12 +8,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evalward.config import LoadedConfig
-from evalward.config.speedup import SpeedupSuite
 from evalward.config.yaml_positions import YamlError, YamlTree, read_yaml
 from evalward.opening import read_inside, read_text_inside, why
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.lines import explained
+from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase, SpeedupTask, make_case
 
 MAX_PATCH_BYTES = 64 * 1024 * 1024

@@ -14,8 +14,8 @@ from math import fsum
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.records.speedup import BenchmarkSpeed, BlockStatus, PytestSummary, SnapshotSummary
-from evalward.suites.speedup.failure import Evidence
+from evalward.suites.speedup.details import BenchmarkSpeed, BlockStatus, PytestSummary, SnapshotSummary
+from evalward.suites.speedup.failure import FailureEvidence
 from evalward.suites.speedup.values import benchmark_speeds, check_names, count, number, parse
 
 MAX_LOG_BYTES = 256 * 1024 * 1024
@@ -71,10 +71,10 @@ class LogReading:
         """The speedups of all agents that its RESULT block tells of, by key."""
         return self.result.by_agent if self.result else {}
 
-    def evidence(self, key: str) -> Evidence:
+    def evidence(self, key: str) -> FailureEvidence:
         """The same for the merge over agents."""
         result = self.result or ResultBlock()
-        return Evidence(
+        return FailureEvidence(
             key=key,
             benchmarks=result.benchmarks,
             tests=self.tests,
@@ -185,7 +185,7 @@ def _snapshot(block: _Block) -> tuple[SnapshotSummary, list[str]]:
     counts, bad = _counts(block.value, _SNAPSHOT_COUNTS, needed=("pass-to-fail",))
     if bad:
         return SnapshotSummary(status="invalid"), [f"SNAPSHOT: {bad}"]
-    said = block.value.get("error")
+    error = block.value.get("error")
     summary = SnapshotSummary(
         pass_to_fail=counts["pass-to-fail"],
         passed=counts["passed"],
@@ -194,7 +194,7 @@ def _snapshot(block: _Block) -> tuple[SnapshotSummary, list[str]]:
         total=counts["total"],
         status="failed" if "error" in block.value or counts["pass-to-fail"] else "passed",
     )
-    return summary, [f"SNAPSHOT: it tells an error: {clean_text(str(said))[:200]}"] if "error" in block.value else []
+    return summary, [f"SNAPSHOT: it tells an error: {clean_text(str(error))[:200]}"] if "error" in block.value else []
 
 
 def _counts(
@@ -225,16 +225,16 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     """The object of a RESULT block, of today's or of the older form. Raises `ValueError` when it is neither."""
     if "agent_advantage" not in value and "per_benchmark_speedups" not in value:
         return _legacy(value)
-    told = value.get("last_agent")
+    agent = value.get("last_agent")
     by_agent = value.get("per_benchmark_speedups_by_agent")
     by_agent = by_agent if isinstance(by_agent, dict) else {}
     if len(by_agent) > MAX_AGENTS or any(len(key) > MAX_KEY for key in by_agent):
         raise ValueError("it tells of too many agents, or of one with an absurd name")
-    if told is None and len(by_agent) == 1:
-        told = next(iter(by_agent))
-    if told is not None and (not isinstance(told, str) or not 0 < len(told) <= MAX_KEY):
+    if agent is None and len(by_agent) == 1:
+        agent = next(iter(by_agent))
+    if agent is not None and (not isinstance(agent, str) or not 0 < len(agent) <= MAX_KEY):
         raise ValueError("last_agent is no name")
-    mine = by_agent.get(told) if told is not None else None
+    mine = by_agent.get(agent) if agent is not None else None
     speeds = mine if isinstance(mine, dict) else value.get("per_benchmark_speedups", {})
     if not isinstance(speeds, dict):
         raise ValueError("per_benchmark_speedups is no object")
@@ -242,7 +242,7 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     if not isinstance(mine, dict) and speeds:
         notes.append("no speedups by agent; per_benchmark_speedups are taken for the last agent's")
     return ResultBlock(
-        agent=None if told is None else _key(told),
+        agent=None if agent is None else _key(agent),
         benchmarks=tuple(benchmark_speeds(speeds)),
         by_agent={
             _key(key): tuple(benchmark_speeds(entries))
@@ -253,9 +253,9 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     )
 
 
-def _key(told: str) -> str:
+def _key(written: str) -> str:
     """`agent:model`, without the number that FC-Eval puts before it where several agents work on a task."""
-    return clean_text(_NUMBERED.sub("", told, count=1) if _NUMBERED.match(told) else told)
+    return clean_text(_NUMBERED.sub("", written, count=1) if _NUMBERED.match(written) else written)
 
 
 def _legacy(value: Mapping[str, Any]) -> ResultBlock:

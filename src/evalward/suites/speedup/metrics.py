@@ -10,16 +10,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import fsum
 
-from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric, Unit, amount, ratio
+from evalward.decide.portions import Portion
+from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric, amount, ratio
 from evalward.records.policy import Rule
 from evalward.records.result import Result, Status
-from evalward.records.speedup import LEVELS, SpeedupDetails
-from evalward.suites.pooling import by_category, per_pass
+from evalward.suites.pooling import (
+    COST,
+    ERROR_RATE,
+    NO_TRIAL,
+    Amount,
+    Counted,
+    Metrics,
+    Share,
+    by_category,
+    max_score_of,
+    measured,
+    passed,
+    score_of,
+)
 from evalward.suites.speedup.attempts import pass_at, why_not
+from evalward.suites.speedup.details import LEVELS, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
-from evalward.suites.speedup.outcome import Reason
+from evalward.suites.speedup.outcome import SpeedupReason
 from evalward.suites.speedup.payload import NO_SPEEDUP, details_of, level_values
 
 PASS_AT = (2, 4, 5, 8, 10)
@@ -53,39 +68,124 @@ DEFAULT_RULES = (
     Rule(metric="incredible_benchmarks", ceiling=0.0),  # ours: what can hardly be is read before it is believed
 )
 
-NO_TRIAL = "no valid trial"
 NO_VALID = "no valid benchmark"
 NO_PRICE = "the price is unknown"
 
 
+def _counted(result: Result) -> bool:
+    return result.valid or result.reason == SpeedupReason.NO_VALID
+
+
+def _of_today(result: Result) -> bool:
+    """Told in today's form: a result of the older form has no oracle, and its speedup is another."""
+    return _counted(result) and details_of(result).legacy_percentage is None
+
+
+def _task_speedup(result: Result) -> float:
+    return task_speedup(details_of(result).benchmarks) or NO_SPEEDUP
+
+
+def _advantages(result: Result) -> dict[str, float]:
+    details = details_of(result)
+    return level_values(details.model_copy(update={"levels": levels(details.benchmarks)}))
+
+
+def _advantage(name: str) -> Share:
+    return Share(lambda result: _advantages(result)[name], unit="speedup", counts=_of_today)
+
+
+def _succeeded(result: Result) -> float:
+    """By the specification a success is that neither tests nor snapshots failed, whatever could be measured."""
+    return passed(result) or float(result.status is Status.ERROR and details_of(result).success)
+
+
+def _resolved(result: Result) -> float:
+    return details_of(result).resolved
+
+
+def _benchmarks(result: Result) -> float:
+    return details_of(result).num_benchmarks
+
+
+def _valid_benchmarks(result: Result) -> float:
+    return details_of(result).num_valid_benchmarks
+
+
+def _measured_benchmarks(result: Result) -> float:
+    """What the measurement itself gave: a fallback makes no benchmark valid."""
+    return sum(benchmark.valid and not benchmark.resurrected for benchmark in details_of(result).benchmarks)
+
+
+def _incredible(result: Result) -> float:
+    found = details_of(result)
+    return sum(benchmark.incredible for benchmark in found.benchmarks) if found.role == "agent" else 0
+
+
+def _cost(result: Result) -> float | None:
+    return result.usage.cost_usd
+
+
+class _MeanCost(Share):
+    """Of all trials, or of none: what a trial costs may be unknown."""
+
+    def portion(self, result: Result) -> Portion | None:
+        """See `decide.kinds.PerTrial`."""
+        return None if self.counts(result) and _cost(result) is None else super().portion(result)
+
+
+PER_TRIAL: Metrics = {
+    "mean_speedup": Share(_task_speedup, unit="speedup", counts=_of_today),
+    **{name: _advantage(name) for name in ("agent_advantage", *LEVEL_IDS)},
+    "mean_success_rate": Share(_succeeded, counts=_counted),
+    "accuracy": Share(_resolved, counts=_counted),
+    "num_benchmarks": Amount(_benchmarks, counts=_counted, summed=True),
+    "num_valid_benchmarks": Amount(_valid_benchmarks, better="higher", counts=_counted, summed=True),
+    "incredible_benchmarks": Amount(_incredible, better="lower", counts=_counted),
+    "valid_benchmark_share": Share(_measured_benchmarks, _benchmarks, counts=_counted),
+    "mean_trajectory_length": Share(
+        lambda result: details_of(result).trajectory_length or 0,
+        better="lower",
+        unit="count",
+        counts=lambda result: _counted(result) and details_of(result).trajectory_length is not None,
+    ),
+    "mean_cost_per_task": _MeanCost(lambda result: _cost(result) or 0.0, better="lower", unit="usd", counts=_counted),
+    "total_cost": Amount(_cost, "usd", "lower", counts=_counted, summed=True),
+    "cost_usd": replace(COST, counts=_counted),
+    "harness_error_rate": ERROR_RATE,
+}
+"""What each trial adds to each metric; `pass_at_*` and `cost_weighted_advantage` are made of several."""
+
+
+_LEVELLED = ("mean_speedup", "agent_advantage", *LEVEL_IDS, "mean_cost_per_task")
+_ADDED_UP = {name: metric for name, metric in PER_TRIAL.items() if name not in _LEVELLED}
+_WITHOUT = {
+    "valid_benchmark_share": "no benchmark",
+    "mean_trajectory_length": "no agent's log tells it",
+    "total_cost": NO_PRICE,
+    "cost_usd": NO_PRICE,
+}
+
+
 def measure(results: Sequence[Result]) -> Measurement:
     """All metrics and category summaries of these results."""
-    valid = [result for result in results if result.valid or result.reason == Reason.NO_VALID]
-    details = [details_of(result) for result in valid]
+    valid = [result for result in results if _counted(result)]
     found = {
-        **_speedups(details),
-        **_success(valid),
-        **_benchmarks(valid, details, ran=bool(results)),
+        **measured(_ADDED_UP, results, {**(_WITHOUT if valid else {}), "harness_error_rate": "no trial was run"}),
+        **_speedups([details_of(result) for result in valid]),
         **_attempts(valid),
-        **_trajectory(details),
+        "mean_cost_per_task": _mean_cost(valid),
     }
-    found |= _costs(valid, found["agent_advantage"])
-    errors = sum(result.status is Status.ERROR for result in results)
-    ran = errors + sum(result.valid for result in results)
-    found["harness_error_rate"] = ratio(errors, ran, "no trial was run", "lower")
+    if results and not valid:
+        found["incredible_benchmarks"] = amount(0.0, "count", better="lower")  # none among trials that broke
+    found["cost_weighted_advantage"] = _weighted(found["agent_advantage"], found["mean_cost_per_task"])
     return Measurement(
         metrics={name: found[name] for name in METRIC_IDS},
         categories=by_category([result for result in valid if result.valid], _category),
     )
 
 
-def _mean(values: Iterable[float | None], why_not: str, unit: Unit = "speedup") -> Metric:
-    known = [value for value in values if value is not None]
-    return ratio(fsum(known), len(known), why_not, unit=unit)
-
-
 def _speedups(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
-    """Of results in today's form; one of the older form has no oracle, and its speedup is another."""
+    """The levels of each task are computed once for all of their metrics."""
     today = [each for each in details if each.legacy_percentage is None]
     why = NO_VALID if details else NO_TRIAL
     by_task = [level_values(each.model_copy(update={"levels": levels(each.benchmarks)})) for each in today]
@@ -95,40 +195,9 @@ def _speedups(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
     }
 
 
-def _success(valid: Sequence[Result]) -> dict[str, Metric]:
-    return {
-        "mean_success_rate": ratio(sum(map(_succeeded, valid)), len(valid), NO_TRIAL),
-        "accuracy": ratio(sum(details_of(result).resolved for result in valid), len(valid), NO_TRIAL),
-    }
-
-
-def _succeeded(result: Result) -> bool:
-    """By the specification a success is that neither tests nor snapshots failed, whatever could be measured."""
-    return _passed(result) or (result.status is Status.ERROR and details_of(result).success)
-
-
-def _passed(result: Result) -> bool:
-    return result.status is Status.PASSED
-
-
-def _benchmarks(valid: Sequence[Result], details: Sequence[SpeedupDetails], *, ran: bool) -> dict[str, Metric]:
-    """The share counts what the measurement itself gave: a fallback makes no benchmark valid."""
-    measured = sum(benchmark.valid and not benchmark.resurrected for each in details for benchmark in each.benchmarks)
-    everything = sum(each.num_benchmarks for each in details)
-
-    every = sum(each.num_valid_benchmarks for each in details)
-
-    def incredible(result: Result) -> float:
-        found = details_of(result)
-        return sum(benchmark.incredible for benchmark in found.benchmarks) if found.role == "agent" else 0
-
-    found = per_pass(valid, incredible) if valid else (0.0 if ran else None)  # none among trials that broke
-    return {
-        "num_benchmarks": amount(everything if valid else None, "count", NO_TRIAL),
-        "num_valid_benchmarks": amount(every if valid else None, "count", NO_TRIAL, "higher"),
-        "incredible_benchmarks": amount(found, "count", NO_TRIAL, "lower"),
-        "valid_benchmark_share": ratio(measured, everything, "no benchmark" if valid else NO_TRIAL),
-    }
+def _mean(values: Iterable[float], why_not: str) -> Metric:
+    known = list(values)
+    return ratio(fsum(known), len(known), why_not, unit="speedup")
 
 
 def attempts_of(results: Iterable[Result]) -> dict[str, list[bool]]:
@@ -148,24 +217,10 @@ def _attempts(valid: Sequence[Result]) -> dict[str, Metric]:
     }
 
 
-def _trajectory(details: Sequence[SpeedupDetails]) -> dict[str, Metric]:
-    told = [each.trajectory_length for each in details if each.trajectory_length is not None]
-    why = "no agent's log tells it" if details else NO_TRIAL
-    return {"mean_trajectory_length": ratio(sum(told), len(told), why, "lower", "count")}
-
-
-def _costs(valid: Sequence[Result], advantage: Metric) -> dict[str, Metric]:
-    why = NO_PRICE if valid else NO_TRIAL
-    per_suite = per_pass(valid, lambda result: result.usage.cost_usd)
-    costs = [result.usage.cost_usd for result in valid if result.usage.cost_usd is not None]
-    known = bool(valid) and len(costs) == len(valid)
-    mean = ratio(fsum(costs), len(costs) if known else 0, why, "lower", "usd")
-    return {
-        "mean_cost_per_task": mean,
-        "total_cost": amount(fsum(costs) if known else None, "usd", why, "lower"),
-        "cost_usd": amount(per_suite, "usd", why, "lower"),
-        "cost_weighted_advantage": _weighted(advantage, mean),
-    }
+def _mean_cost(valid: Sequence[Result]) -> Metric:
+    costs = [cost for cost in map(_cost, valid) if cost is not None]
+    known = len(costs) if len(costs) == len(valid) else 0
+    return ratio(fsum(costs), known, NO_PRICE if valid else NO_TRIAL, "lower", "usd")
 
 
 def _weighted(advantage: Metric, cost: Metric) -> Metric:
@@ -176,12 +231,12 @@ def _weighted(advantage: Metric, cost: Metric) -> Metric:
     return amount(value, "score")
 
 
-def _category(results: Sequence[Result]) -> CategorySummary:
-    score, most = fsum(r.score for r in results), fsum(r.max_score for r in results)
+def _category(counted: Counted) -> CategorySummary:
+    score, most = counted.summed(score_of) or 0.0, counted.summed(max_score_of) or 0.0
     return CategorySummary(
-        tasks=float(len({result.id for result in results})),
-        passed=per_pass(results, lambda r: float(_passed(r))) or 0.0,
-        score=per_pass(results, lambda r: r.score) or 0.0,
-        max_score=per_pass(results, lambda r: r.max_score) or 0.0,
+        tasks=float(len(counted.places)),
+        passed=counted.per_pass(passed) or 0.0,
+        score=counted.per_pass(score_of) or 0.0,
+        max_score=counted.per_pass(max_score_of) or 0.0,
         rate=score / most if most else None,
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from evalward.records.result import CheckResult, Result, Status
-from evalward.records.speedup import SpeedupDetails
+from evalward.records.result import CheckResult, Details, Result, Status
 from evalward.records.trace import Usage
+from evalward.suites.speedup.details import SpeedupDetails
 
 SHOWN_NOTES = 2
 
 
-class Reason(StrEnum):
+class SpeedupReason(StrEnum):
     """Why a trial did not pass."""
 
     TESTS = "tests_failed"
@@ -65,26 +65,26 @@ def make_result(
     )
 
 
-def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, Reason | None, str | None]:
+def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, SpeedupReason | None, str | None]:
     if skipped:
-        return Status.SKIPPED, Reason.NO_BENCHMARKS, "the task has no benchmark"
+        return Status.SKIPPED, SpeedupReason.NO_BENCHMARKS, "the task has no benchmark"
     if not details.success:
         reason = _failed(details)
         failing = [check.detail for check in _checks(details) if not check.passed]
-        told = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
-        return Status.FAILED, reason, "; ".join([*failing, *told[:SHOWN_NOTES]])
+        notes = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
+        return Status.FAILED, reason, "; ".join([*failing, *notes[:SHOWN_NOTES]])
     if not details.benchmarks:
-        told = [note for note in details.notes if note.startswith("RESULT:")]
-        return Status.ERROR, Reason.NO_RESULT, "; ".join(told) or "no benchmark was measured"
+        notes = [note for note in details.notes if note.startswith("RESULT:")]
+        return Status.ERROR, SpeedupReason.NO_RESULT, "; ".join(notes) or "no benchmark was measured"
     if not details.num_valid_benchmarks and details.legacy_percentage is None:
-        return Status.ERROR, Reason.NO_VALID, f"none of {details.num_benchmarks} benchmarks gave a valid speedup"
+        return Status.ERROR, SpeedupReason.NO_VALID, f"none of {details.num_benchmarks} benchmarks gave a valid speedup"
     return Status.PASSED, None, None
 
 
-def _failed(details: SpeedupDetails) -> Reason:
+def _failed(details: SpeedupDetails) -> SpeedupReason:
     if details.pytest_failed:
-        return Reason.TESTS
-    return Reason.SNAPSHOT if details.snapshot_failed else Reason.FORGED
+        return SpeedupReason.TESTS
+    return SpeedupReason.SNAPSHOT if details.snapshot_failed else SpeedupReason.FORGED
 
 
 def _checks(details: SpeedupDetails) -> list[CheckResult]:
@@ -100,3 +100,11 @@ def _checks(details: SpeedupDetails) -> list[CheckResult]:
         ),
         *forged,
     ]
+
+
+def as_failed(details: Details) -> Details:
+    """The task with a change that broke its tests and made nothing faster."""
+    if not isinstance(details, SpeedupDetails):
+        return details
+    slow = [benchmark.model_copy(update={"agent": 1.0}) for benchmark in details.benchmarks]
+    return details.model_copy(update={"benchmarks": slow, "pytest_failed": True, "resolved": False})

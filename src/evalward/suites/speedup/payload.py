@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from evalward.records.metric import EPSILON
 from evalward.records.result import Result
-from evalward.records.speedup import (
+from evalward.suites.speedup.details import (
     LEVELS,
     BenchmarkSpeed,
     BlockStatus,
@@ -19,7 +19,7 @@ from evalward.records.speedup import (
     SnapshotSummary,
     SpeedupDetails,
 )
-from evalward.suites.speedup.failure import Evidence, Told
+from evalward.suites.speedup.failure import FailureEvidence, PayloadFailure
 from evalward.suites.speedup.values import ADVANTAGE, AGENT, ORACLE, benchmark_speeds, count, number
 
 NO_SPEEDUP, NO_ADVANTAGE = 1.0, 0.0  # the specification's values where no benchmark is valid
@@ -79,23 +79,23 @@ def _entry(benchmark: BenchmarkSpeed) -> dict[str, float | None]:
     return {AGENT: benchmark.agent, ORACLE: benchmark.oracle, ADVANTAGE: benchmark.advantage}
 
 
-def read_payload(key: str, data: Mapping[str, Any]) -> Evidence:
+def read_payload(key: str, data: Mapping[str, Any]) -> FailureEvidence:
     """A payload as evidence for the merge. Raises `ValueError` when it has no speedups per benchmark."""
     speeds = data.get("per_benchmark_speedups")
     if not isinstance(speeds, dict):
         raise ValueError("it has no per_benchmark_speedups: nothing can be computed from it")
-    told = Told(
+    claimed = PayloadFailure(
         pytest_failed=data.get("pytest_failed") is True,
         snapshot_failed=data.get("snapshot_failed") is True,
         fallback=data.get("fallback_to_baseline") is True,
         tolerated=data.get("pytest_failed") is False,
     )
-    return Evidence(
+    return FailureEvidence(
         key=key,
         benchmarks=benchmark_speeds(speeds),
         tests=_pytest(data.get("pytest_summary")),
         snapshot=_snapshot(data.get("snapshot_summary")),
-        told=told,
+        claimed=claimed,
         trajectory_length=count(data.get("trajectory_length")),
     )
 
@@ -123,14 +123,14 @@ def _summary(value: Any, names: tuple[str, ...]) -> tuple[dict[str, int], str]:
     return known, "failed" if bad and status == "passed" else str(status)
 
 
-def disagreements(told: Mapping[str, Any], result: Result) -> Iterator[str]:
+def disagreements(payload_of_file: Mapping[str, Any], result: Result) -> Iterator[str]:
     """Where a payload's own numbers and flags are not those that its benchmarks and counts give."""
     for name, found in payload(result).items():
-        said = told.get(name)
+        claimed = payload_of_file.get(name)
         if isinstance(found, bool):
-            if isinstance(said, bool) and said != found:
-                yield f"{name} is {str(said).lower()}, its counts give {str(found).lower()}"
+            if isinstance(claimed, bool) and claimed != found:
+                yield f"{name} is {str(claimed).lower()}, its counts give {str(found).lower()}"
         elif isinstance(found, float | int):
-            value = number(said)
+            value = number(claimed)
             if value is not None and abs(value - found) > EPSILON * max(1.0, abs(found)):
                 yield f"{name} is {value:g}, its benchmarks give {found:g}"

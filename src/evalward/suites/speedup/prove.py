@@ -10,26 +10,25 @@ from pathlib import Path
 from evalward.config import LoadedConfig
 from evalward.decide.statistics.timing import FEWEST_SAMPLES, slower
 from evalward.records.problem import Problem
-from evalward.records.speedup import BenchmarkSpeed, Samples, SpeedupDetails
+from evalward.records.target_id import target_id
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof, TrialBrokenError
-from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back
+from evalward.suites.speedup.details import BenchmarkSpeed, Samples, SpeedupDetails
+from evalward.suites.speedup.measure.changes import ChangeRefusedError, apply_patch, put_back
 from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE
 from evalward.suites.speedup.task import SpeedupCase
-from evalward.suites.speedup.trial import Equipment, judge, session
+from evalward.suites.speedup.trial import SpeedupContext, judge, session
 from evalward.targets.base import TrialSkippedError
 from evalward.targets.per_task import FileTarget
-
-PATCH = "patch:"
 
 
 def patches_of(targets: Sequence[str], config: LoadedConfig) -> list[FileTarget]:
     """The targets of a suite that are patches."""
-    names = [target.removeprefix(PATCH) for target in targets if target.startswith(PATCH)]
+    names = [asked.name for asked in map(target_id, targets) if asked.form == "patch"]
     return [FileTarget("patch", name, config.config.patches[name], config.root) for name in names]
 
 
-async def prove_cases(equipment: Equipment, cases: Sequence[SpeedupCase], patches: Sequence[FileTarget]) -> Proof:
+async def prove_cases(equipment: SpeedupContext, cases: Sequence[SpeedupCase], patches: Sequence[FileTarget]) -> Proof:
     """Measure every task's nop, twice over, and its human patch; try whether the patches of the suite apply."""
     problems: list[Problem] = []
     tried = 0
@@ -51,7 +50,7 @@ def _problem(case: SpeedupCase, message: str, remedy: str, field: str = "") -> P
     return Problem(place=case.place, field=field or case.id, message=message, remedy=remedy)
 
 
-async def _prove(equipment: Equipment, case: SpeedupCase, work: Path) -> list[Problem]:
+async def _prove(equipment: SpeedupContext, case: SpeedupCase, work: Path) -> list[Problem]:
     await asyncio.to_thread(case.fixture.copy_to, work / "original")
     await asyncio.to_thread(case.fixture.copy_to, work / AGENT)  # nothing is changed there
     sides = (await session(equipment, case, work, (NOP, ORACLE, AGENT))).sides
@@ -68,9 +67,9 @@ async def _prove(equipment: Equipment, case: SpeedupCase, work: Path) -> list[Pr
 def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Problem]:
     # not `pytest_failed`: the oracle's own failures are what that one forgives
     failed = [("tests", details.pytest_summary.status != "passed"), ("snapshots", details.snapshot_failed)]
-    told = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
+    notes = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
     return [
-        _problem(case, f"{what} fails its {word}: {told}"[:500], "Mend the task.")
+        _problem(case, f"{what} fails its {word}: {notes}"[:500], "Mend the task.")
         for word, failing in failed
         if failing
     ]
@@ -110,14 +109,14 @@ def is_faster(benchmark: BenchmarkSpeed, min_effect: float) -> bool:
     return samples is not None and slower(samples.agent, samples.nop, 1 + min_effect).slower
 
 
-async def _refused(equipment: Equipment, case: SpeedupCase, patch: FileTarget, work: Path) -> list[Problem] | None:
+async def _refused(equipment: SpeedupContext, case: SpeedupCase, patch: FileTarget, work: Path) -> list[Problem] | None:
     """What is wrong with a patch of the suite; `None` when the task has none of it."""
     target = work / patch.id.replace(":", "-")
     try:
         await apply_patch(work / "original", patch.content(case), target, equipment.settings())
     except TrialSkippedError:
         return None
-    except RefusedError as error:
+    except ChangeRefusedError as error:
         return [_problem(case, f"{patch.path_of(case.id)}: {error}", "Mend the patch.", patch.id)]
     changed = put_back(work / "original", target, case.task.protect)
     if changed:

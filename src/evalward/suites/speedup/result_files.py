@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evalward.records.providers import PROVIDERS
 from evalward.records.trace import Usage
 from evalward.suites.speedup.values import count, parse
 from evalward.targets.prices import Price, cost, price
 
-PROVIDERS = ("anthropic", "openai")
+PRICED = tuple(name for name, row in PROVIDERS.items() if row.prices == name)
+"""The providers with a list of prices of their own."""
 _EVENT_PARTS = 3  # [time, code, data] of the recording format
 
 
@@ -31,13 +33,13 @@ class AgentLog:
 
 def price_of(model: str) -> Price | None:
     """The packaged price of `provider/model`, `provider-model`, or of a model that only one provider has."""
-    dashed = next((each for each in PROVIDERS if model.startswith(f"{each}-")), None)
+    dashed = next((each for each in PRICED if model.startswith(f"{each}-")), None)
     if dashed is not None:
         return price(dashed, model.removeprefix(f"{dashed}-"))
     provider, slash, name = model.rpartition("/")
     if slash:
-        return price(provider, name) if provider in PROVIDERS else None
-    found = [each for each in (price(provider, model) for provider in PROVIDERS) if each is not None]
+        return price(provider, name) if provider in PRICED else None
+    found = [each for each in (price(provider, model) for provider in PRICED) if each is not None]
     return found[0] if len(found) == 1 else None
 
 

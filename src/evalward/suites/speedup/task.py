@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
-from evalward.suites.speedup.fixture import Fixture
+from evalward.suites.speedup.fixture import CodeFixture
 
 Text = Annotated[str, Field(min_length=1)]
 Format = Literal["json", "pytest-benchmark", "asv", "pyperf", "hyperfine"]
@@ -35,7 +35,8 @@ def _words(value: Any) -> Any:
     return ["bash", "-c", value] if isinstance(value, str) else value
 
 
-Command = Annotated[list[Text], Field(min_length=1), BeforeValidator(_words)]
+_Words = Annotated[list[Text], Field(min_length=1)]
+Command = Annotated[_Words, BeforeValidator(_words, json_schema_input_type=Text | _Words)]
 
 
 def _inside(path: str) -> str:
@@ -135,7 +136,7 @@ class SpeedupCase(Case):
     """A task with its code and its patch at hand."""
 
     task: SpeedupTask
-    fixture: Fixture
+    fixture: CodeFixture
     oracle: bytes
 
     def written(self) -> dict[str, Any]:
@@ -149,9 +150,9 @@ def make_case(task: SpeedupTask, place: Place, root: Path, folder: str, oracle: 
     Raises `ValueError`, `InputError` and `OSError` when its code isn't there.
     """
     if task.revision is not None:
-        fixture = Fixture.of_revision(root / folder, task.revision.commit, task.revision.path)
+        fixture = CodeFixture.of_revision(root / folder, task.revision.commit, task.revision.path)
     else:
-        fixture = Fixture.of_folder(root, posixpath.normpath(posixpath.join(folder, task.folder or ".")))
+        fixture = CodeFixture.of_folder(root, posixpath.normpath(posixpath.join(folder, task.folder or ".")))
     asked = {**task.asked(fixture.digest), "oracle": digest(oracle.decode("utf-8", "surrogateescape"))}
     return SpeedupCase(
         id=task.id,

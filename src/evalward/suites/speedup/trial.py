@@ -14,32 +14,33 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
-from evalward.config.speedup import SpeedupSuite
 from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.result import UNREADABLE, Result, Status
-from evalward.records.speedup import SpeedupDetails
 from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process import Limits, Settings, Workspace
+from evalward.sandbox.process import SandboxLimits, Workspace, WorkspaceSettings
 from evalward.sandbox.process.settings import PATH
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
+from evalward.suites.isolation import settings_of
 from evalward.suites.put_back import paths_of
+from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import merge
 from evalward.suites.speedup.log import read_log
-from evalward.suites.speedup.measure.changes import RefusedError, apply_patch, put_back, take, told
+from evalward.suites.speedup.measure.changes import ChangeRefusedError, apply_patch, put_back, put_back_notes, take
 from evalward.suites.speedup.measure.evidence import AGENT, NOP, ORACLE, evidence_of, flaky, refused_evidence
 from evalward.suites.speedup.measure.recorded import modules_of
 from evalward.suites.speedup.measure.session import (
-    Checked,
     Conditions,
+    MeasuredCopy,
     SetupError,
-    Side,
+    SideChecks,
     agents_workspace,
     run_session,
 )
 from evalward.suites.speedup.outcome import TaskId, make_result
+from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.targets.agents.base import AgentJob, AgentRun
 from evalward.targets.base import BrokeOffError, Target, TrialSkippedError
@@ -62,32 +63,27 @@ class Working(Protocol):
 
 
 @dataclass(frozen=True)
-class Session:
+class MeasuredSides:
     """The sides that were measured together, and how long that took."""
 
-    sides: Mapping[str, Side]
+    sides: Mapping[str, MeasuredCopy]
     took_ms: int
 
 
 @dataclass
-class Equipment:
+class SpeedupContext:
     """What a suite's trials share. `checked` and `sessions` hold what nop and oracle gave, by the task's definition."""
 
     spec: SpeedupSuite
     system: str | None = None
-    checked: dict[tuple[str, str], Checked] = field(default_factory=dict)
-    sessions: dict[str, Session] = field(default_factory=dict)
+    checked: dict[tuple[str, str], SideChecks] = field(default_factory=dict)
+    sessions: dict[str, MeasuredSides] = field(default_factory=dict)
 
-    def settings(self) -> Settings:
+    def settings(self) -> WorkspaceSettings:
         """A workspace that may read the Python that we run with; `python` there is that one."""
         ours = [Path(sys.prefix), Path(sys.base_prefix)]
-        return Settings(
-            limits=Limits(memory_mb=self.spec.memory_mb, disk_mb=self.spec.disk_mb),
-            network=self.spec.network,
-            readable=tuple(dict.fromkeys(ours)),
-            path=f"{Path(sys.prefix) / 'bin'}:{PATH}",
-            allow_unisolated=self.spec.allow_unisolated,
-        )
+        limits = SandboxLimits(memory_mb=self.spec.memory_mb, disk_mb=self.spec.disk_mb)
+        return settings_of(self.spec, limits, list(dict.fromkeys(ours)), f"{Path(sys.prefix) / 'bin'}:{PATH}")
 
     def conditions(self, case: SpeedupCase) -> Conditions:
         """Rounds and times of a task: its own, else the suite's."""
@@ -95,11 +91,11 @@ class Equipment:
         seconds = case.task.timeout_s or self.spec.timeout_s
         return Conditions(rounds, seconds, self.settings(), modules_of(case.task, case.oracle))
 
-    def known(self, case: SpeedupCase) -> dict[str, Checked]:
+    def known(self, case: SpeedupCase) -> dict[str, SideChecks]:
         """What was checked of nop and oracle before."""
         return {name: found for (of, name), found in self.checked.items() if of == case.definition}
 
-    def keep(self, case: SpeedupCase, sides: Mapping[str, Side]) -> None:
+    def keep(self, case: SpeedupCase, sides: Mapping[str, MeasuredCopy]) -> None:
         """Keep what was checked of them: tests and outputs depend on content alone. Times do not, and are not kept."""
         for name in (NOP, ORACLE):
             checked = sides[name].checked
@@ -107,7 +103,7 @@ class Equipment:
                 self.checked[case.definition, name] = checked
 
 
-async def run_trial(equipment: Equipment, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
+async def run_trial(equipment: SpeedupContext, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
     """Measure what a target makes of a task. Raises `TrialSkippedError`, `TrialBrokenError`, `SandboxError`."""
     if isinstance(target, FileTarget) and target.form == "log":
         return TrialOutcome(_of_log(case, target, trial), Trace())
@@ -172,7 +168,7 @@ class _Change:
     reason: str = REFUSED
 
 
-async def _measured(equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Done:
+async def _measured(equipment: SpeedupContext, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Done:
     if target.id in {NOP, ORACLE}:
         found = await reference(equipment, case, work)
         return _Done(judge(case, target.id, target.id, found.sides), found.took_ms)
@@ -189,19 +185,19 @@ async def _measured(equipment: Equipment, case: SpeedupCase, target: Target, tri
         return await _refused(equipment, case, target, work, broken)
 
 
-async def _refused(equipment: Equipment, case: SpeedupCase, target: Target, work: Path, change: _Change) -> _Done:
+async def _refused(equipment: SpeedupContext, case: SpeedupCase, target: Target, work: Path, change: _Change) -> _Done:
     assert change.refused is not None  # noqa: S101 - its callers say why
     found = await reference(equipment, case, work)
     details = _refusal(case, target.id, change.refused, found.sides)
     return _Done(details, found.took_ms, change.trace, change.refused, change.reason)
 
 
-def _refusal(case: SpeedupCase, key: str, why: str, sides: Mapping[str, Side]) -> SpeedupDetails:
+def _refusal(case: SpeedupCase, key: str, why: str, sides: Mapping[str, MeasuredCopy]) -> SpeedupDetails:
     found = [evidence_of(name, name, case.task, sides) for name in (NOP, ORACLE)]
     return merge([*found, refused_evidence(key, why, sides)])[key]
 
 
-async def _change(equipment: Equipment, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Change:
+async def _change(equipment: SpeedupContext, case: SpeedupCase, target: Target, trial: int, work: Path) -> _Change:
     """Make the change in `work/agent`."""
     trace, notes = Trace(), list[str]()
     try:
@@ -212,19 +208,19 @@ async def _change(equipment: Equipment, case: SpeedupCase, target: Target, trial
             trace, notes = await _work(equipment, case, target, trial, work)
         else:
             raise TrialSkippedError("no_agent", f"{target.id} changes no code")
-    except RefusedError as error:
+    except ChangeRefusedError as error:
         return _Change(trace, notes, clean_text(str(error)))
     except BrokeOffError as broke:
         return _Change(broke.trace, notes, unreadable(broke.error), UNREADABLE)
     try:
-        notes += told(put_back(work / "original", work / AGENT, case.task.protect))
+        notes += put_back_notes(put_back(work / "original", work / AGENT, case.task.protect))
     except Exception as error:
         return _Change(trace, notes, unreadable(error), UNREADABLE)
     return _Change(trace, notes)
 
 
 async def _work(
-    equipment: Equipment, case: SpeedupCase, agent: Working, trial: int, work: Path
+    equipment: SpeedupContext, case: SpeedupCase, agent: Working, trial: int, work: Path
 ) -> tuple[Trace, list[str]]:
     timeout_s = case.task.timeout_s or equipment.spec.timeout_s
     try:
@@ -254,7 +250,7 @@ async def _worked(work: Callable[[], Awaitable[AgentRun]], workspace: Workspace,
     return run
 
 
-async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> Session:
+async def reference(equipment: SpeedupContext, case: SpeedupCase, work: Path) -> MeasuredSides:
     """Nop and oracle in turns, once per task and run: each is what it is, whoever asks."""
     async with alone():
         if case.definition not in equipment.sessions:
@@ -262,20 +258,20 @@ async def reference(equipment: Equipment, case: SpeedupCase, work: Path) -> Sess
         return equipment.sessions[case.definition]
 
 
-async def session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> Session:
+async def session(equipment: SpeedupContext, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> MeasuredSides:
     """These sides in turns. `work` has what was changed, by the side's name."""
     async with alone():
         return await _session(equipment, case, work, names)
 
 
-async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> Session:
+async def _session(equipment: SpeedupContext, case: SpeedupCase, work: Path, names: tuple[str, ...]) -> MeasuredSides:
     started = time.monotonic()
     conditions = equipment.conditions(case)
     original, oracle = work / "original", work / ORACLE
     if not oracle.exists():
         try:
             await apply_patch(original, case.oracle, oracle, conditions.settings)
-        except RefusedError as error:
+        except ChangeRefusedError as error:
             raise TrialBrokenError(Trace(), TASK_BROKEN, f"{case.task.oracle}: {clean_text(str(error))}") from error
     folders = {name: original if name == NOP else work / name for name in names}
     sides = await run_session(case.task, folders, conditions, equipment.known(case))
@@ -284,7 +280,7 @@ async def _session(equipment: Equipment, case: SpeedupCase, work: Path, names: t
         why = broken or "; ".join(sides[NOP].measured.notes) or "its benchmarks gave no time"
         raise TrialBrokenError(Trace(), TASK_BROKEN, clean_text(f"the untouched code can't be measured: {why}"))
     equipment.keep(case, sides)
-    return Session(sides, round((time.monotonic() - started) * 1000))
+    return MeasuredSides(sides, round((time.monotonic() - started) * 1000))
 
 
 @asynccontextmanager
@@ -296,7 +292,7 @@ async def alone() -> AsyncIterator[None]:
 
 
 def judge(
-    case: SpeedupCase, key: str, name: str, sides: Mapping[str, Side], notes: list[str] | None = None
+    case: SpeedupCase, key: str, name: str, sides: Mapping[str, MeasuredCopy], notes: list[str] | None = None
 ) -> SpeedupDetails:
     """What became of one side beside nop and oracle, with how it was measured."""
     found = [evidence_of(each, each, case.task, sides) for each in (NOP, ORACLE)]

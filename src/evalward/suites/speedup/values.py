@@ -8,7 +8,7 @@ from typing import Any
 
 from evalward.records.base import clean_text
 from evalward.records.json_text import read_json
-from evalward.records.speedup import BenchmarkSpeed
+from evalward.suites.speedup.details import BenchmarkSpeed
 
 MAX_BENCHMARKS = 100_000
 MAX_NAME = 2_000

@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import socket
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, Protocol
+
+from typing_extensions import TypeIs
 
 from evalward.records.case import Case
 from evalward.records.trace import Trace
@@ -17,7 +19,7 @@ Claim = str | int | float | bool | None
 Limit = Literal["turns", "tokens", "usd", "memory", "disk"]
 
 
-class Ended(sandbox.Ended, Protocol):
+class EndedAgent(sandbox.EndedCommand, Protocol):
     """How an agent's command ended. Texts are whole, as far as the place keeps them."""
 
     @property
@@ -36,7 +38,7 @@ class Ended(sandbox.Ended, Protocol):
         ...
 
 
-class Place(Protocol):
+class AgentPlace(Protocol):
     """Where an agent works: an isolated copy of a fixture, with a private HOME."""
 
     @property
@@ -58,7 +60,7 @@ class Place(Protocol):
         timeout_s: float | None = None,
         stdin: bytes | None = None,
         on_line: Callable[[str], None] | None = None,
-    ) -> Ended:
+    ) -> EndedAgent:
         """Run a command with this environment, beside PATH, HOME, TMPDIR and LANG."""
         ...
 
@@ -72,7 +74,7 @@ class AgentJob:
     """
 
     prompt: str
-    workspace: Place
+    workspace: AgentPlace
     timeout_s: float
     env: Mapping[str, str] = field(default_factory=dict)
     max_turns: int | None = None
@@ -126,6 +128,6 @@ class Agent(Evaluated, Protocol):
         ...
 
 
-def works(target: Evaluated) -> TypeGuard[Agent]:
+def works(target: Evaluated) -> TypeIs[Agent]:
     """Whether it works by itself."""
     return callable(getattr(target, "work", None))

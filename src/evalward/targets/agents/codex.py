@@ -1,22 +1,20 @@
-"""`codex/MODEL`: OpenAI's agent, non-interactive; it speaks the Responses API."""
+"""`codex/MODEL`: OpenAI's agent, non-interactive; it asks the Responses API."""
 
 from __future__ import annotations
 
 import json
 
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch, plain
-from evalward.targets.agents.model_access import Link
+from evalward.targets.agents.driver import AgentLaunch, Dialect, plain
+from evalward.targets.agents.make import CodingAgent
+from evalward.targets.agents.model_access import ModelLink
 from evalward.targets.agents.readers import codex
 
-PROGRAM = "codex"
-PACKAGE = "@openai/codex"
-PROVIDERS = ("openai-responses",)
 TOKEN = "EVALWARD_TOKEN"  # noqa: S105 - the name of the variable
 ARGUMENTS = ("exec", "--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
 
-def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
+def launch(executable: str, job: AgentJob, link: ModelLink | None) -> AgentLaunch:
     """Its provider is given in arguments, so that nothing has to be written into its HOME."""
     words = [executable, *ARGUMENTS]
     env: dict[str, str] = {}
@@ -32,7 +30,7 @@ def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
         env[TOKEN] = link.token
     if job.system:
         words += ["-c", f"developer_instructions={_quoted(plain(job.system))}"]
-    return Launch([*words, "-"], env, plain(job.prompt).encode())
+    return AgentLaunch([*words, "-"], env, plain(job.prompt).encode())
 
 
 def _quoted(text: str) -> str:
@@ -40,4 +38,4 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-DIALECT = Dialect(launch, codex.read)
+CODEX = CodingAgent("codex", "@openai/codex", Dialect(launch, codex.read))

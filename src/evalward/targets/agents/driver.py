@@ -15,10 +15,10 @@ from evalward.records.base import clean_text
 from evalward.records.case import Case
 from evalward.records.trace import Message, Text, Trace
 from evalward.sandbox.launcher.plan import SYSTEM
-from evalward.targets.agents.base import AgentJob, AgentRun, Ended
-from evalward.targets.agents.model_access import Link, ModelAccess, Visit
-from evalward.targets.agents.readers.common import Told
-from evalward.targets.asking import Asked
+from evalward.targets.agents.base import AgentJob, AgentRun, EndedAgent
+from evalward.targets.agents.model_access import ModelAccess, ModelLink, Visit
+from evalward.targets.agents.readers.common import AgentAccount
+from evalward.targets.asking import AgentRequests
 from evalward.targets.base import BrokeOffError
 from evalward.targets.failures import Cause, TargetError
 
@@ -27,7 +27,7 @@ NOT_STARTED = (126, 127)  # exit codes, as a shell has them
 
 
 @dataclass(frozen=True)
-class Launch:
+class AgentLaunch:
     """How an agent is started. `stdin` carries the task, so that no length and no leading dash of it matters."""
 
     command: list[str]
@@ -39,8 +39,8 @@ class Launch:
 class Dialect:
     """One agent program: how it is started, and how its output is read."""
 
-    launch: Callable[[str, AgentJob, Link | None], Launch]
-    read: Callable[[str], Told]
+    launch: Callable[[str, AgentJob, ModelLink | None], AgentLaunch]
+    read: Callable[[str], AgentAccount]
 
 
 class DrivenAgent:
@@ -101,7 +101,7 @@ class DrivenAgent:
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - it sees the job alone
         """Start the program in the job's place and wait for it. Raises as `Agent.work`."""
         visit: Visit | None = None
-        ended: Ended | None = None
+        ended: EndedAgent | None = None
         begun = False
         try:
             async with AsyncExitStack() as stack:
@@ -125,11 +125,11 @@ class DrivenAgent:
                 raise
             raise BrokeOffError(_known(job, ended, visit), error) from error
 
-    def _run_of(self, job: AgentJob, ended: Ended, asked: Asked | None) -> AgentRun:
+    def _run_of(self, job: AgentJob, ended: EndedAgent, asked: AgentRequests | None) -> AgentRun:
         run = run_of(job, ended, self._dialect.read(ended.stdout), asked)
         return run if asked is None or asked.refused is None else replace(run, refused=asked.refused)
 
-    def _refuse_unstarted(self, ended: Ended) -> None:
+    def _refuse_unstarted(self, ended: EndedAgent) -> None:
         """A program that isn't there, or can't be run, has failed at nothing.
 
         The workspace says so in one line, the program and why. A shell that ran and missed another program says more.
@@ -141,32 +141,32 @@ class DrivenAgent:
             raise TargetError(Cause.SANDBOX, why, target=self.id)
 
 
-def _known(job: AgentJob, ended: Ended | None, visit: Visit | None) -> Trace:
+def _known(job: AgentJob, ended: EndedAgent | None, visit: Visit | None) -> Trace:
     """What is known of a trial that broke: what was asked, and what that has cost."""
     prompt = Message(role="user", content=[Text(text=job.prompt)])
     duration_ms = ended.duration_ms if ended is not None else 0
     return Trace(messages=[prompt], turns=visit.asked.turns if visit else [], duration_ms=duration_ms)
 
 
-def run_of(job: AgentJob, ended: Ended, told: Told, asked: Asked | None) -> AgentRun:
+def run_of(job: AgentJob, ended: EndedAgent, account: AgentAccount, asked: AgentRequests | None) -> AgentRun:
     """What an agent's output says and what it asked its model, as one record.
 
     Turns and tokens are the proxy's; words and calls the agent's own, and where it told none the model's words.
     """
-    words = told.messages or [answer.message for answer in (asked.answers if asked else ()) if answer.main]
+    words = account.messages or [answer.message for answer in (asked.answers if asked else ()) if answer.main]
     prompt = Message(role="user", content=[Text(text=clean_text(job.prompt))])
     exit_code = None if ended.timed_out else ended.exit_code
     limit = (asked.limit if asked else None) or ended.exceeded
-    good = exit_code == 0 and told.finished is not False
+    good = exit_code == 0 and account.finished is not False
     trace = Trace(
         messages=[prompt, *(message for message in words if message.content)],
-        tool_calls=told.tool_calls,
+        tool_calls=account.tool_calls,
         turns=asked.turns if asked else [],
         natural_stop=good and limit is None,
         duration_ms=ended.duration_ms,
         working_ms=max(0, ended.duration_ms - _waited_ms(asked)),
     )
-    claims = {**told.claims, **({"finished": told.finished} if told.finished is not None else {})}
+    claims = {**account.claims, **({"finished": account.finished} if account.finished is not None else {})}
     return AgentRun(
         trace,
         _transcript(ended),
@@ -174,16 +174,16 @@ def run_of(job: AgentJob, ended: Ended, told: Told, asked: Asked | None) -> Agen
         ended.timed_out,
         claims,
         limit,
-        structured=told.structured,
-        skipped=told.skipped,
+        structured=account.structured,
+        skipped=account.skipped,
     )
 
 
-def _waited_ms(asked: Asked | None) -> int:
+def _waited_ms(asked: AgentRequests | None) -> int:
     return sum(turn.wall_ms - turn.working_ms for turn in asked.turns) if asked else 0
 
 
-def _transcript(ended: Ended) -> str:
+def _transcript(ended: EndedAgent) -> str:
     parts = [clean_text(text) for text in (ended.stdout, ended.stderr) if text]
     return "\n".join(part.rstrip("\n") for part in parts) + ("\n" if parts else "")
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from evalward.config import Config
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.asking import Asked, Asker, Bounds
+from evalward.targets.asking import AgentBounds, AgentRequests, Asker
 from evalward.targets.base import TrialSkippedError
-from evalward.targets.models.settings import Settings, settings_of
+from evalward.targets.models.settings import LiveSettings, settings_of
 
 
 @dataclass(frozen=True)
-class Link:
+class ModelLink:
     """What an agent needs to ask its model. `url` is without a path; `token` is worth something for one trial."""
 
     provider: str
@@ -32,8 +32,8 @@ class Link:
 class Visit:
     """One trial at the door: the link for the agent, and when it has ended, all that it asked."""
 
-    link: Link
-    asked: Asked = field(default_factory=Asked)
+    link: ModelLink
+    asked: AgentRequests = field(default_factory=AgentRequests)
 
 
 class ModelAccess:
@@ -49,7 +49,7 @@ class ModelAccess:
         *,
         pinned: bool,
     ) -> None:
-        self.settings: Settings = settings_of(config, *name)
+        self.settings: LiveSettings = settings_of(config, *name)
         self._there = not self.settings.key_env or bool(env.get(self.settings.key_env, "").strip())
         self._target, self._asker, self._pinned = target, asker, pinned
 
@@ -70,10 +70,10 @@ class ModelAccess:
         """
         if job.budget_usd is not None and self.settings.price is None:
             raise TrialSkippedError("budget", f"the price of {self._target} is unknown, so cost.max_usd can't be kept")
-        bounds = Bounds(job.max_turns, job.budget_tokens, job.budget_usd, self._pinned)
+        bounds = AgentBounds(job.max_turns, job.budget_tokens, job.budget_usd, self._pinned)
         provider, model = self.settings.provider, self.settings.model
         listener = None if job.listener is None else await job.listener()
         async with self._asker.door(self._target, provider, model, bounds, listener) as door:
-            visit = Visit(Link(provider, model, door.url, door.token))
+            visit = Visit(ModelLink(provider, model, door.url, door.token))
             yield visit
             visit.asked = await door.settled()

@@ -5,19 +5,20 @@ from __future__ import annotations
 from evalward.config import PROMPT_MARK
 from evalward.config.agents import AgentProgram
 from evalward.records.base import clean_text
+from evalward.records.providers import PROVIDERS
 from evalward.records.trace import Message, Text
 from evalward.targets.agents.base import AgentJob
-from evalward.targets.agents.driver import Dialect, Launch, plain
-from evalward.targets.agents.model_access import Link
+from evalward.targets.agents.driver import AgentLaunch, Dialect, plain
+from evalward.targets.agents.model_access import ModelLink
 from evalward.targets.agents.readers import claude_code, codex, events, opencode
-from evalward.targets.agents.readers.common import Told
+from evalward.targets.agents.readers.common import AgentAccount
 
 
-def read_text(stdout: str) -> Told:
+def read_text(stdout: str) -> AgentAccount:
     """The output as the agent's words. What it ran isn't known."""
     text = clean_text(stdout).strip()
     words = [Message(role="assistant", content=[Text(text=text)])] if text else []
-    return Told(words, structured=False)
+    return AgentAccount(words, structured=False)
 
 
 READERS = {
@@ -32,18 +33,18 @@ READERS = {
 def dialect_of(program: AgentProgram) -> Dialect:
     """The program's own way of being started and read."""
 
-    def launch(executable: str, job: AgentJob, link: Link | None) -> Launch:
+    def launch(executable: str, job: AgentJob, link: ModelLink | None) -> AgentLaunch:
         prompt = plain(f"{job.system}\n\n{job.prompt}" if job.system else job.prompt)
         given = any(PROMPT_MARK in word for word in program.command)
         words = [executable, *(word.replace(PROMPT_MARK, prompt) for word in program.command[1:])]
         env = {**program.env, **(_model_env(link) if link else {})}
-        return Launch(words, env, b"" if given else prompt.encode())
+        return AgentLaunch(words, env, b"" if given else prompt.encode())
 
     return Dialect(launch, READERS[program.output])
 
 
-def _model_env(link: Link) -> dict[str, str]:
+def _model_env(link: ModelLink) -> dict[str, str]:
     own = {"EVALWARD_BASE_URL": link.url, "EVALWARD_TOKEN": link.token, "EVALWARD_MODEL": link.model}
-    if link.provider == "anthropic":
-        return {**own, "ANTHROPIC_BASE_URL": link.url, "ANTHROPIC_API_KEY": link.token}
-    return {**own, "OPENAI_BASE_URL": link.openai_url, "OPENAI_API_KEY": link.token}
+    row = PROVIDERS[link.provider]
+    url, key = row.client_env
+    return {**own, url: f"{link.url}{row.client_path}", key: link.token}

@@ -13,11 +13,12 @@ from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_te
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
-from evalward.targets.agents.base import AgentJob, AgentRun, Ended
+from evalward.targets.agents.base import AgentJob, AgentRun, EndedAgent
 from evalward.targets.agents.readers.common import call
-from evalward.targets.base import BrokeOffError, Free, TrialSkippedError
-from evalward.targets.scripted import NO_MODEL
+from evalward.targets.base import NO_MODEL, BrokeOffError, Free, TrialSkippedError
+from evalward.targets.context import TargetContext
 
 DEFAULT = "default"
 SHELL = ("bash", "-c")
@@ -29,7 +30,7 @@ SUFFIXES = (".yaml", ".yml", ".json", ".sh")
 MOST_VALUES = 100_000  # of a file: more steps than anybody writes by hand
 
 
-class Step(StrictRecord):
+class ScriptStep(StrictRecord):
     """One step; exactly one of its fields is set.
 
     `run` is a shell command, `say` words for people, `sleep` seconds of doing nothing; `exit` ends the agent with this
@@ -63,7 +64,7 @@ class _Session:
         self.exit_code: int | None = None
         self.timed_out = False
 
-    async def play(self, steps: Sequence[Step]) -> AgentRun:
+    async def play(self, steps: Sequence[ScriptStep]) -> AgentRun:
         """Step by step. Raises `BrokeOffError`."""
         try:
             return await self._played(steps)
@@ -71,7 +72,7 @@ class _Session:
             known = Trace(messages=self.messages, tool_calls=self.calls, duration_ms=self.spent_ms)
             raise BrokeOffError(known, error) from error
 
-    async def _played(self, steps: Sequence[Step]) -> AgentRun:
+    async def _played(self, steps: Sequence[ScriptStep]) -> AgentRun:
         for step in steps:
             await self._play(step)
             if self.exit_code is not None or self.timed_out:
@@ -90,7 +91,7 @@ class _Session:
         transcript = "".join(f"{line.rstrip()}\n" for line in self.lines)
         return AgentRun(trace, transcript, None if self.timed_out else self.exit_code, self.timed_out)
 
-    async def _play(self, step: Step) -> None:
+    async def _play(self, step: ScriptStep) -> None:
         command = step.command
         if step.say is not None:
             self._say(step.say)
@@ -110,7 +111,7 @@ class _Session:
         self.messages.append(Message(role="assistant", content=[Text(text=text)]))
         self.lines.append(text)
 
-    def _note(self, command: str, ended: Ended) -> None:
+    def _note(self, command: str, ended: EndedAgent) -> None:
         identity = f"call_{len(self.calls) + 1}"
         code = None if ended.timed_out else ended.exit_code
         self.calls.append(call(command, ended.stdout, ended.stderr, code, duration_ms=ended.duration_ms))
@@ -127,15 +128,15 @@ class ScriptedAgent(Free):
     random = False
     readable: Sequence[Path] = ()
 
-    def __init__(self, name: str, scripts: Mapping[str, Sequence[Step]]) -> None:
+    def __init__(self, name: str, scripts: Mapping[str, Sequence[ScriptStep]]) -> None:
         self.id = f"scripted:{name}"
         self._scripts = scripts
 
     @property
     def subject(self) -> Mapping[str, str]:
         """The scripts' identity."""
-        said = {name: [step.model_dump(mode="json") for step in steps] for name, steps in self._scripts.items()}
-        return {"script": digest(said)}
+        scripts = {name: [step.model_dump(mode="json") for step in steps] for name, steps in self._scripts.items()}
+        return {"script": digest(scripts)}
 
     async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:  # noqa: ARG002 - every trial is the same
         """Play the case's steps. Raises `TrialSkippedError` when there are none."""
@@ -158,7 +159,7 @@ class OracleAgent(Free):
         commands = [text for message in case.reference() for use in message.tool_uses for text in _commands(use)]
         if not commands:
             raise TrialSkippedError("no_solution", "the case has no reference solution")
-        return await _Session(job).play([Step(run=command) for command in commands])
+        return await _Session(job).play([ScriptStep(run=command) for command in commands])
 
 
 def _commands(use: ToolUse) -> list[str]:
@@ -180,6 +181,12 @@ class NopAgent(Free):
 
 
 # ------------------------------------------------------------------------------------------- reading scripts
+
+
+def script(asked: TargetId, context: TargetContext) -> ScriptedAgent:
+    """The target `scripted:NAME`, whose path counts from the configuration's folder."""
+    root, path = context.loaded.root, context.entry(context.loaded.config.scripts, asked)
+    return load_scripts(asked.name, root / path, path, root)
 
 
 def load_scripts(name: str, path: Path, shown: str, root: Path | None = None) -> ScriptedAgent:
@@ -232,16 +239,16 @@ def _value(root: Path, name: str, shown: str) -> Any:
     return tree.value
 
 
-def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[Step]:
+def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[ScriptStep]:
     if not isinstance(value, list):
         problems.append(_problem(shown, f"the steps of {case!r} are no list", "Write one step per list item."))
         return []
     return [step for number, item in enumerate(value, 1) if (step := _step(item, shown, f"{case}[{number}]", problems))]
 
 
-def _step(item: Any, shown: str, field: str, problems: list[Problem]) -> Step | None:
+def _step(item: Any, shown: str, field: str, problems: list[Problem]) -> ScriptStep | None:
     try:
-        step = Step.model_validate({"run": item} if isinstance(item, str) else item)
+        step = ScriptStep.model_validate({"run": item} if isinstance(item, str) else item)
         if len(step.model_dump(exclude_none=True)) == 1:
             return step
         message = "a step has exactly one key"

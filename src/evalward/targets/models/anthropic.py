@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
+from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -23,7 +24,7 @@ from evalward.targets.models.reading import (
     tokens,
     unique_ids,
 )
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -47,7 +48,7 @@ STOPS: Mapping[str, StopReason] = {
 # ------------------------------------------------------------------------------------------- our records → request
 
 
-def request_of(request: Request, settings: Settings) -> MessageCreateParamsBase:
+def request_of(request: Request, settings: LiveSettings) -> MessageCreateParamsBase:
     """The request's body."""
     params: MessageCreateParamsBase = {
         "model": settings.model,
@@ -67,7 +68,7 @@ def request_of(request: Request, settings: Settings) -> MessageCreateParamsBase:
     return params
 
 
-def _output_config(request: Request, settings: Settings) -> OutputConfigParam:
+def _output_config(request: Request, settings: LiveSettings) -> OutputConfigParam:
     config: OutputConfigParam = {}
     if settings.effort in ("low", "medium", "high", "xhigh", "max"):
         config["effort"] = settings.effort
@@ -187,8 +188,8 @@ def _whole(block: dict[str, Any]) -> dict[str, Any]:
 def _end(message: dict[str, Any], event: Json) -> None:
     delta = need(event, "delta", dict)
     message["stop_reason"] = delta.get("stop_reason")
-    told = {name: value for name, value in (maybe(event, "usage", dict) or {}).items() if value is not None}
-    message["usage"] = {**(maybe(message, "usage", dict) or {}), **told}
+    counts = {name: value for name, value in (maybe(event, "usage", dict) or {}).items() if value is not None}
+    message["usage"] = {**(maybe(message, "usage", dict) or {}), **counts}
 
 
 # ------------------------------------------------------------------------------------------- the SDK
@@ -197,7 +198,7 @@ def _end(message: dict[str, Any], event: Json) -> None:
 class AnthropicWire:
     """Messages over the official SDK."""
 
-    def __init__(self, settings: Settings, key: Secret) -> None:
+    def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
         self._messages = self._client.messages  # loads what the first question would wait for
@@ -228,7 +229,7 @@ class AnthropicWire:
         await self._client.close()
 
 
-def make_client(settings: Settings, key: Secret) -> AsyncAnthropic:
+def make_client(settings: LiveSettings, key: Secret) -> AsyncAnthropic:
     """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
     import anthropic  # noqa: PLC0415
 
@@ -251,3 +252,17 @@ def make_client(settings: Settings, key: Secret) -> AsyncAnthropic:
     )
     client._custom_headers = headers  # without ANTHROPIC_CUSTOM_HEADERS, which no report would show
     return client
+
+
+PROTOCOL = ModelProtocol(
+    AnthropicWire,
+    path="/messages",
+    forward="/v1/messages",
+    folded=folded,
+    reply_of=reply_of,
+    limit_status=402,
+    limit_type="billing_error",
+    bounds=("max_tokens",),
+    max_tokens=MAX_TOKENS,
+    counts=True,
+)

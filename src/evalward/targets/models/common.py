@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn, Usage
@@ -14,33 +13,14 @@ from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import FAILURES, Cause, TargetError
 from evalward.targets.limiter import Limiter
 from evalward.targets.models.faults import STOPS, Fault, fault_of
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.protocol import MakeWire, SdkProtocol
+from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import cost
 from evalward.targets.retry import Retried, RetryPolicy, Timing, with_retries
 
 SAID_LIMIT = 300  # characters of a provider's own words that people are shown
 NOTHING_READ = Usage(input_tokens=0, output_tokens=0)  # of a request that the provider refused to read
 TOO_MUCH = {Cause.RATE_LIMIT, Cause.OVERLOAD}
-
-
-class Wire(Protocol):
-    """One protocol over one SDK client."""
-
-    async def ask(self, request: Request) -> Reply:
-        """One attempt. Raises whatever the SDK raises, or `MalformedError`, or `ProviderError`."""
-        ...
-
-    async def close(self) -> None:
-        """Close the client's connections."""
-        ...
-
-
-class MakeWire(Protocol):
-    """Makes the wire of a target; here its SDK is imported."""
-
-    def __call__(self, settings: Settings, key: Secret) -> Wire:
-        """A wire with a client of its own."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -61,7 +41,7 @@ class LiveTarget:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: LiveSettings,
         env: Mapping[str, str],
         limiter: Limiter,
         make_wire: MakeWire,
@@ -72,7 +52,7 @@ class LiveTarget:
         self.behaviour = behaviour or Behaviour()
         self.key = Secret(env.get(settings.key_env, "") if settings.key_env else "")
         self._make_wire = make_wire
-        self._wire: Wire | None = None
+        self._wire: SdkProtocol | None = None
         self.dead: TargetError | None = None  # the failure that every further question would meet
 
     @property
@@ -115,7 +95,7 @@ class LiveTarget:
         if not self.missing_key and self.key.usable:
             self._connected()
 
-    def _connected(self) -> Wire:
+    def _connected(self) -> SdkProtocol:
         if self._wire is None:
             self._wire = self._make_wire(self.settings, self.key)
         return self._wire
@@ -128,16 +108,16 @@ class LiveTarget:
 
     def error(self, fault: Fault) -> TargetError:
         """A fault in words for people, without the key."""
-        return told(fault, self.settings, self.key, self.id)
+        return target_error(fault, self.settings, self.key, self.id)
 
 
-def told(fault: Fault, settings: Settings, key: Secret, target: str) -> TargetError:
+def target_error(fault: Fault, settings: LiveSettings, key: Secret, target: str) -> TargetError:
     """A provider's fault in words for people, without the key, as the failure of the target of this id."""
-    words = FAILURES[fault.cause].told.format(
+    words = FAILURES[fault.cause].text.format(
         provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
     )
-    said = one_line(key.hide(fault.said), SAID_LIMIT)
-    message = f"{words} ({said})" if said else words
+    reason = one_line(key.hide(fault.said), SAID_LIMIT)
+    message = f"{words} ({reason})" if reason else words
     return TargetError(fault.cause, message, target=target, retry_after=fault.retry_after)
 
 
@@ -159,7 +139,7 @@ class LiveChat:
 
     recording: Trace | None = None
 
-    def __init__(self, target: LiveTarget, wire: Wire) -> None:
+    def __init__(self, target: LiveTarget, wire: SdkProtocol) -> None:
         self._target = target
         self._wire = wire
 

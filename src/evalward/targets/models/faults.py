@@ -147,15 +147,15 @@ def reported(body: Any, status: int | None = None) -> Fault:
     `status` is `None` or 200 for an error in the middle of a stream.
     """
     error = body.get("error", body) if isinstance(body, Mapping) else body
-    said = _text_of(error, status)
+    message = _text_of(error, status)
     words = _words_of(error)
     for cause, known in _WORDS:
         if words & known:
-            return Fault(cause, said)
-    return Fault(_by_status(error, said, status), said)
+            return Fault(cause, message)
+    return Fault(_by_status(error, message, status), message)
 
 
-def _by_status(error: Any, said: str, status: int | None) -> Cause:
+def _by_status(error: Any, message: str, status: int | None) -> Cause:
     if status is None or status < 300 or (status >= 500 and status not in _STATUSES):
         return Cause.OVERLOAD
     if status in _STATUSES:
@@ -164,7 +164,7 @@ def _by_status(error: Any, said: str, status: int | None) -> Cause:
         about = error.get("param") if isinstance(error, Mapping) else None
         return Cause.REJECTED if str(about or "").startswith("input") else Cause.MODEL_NOT_FOUND
     patterns = ((_NO_CREDIT, Cause.QUOTA), (_TOO_LONG, Cause.CONTEXT_LENGTH), (_NO_MODEL, Cause.MODEL_NOT_FOUND))
-    return next((cause for pattern, cause in patterns if pattern.search(said)), Cause.REJECTED)
+    return next((cause for pattern, cause in patterns if pattern.search(message)), Cause.REJECTED)
 
 
 def _words_of(error: Any) -> set[str]:
@@ -176,10 +176,10 @@ def _words_of(error: Any) -> set[str]:
 
 
 def _text_of(error: Any, status: int | None) -> str:
-    said = error
+    found = error
     if isinstance(error, Mapping):
-        said = next((error[key] for key in ("message", "detail", "error") if error.get(key)), "")
-    text = said if isinstance(said, str) else "" if said is None else json.dumps(said, default=str)
+        found = next((error[key] for key in ("message", "detail", "error") if error.get(key)), "")
+    text = found if isinstance(found, str) else "" if found is None else json.dumps(found, default=str)
     if status is not None and 300 <= status < 400:
         return f"HTTP {status}: it sends us to another address. Write that one into base_url."
     return f"HTTP {status}: {text}" if status is not None and status != 200 else text

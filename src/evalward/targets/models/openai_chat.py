@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request, ToolSpec
 from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, newer
+from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -23,7 +24,7 @@ from evalward.targets.models.reading import (
     unique_ids,
     without,
 )
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
@@ -42,7 +43,7 @@ STOPS: Mapping[str, StopReason] = {
 # ------------------------------------------------------------------------------------------- our records → request
 
 
-def request_of(request: Request, settings: Settings) -> CompletionCreateParamsBase:
+def request_of(request: Request, settings: LiveSettings) -> CompletionCreateParamsBase:
     """The request's body."""
     system = [{"role": "system", "content": request.system}] if request.system.strip() else []
     messages = [*system, *(sent for message in request.messages for sent in _to_send(message))]
@@ -64,8 +65,8 @@ def request_of(request: Request, settings: Settings) -> CompletionCreateParamsBa
         params["stream_options"] = {"include_usage": True}
     if request.output_schema is not None:
         schema = dict(request.output_schema)
-        wanted: JSONSchema = {"name": OUTPUT_NAME, "strict": True, "schema": schema}
-        params["response_format"] = {"type": "json_schema", "json_schema": wanted}
+        output: JSONSchema = {"name": OUTPUT_NAME, "strict": True, "schema": schema}
+        params["response_format"] = {"type": "json_schema", "json_schema": output}
     return params
 
 
@@ -99,10 +100,10 @@ def reply_of(answer: Json, turn: int = 0) -> Reply:
     if not choices:
         raise MalformedError("the answer has no choice")
     choice = choices[0]
-    said = need(choice, "message", dict)
-    refusal = maybe(said, "refusal", str)
-    words = [text for text in (maybe(said, "content", str), refusal) if text]
-    uses = _uses(said, turn)
+    message = need(choice, "message", dict)
+    refusal = maybe(message, "refusal", str)
+    words = [text for text in (maybe(message, "content", str), refusal) if text]
+    uses = _uses(message, turn)
     blocks: list[Block] = [*(Text(text=text) for text in words), *uses]
     stop = STOPS.get(need(choice, "finish_reason", str), "other")
     if refusal:
@@ -115,8 +116,8 @@ def reply_of(answer: Json, turn: int = 0) -> Reply:
     )
 
 
-def _uses(said: Json, turn: int) -> list[ToolUse]:
-    calls = need_objects(said, "tool_calls") if said.get("tool_calls") else []
+def _uses(message: Json, turn: int) -> list[ToolUse]:
+    calls = need_objects(message, "tool_calls") if message.get("tool_calls") else []
     ids = unique_ids([maybe(call, "id", str) or "" for call in calls], turn)
     return [_use(call, identity) for call, identity in zip(calls, ids, strict=True)]
 
@@ -150,7 +151,7 @@ def usage_of(usage: Json | None) -> Usage:
 def folded(chunks: Iterable[Json]) -> dict[str, Any]:
     """The answer that a stream told in pieces. Raises `MalformedError` when the stream ended before the answer."""
     answer: dict[str, Any] = {}
-    said: dict[str, Any] = {}
+    message: dict[str, Any] = {}
     calls: list[dict[str, Any]] = []
     finish: str | None = None
     for chunk in chunks:
@@ -158,13 +159,13 @@ def folded(chunks: Iterable[Json]) -> dict[str, Any]:
         for choice in need_objects(chunk, "choices")[:1]:
             delta = maybe(choice, "delta", dict) or {}
             for name in ("content", "refusal"):
-                said[name] = (said.get(name) or "") + (maybe(delta, name, str) or "")
+                message[name] = (message.get(name) or "") + (maybe(delta, name, str) or "")
             for piece in need_objects(delta, "tool_calls") if delta.get("tool_calls") else []:
                 _add_piece(calls, piece)
             finish = maybe(choice, "finish_reason", str) or finish
     if finish is None:
         raise MalformedError("the stream ended before the answer did")
-    return {**answer, "choices": [{"finish_reason": finish, "message": {**said, "tool_calls": calls}}]}
+    return {**answer, "choices": [{"finish_reason": finish, "message": {**message, "tool_calls": calls}}]}
 
 
 def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
@@ -186,7 +187,7 @@ def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
 class ChatWire:
     """Chat Completions over the official SDK."""
 
-    def __init__(self, settings: Settings, key: Secret) -> None:
+    def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
         self._completions = self._client.chat.completions  # loads what the first question would wait for
@@ -203,3 +204,16 @@ class ChatWire:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+PROTOCOL = ModelProtocol(
+    ChatWire,
+    path="/chat/completions",
+    forward="/chat/completions",
+    folded=folded,
+    reply_of=reply_of,
+    limit_status=402,
+    limit_type="insufficient_quota",
+    bounds=("max_completion_tokens", "max_tokens"),
+    asks_for_usage=True,
+)

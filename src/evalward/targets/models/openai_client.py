@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
 from evalward.targets.models.reading import Json, MalformedError, body_of, plain, reading
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -30,7 +30,7 @@ def newer(model: str) -> bool:
     return _REASONING.match(model.rpartition("/")[2]) is not None
 
 
-def make_client(settings: Settings, key: Secret) -> AsyncOpenAI:
+def make_client(settings: LiveSettings, key: Secret) -> AsyncOpenAI:
     """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
     import openai  # noqa: PLC0415 - costs half a second; only who asks a model pays it
 

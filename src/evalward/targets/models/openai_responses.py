@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, reasons
+from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
     MalformedError,
@@ -24,7 +25,7 @@ from evalward.targets.models.reading import (
     unique_ids,
     without,
 )
-from evalward.targets.models.settings import Secret, Settings
+from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from openai.types.responses import ResponseInputParam
@@ -39,7 +40,7 @@ ENDINGS = {"response.completed", "response.incomplete", "response.failed", "resp
 # ------------------------------------------------------------------------------------------- our records → request
 
 
-def request_of(request: Request, settings: Settings) -> ResponseCreateParamsBase:
+def request_of(request: Request, settings: LiveSettings) -> ResponseCreateParamsBase:
     """The request's body. Nothing is stored at the provider, so reasoning has to come along, encrypted."""
     items = [item for message in request.messages for item in _to_send(message)]
     params: ResponseCreateParamsBase = {
@@ -194,7 +195,7 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
 class ResponsesWire:
     """Responses over the official SDK."""
 
-    def __init__(self, settings: Settings, key: Secret) -> None:
+    def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
         self._responses = self._client.responses  # loads what the first question would wait for
@@ -211,3 +212,15 @@ class ResponsesWire:
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+PROTOCOL = ModelProtocol(
+    ResponsesWire,
+    path="/responses",
+    forward="/responses",
+    folded=folded,
+    reply_of=reply_of,
+    limit_status=400,
+    limit_type="insufficient_quota",
+    bounds=("max_output_tokens",),
+)

@@ -10,12 +10,10 @@ from urllib.parse import urlsplit
 from evalward.config.model import Config
 from evalward.config.providers import Effort
 from evalward.records.base import digest
+from evalward.records.providers import PROVIDERS
 from evalward.targets.limiter import MOST
 from evalward.targets.prices import Price, configured_price, price
 
-HOSTS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
-HOSTS["openai-responses"] = HOSTS["openai"]
-KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "openai-responses": "OPENAI_API_KEY"}
 TIMEOUT_S = 300.0
 
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|rk|gh[a-z]|xox[a-z]|hf)[-_][\w*.-]{6,}|\bBearer\s+\S+", re.I)
@@ -23,7 +21,7 @@ _HIDDEN = "[key]"
 
 
 @dataclass(frozen=True)
-class Settings:
+class LiveSettings:
     """One live target: `provider/model`, and how it is asked.
 
     `key_env` is the variable of the key, `None` where none is sent: to a `base_url` of one's own goes only a key that
@@ -61,17 +59,17 @@ class Settings:
         return {"model": self.model, "host": parts.netloc, "settings": digest(asked)}
 
 
-def settings_of(config: Config, provider: str, model: str) -> Settings:
+def settings_of(config: Config, provider: str, model: str) -> LiveSettings:
     """The settings of a target. A price holds for the provider's own host, or where the configuration states it."""
-    given = config.providers.named(provider)
+    row, given = PROVIDERS[provider], config.providers.named(provider)
     own = given.settings_for(model)
     stated = given.prices.get(model)
     packaged = price(provider, model) if given.base_url is None else None
-    return Settings(
+    return LiveSettings(
         provider=provider,
         model=model,
-        base_url=given.base_url or HOSTS[provider],
-        key_env=given.key_env or (KEYS[provider] if given.base_url is None else None),
+        base_url=given.base_url or row.url,
+        key_env=given.key_env or (row.key_env if given.base_url is None else None),
         headers=tuple(sorted(given.headers.items())),
         max_tokens=own.max_tokens,
         temperature=own.temperature,

@@ -9,7 +9,7 @@ import pytest
 
 from evalward.sandbox.base import OUTPUT_LIMIT
 from evalward.targets.agents.readers import claude_code, codex, events, opencode
-from evalward.targets.agents.readers.common import Told
+from evalward.targets.agents.readers.common import AgentAccount
 
 
 def lines(*values: object) -> str:
@@ -41,7 +41,7 @@ CLAUDE = lines(
 )
 
 
-def codes(told: Told) -> list[tuple[str, int | None]]:
+def codes(told: AgentAccount) -> list[tuple[str, int | None]]:
     return [(call.commands, call.exit_code) for call in told.tool_calls]
 
 
@@ -226,7 +226,7 @@ def test_nonsense_breaks_no_reader(read: Any) -> None:
 
 @pytest.mark.parametrize("read", READERS)
 def test_no_output_tells_nothing(read: Any) -> None:
-    assert read("") == Told()
+    assert read("") == AgentAccount()
 
 
 def test_long_output_is_cut_and_says_so() -> None:

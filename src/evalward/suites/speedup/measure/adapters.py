@@ -131,11 +131,11 @@ def _pyperf(data: Mapping[str, Any]) -> Times:
     common = data.get("metadata")
     found: Times = {}
     for number_, entry in enumerate(_listed(data, "benchmarks"), 1):
-        told = {**(common if isinstance(common, dict) else {}), **_object(entry.get("metadata"))}
-        if told.get("unit", "second") == "second":
+        metadata = {**(common if isinstance(common, dict) else {}), **_object(entry.get("metadata"))}
+        if metadata.get("unit", "second") == "second":
             runs = _listed(entry, "runs")
             times = [time for run in runs for time in _seconds(run.get("values", []))]
-            found[str(told.get("name") or f"benchmark {number_}")] = times
+            found[str(metadata.get("name") or f"benchmark {number_}")] = times
     return found
 
 

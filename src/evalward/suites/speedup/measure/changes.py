@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalward.sandbox.process import Settings, Workspace
+from evalward.sandbox.process import Workspace, WorkspaceSettings
 from evalward.suites import put_back as putting
 
 PATCH_FILE = ".evalward-change.patch"
@@ -16,24 +16,24 @@ SAID = 300
 SHOWN = 3
 
 
-class RefusedError(Exception):
+class ChangeRefusedError(Exception):
     """A change that can't be taken: it doesn't apply, or it reaches out of the folder."""
 
 
-async def apply_patch(original: Path, patch: bytes, target: Path, settings: Settings) -> None:
-    """Copy the original with the patch applied, by git in a workspace. Raises `RefusedError` and `SandboxError`.
+async def apply_patch(original: Path, patch: bytes, target: Path, settings: WorkspaceSettings) -> None:
+    """Copy the original with the patch applied, by git in a workspace. Raises `ChangeRefusedError` and `SandboxError`.
 
     git itself refuses paths that leave the folder, be it by `..` or through links.
     """
     if not patch.strip():
-        raise RefusedError("the patch is empty")
+        raise ChangeRefusedError("the patch is empty")
     async with await Workspace.create(original, settings, extra_files={PATCH_FILE: patch}) as workspace:
         command = ["git", *NO_REPOSITORY, "apply", "--whitespace=nowarn", PATCH_FILE]
         alone = {"GIT_CEILING_DIRECTORIES": str(workspace.folder.parent), **NO_CONFIGURATION}
         done = await workspace.run(command, env=alone)
         if done.exit_code != 0:
-            said = " ".join(done.stderr.split())[:SAID]
-            raise RefusedError(f"the patch doesn't apply: {said}")
+            reason = " ".join(done.stderr.split())[:SAID]
+            raise ChangeRefusedError(f"the patch doesn't apply: {reason}")
         take(workspace, target)
     (target / PATCH_FILE).unlink(missing_ok=True)
 
@@ -50,7 +50,7 @@ def put_back(original: Path, target: Path, protect: Sequence[str]) -> list[str]:
     return putting.put_back(original, target, lambda path: putting.matches(path, protect))
 
 
-def told(changed: Sequence[str]) -> list[str]:
+def put_back_notes(changed: Sequence[str]) -> list[str]:
     """A note about protected files that had been changed."""
     if not changed:
         return []

@@ -54,8 +54,8 @@ def _pyperf(data: Any) -> float:
     total = 0.0
     for entry in data["benchmarks"]:
         for run in entry["runs"]:
-            told = {**common, **entry.get("metadata", {}), **run.get("metadata", {})}
-            loops = (number(told.get("loops")) or 1.0) * (number(told.get("inner_loops")) or 1.0)
+            metadata = {**common, **entry.get("metadata", {}), **run.get("metadata", {})}
+            loops = (number(metadata.get("loops")) or 1.0) * (number(metadata.get("inner_loops")) or 1.0)
             total += loops * fsum(filter(None, map(number, run.get("values", []))))
     return total
 
@@ -65,8 +65,8 @@ def can_be_checked(untouched: Sequence[Timed]) -> bool:
     known = [each for each in untouched if each.gave_times]
     if not known:
         return False
-    told, passed = median(each.claimed_s for each in known), median(each.wall_s for each in known)
-    return LEAST_S < told <= passed * FITS
+    claimed, passed = median(each.claimed_s for each in known), median(each.wall_s for each in known)
+    return LEAST_S < claimed <= passed * FITS
 
 
 def contradiction(untouched: Sequence[Timed], change: Sequence[Timed], start_s: float = 0.0) -> str | None:
@@ -81,9 +81,9 @@ def contradiction(untouched: Sequence[Timed], change: Sequence[Timed], start_s: 
         return None
     saved_told = median(each.claimed_s for each in before) - median(each.claimed_s for each in now)
     saved = median(each.wall_s for each in before) - median(each.wall_s for each in now)
-    told = median(each.claimed_s for each in before)
+    claimed_s = median(each.claimed_s for each in before)
     noise = SIGMAS * (_spread(before) ** 2 + _spread(now) ** 2) ** 0.5
-    slack = max(LEAST_S, SHARE * told, noise) + min(max(start_s, 0.0), MOST_START_S)
+    slack = max(LEAST_S, SHARE * claimed_s, noise) + min(max(start_s, 0.0), MOST_START_S)
     if saved_told - saved <= slack:
         return None
     return f"benchmarks claim to take {saved_told:.3g} s less, and by the clock outside they take {saved:.3g} s less"

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from evalward.records.speedup import BenchmarkSpeed, PytestSummary, Samples, SnapshotSummary
-from evalward.suites.speedup.failure import Evidence
+from evalward.suites.speedup.details import BenchmarkSpeed, PytestSummary, Samples, SnapshotSummary
+from evalward.suites.speedup.failure import FailureEvidence
 from evalward.suites.speedup.measure.clock import contradiction
 from evalward.suites.speedup.measure.recorded import SHOWN, Recorded, differing
-from evalward.suites.speedup.measure.rounds import Measured
-from evalward.suites.speedup.measure.session import Checked, Side
+from evalward.suites.speedup.measure.rounds import SideSamples
+from evalward.suites.speedup.measure.session import MeasuredCopy, SideChecks
 from evalward.suites.speedup.measure.snapshots import Statuses, after_statuses, before_statuses, transitions
 from evalward.suites.speedup.task import SpeedupTask
 from evalward.suites.speedup.values import number
 
 NOP, ORACLE, AGENT = "nop", "oracle", "agent"
-NO_CHECK = Checked(PytestSummary())
+NO_CHECK = SideChecks(PytestSummary())
 
 
-def evidence_of(key: str, name: str, task: SpeedupTask, sides: Mapping[str, Side]) -> Evidence:
+def evidence_of(key: str, name: str, task: SpeedupTask, sides: Mapping[str, MeasuredCopy]) -> FailureEvidence:
     """What is known of one side. `key`: how its target is called; a side may stand for nop or the oracle itself.
 
     A side on which no benchmark gives a time, though they did on the untouched code, has broken them: one error more
@@ -41,9 +41,9 @@ def evidence_of(key: str, name: str, task: SpeedupTask, sides: Mapping[str, Side
         tests = _more_errors(tests, 1)
         notes = [*notes, f"BENCHMARKS: their command failed in {failed} of {len(side.timed)} rounds"]
     forged, also = _forged(task, sides, side) if name == AGENT else (False, [])
-    return Evidence(
+    return FailureEvidence(
         key=key,
-        benchmarks=speeds(nop.measured, sides[ORACLE].measured if ORACLE in sides else Measured(), side.measured),
+        benchmarks=speeds(nop.measured, sides[ORACLE].measured if ORACLE in sides else SideSamples(), side.measured),
         tests=tests,
         snapshot=snapshot,
         notes=[*checked.notes, *notes, *also, *side.measured.notes],
@@ -51,7 +51,7 @@ def evidence_of(key: str, name: str, task: SpeedupTask, sides: Mapping[str, Side
     )
 
 
-def flaky(nop: Side) -> str | None:
+def flaky(nop: MeasuredCopy) -> str | None:
     """Why the untouched code's benchmarks can't be relied on: half of the rounds is not all of them."""
     silent = sum(not each.gave_times for each in nop.timed)
     if not silent or not nop.measured.samples:
@@ -59,14 +59,14 @@ def flaky(nop: Side) -> str | None:
     return "; ".join([f"its benchmarks gave no time in {silent} of {len(nop.timed)} rounds", *nop.measured.notes])
 
 
-def _failed_rounds(side: Side, nop: Side) -> int:
+def _failed_rounds(side: MeasuredCopy, nop: MeasuredCopy) -> int:
     """Rounds that ended badly, where all of the untouched code's ended well."""
     if any(not each.ended_well for each in nop.timed):
         return sum(not each.gave_times for each in side.timed)
     return sum(not (each.ended_well and each.gave_times) for each in side.timed)
 
 
-def _forged(task: SpeedupTask, sides: Mapping[str, Side], side: Side) -> tuple[bool, list[str]]:
+def _forged(task: SpeedupTask, sides: Mapping[str, MeasuredCopy], side: MeasuredCopy) -> tuple[bool, list[str]]:
     """Whether a change tells times, or works on them, as no honest one would; and in words."""
     before = [one for one in _recorded(sides[NOP]) if one is not None]
     human = next(iter(_recorded(sides[ORACLE])), None) if ORACLE in sides else None
@@ -85,15 +85,15 @@ def _forged(task: SpeedupTask, sides: Mapping[str, Side], side: Side) -> tuple[b
     return bool(notes), notes
 
 
-def _recorded(side: Side) -> Sequence[Recorded | None]:
+def _recorded(side: MeasuredCopy) -> Sequence[Recorded | None]:
     return (side.checked or NO_CHECK).recorded
 
 
-def refused_evidence(key: str, why: str, sides: Mapping[str, Side]) -> Evidence:
+def refused_evidence(key: str, why: str, sides: Mapping[str, MeasuredCopy]) -> FailureEvidence:
     """A change that could not be taken: nothing of it was tested or measured."""
-    return Evidence(
+    return FailureEvidence(
         key=key,
-        benchmarks=speeds(sides[NOP].measured, sides[ORACLE].measured, Measured()),
+        benchmarks=speeds(sides[NOP].measured, sides[ORACLE].measured, SideSamples()),
         tests=PytestSummary(status="invalid"),
         snapshot=SnapshotSummary(status="invalid"),
         notes=[f"CHANGE: {why}"],
@@ -104,7 +104,7 @@ def _more_errors(tests: PytestSummary, number: int) -> PytestSummary:
     return tests.model_copy(update={"error": tests.error + number, "total": tests.total + number, "status": "failed"})
 
 
-def _snapshot(task: SpeedupTask, nop: Checked, side: Checked) -> tuple[SnapshotSummary, list[str]]:
+def _snapshot(task: SpeedupTask, nop: SideChecks, side: SideChecks) -> tuple[SnapshotSummary, list[str]]:
     first, second = (*nop.outputs, None, None)[:2]
     now = side.outputs[0] if side.outputs else None
     if task.auto is None:
@@ -120,7 +120,7 @@ def _snapshot(task: SpeedupTask, nop: Checked, side: Checked) -> tuple[SnapshotS
     return summary, notes
 
 
-def speeds(nop: Measured, oracle: Measured, agent: Measured) -> list[BenchmarkSpeed]:
+def speeds(nop: SideSamples, oracle: SideSamples, agent: SideSamples) -> list[BenchmarkSpeed]:
     """The benchmarks of the untouched code. What a side has no time for is missing there: no valid pair.
 
     Nor is it one where the agent has fewer times than the untouched code: those of the good rounds alone say nothing.

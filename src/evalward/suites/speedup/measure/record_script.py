@@ -48,10 +48,10 @@ class Recorder:
             self.first = self.now() - self.begun
         self.look()
         self.files.add(str(getattr(module, "__file__", "")))
-        wanted = self.asked["modules"][module.__name__]
+        names = self.asked["modules"][module.__name__]
         for name, value in list(vars(module).items()):
             own = getattr(value, "__module__", None) == module.__name__ and not isinstance(value, type)
-            if callable(value) and (name in wanted or (not wanted and own and not name.startswith("_"))):
+            if callable(value) and (name in names or (not names and own and not name.startswith("_"))):
                 setattr(module, name, self.wrapped(f"{module.__name__}:{name}", value))
 
     def wrapped(self, name: str, function: Any) -> Any:
@@ -84,19 +84,19 @@ class Recorder:
     def keep(self, name: str, value: Any, words: Any) -> None:
         """A value, with the arguments as they were left."""
         try:
-            told = {"value": self.capture.encode([value, words])}
-            self.room -= len(json.dumps(told))
+            call = {"value": self.capture.encode([value, words])}
+            self.room -= len(json.dumps(call))
         except BaseException:
             return
         if self.room > 0:
-            self.calls[name] = told
+            self.calls[name] = call
 
     def write(self) -> None:
         """One line for each process."""
         self.look()
-        told = {"calls": self.calls, "turned": sorted(self.turned), "first": self.first}
+        record = {"calls": self.calls, "turned": sorted(self.turned), "first": self.first}
         with open(os.path.join(HERE, "found.jsonl"), "a", encoding="utf-8") as file:  # noqa: PTH118, PTH123
-            file.write(json.dumps(told) + "\n")
+            file.write(json.dumps(record) + "\n")
 
 
 class Loader:

@@ -76,16 +76,16 @@ def read_recorded(workspace: Workspace) -> Recorded | None:
     turned: set[str] = set()
     first: list[float] = []
     for line in (content or b"").splitlines():
-        told = _told(line)
-        if told is None:
+        record = _record(line)
+        if record is None:
             return None
-        calls |= told["calls"]
-        turned |= {str(name)[:40] for name in told["turned"]}
-        first += [value for value in [number(told.get("first"))] if value is not None]
+        calls |= record["calls"]
+        turned |= {str(name)[:40] for name in record["turned"]}
+        first += [value for value in [number(record.get("first"))] if value is not None]
     return Recorded(calls, sorted(turned), min(first, default=None)) if content else None
 
 
-def _told(line: bytes) -> dict[str, Any] | None:
+def _record(line: bytes) -> dict[str, Any] | None:
     try:
         value = parse(line)
     except ValueError:
@@ -109,13 +109,13 @@ def differing(
     def agree(one: Any, two: Any) -> bool:
         return isinstance(two, dict) and "value" in two and same(one["value"], two["value"], rtol, atol)
 
-    wanted = {
+    before = {
         name: value
         for name, value in first.calls.items()
         if "value" in value and agree(value, second.calls.get(name)) and agree(value, human.calls.get(name))
     }
     now: Mapping[str, Any] = {} if change is None else change.calls
-    return _functions(name for name, value in wanted.items() if not agree(value, now.get(name)))
+    return _functions(name for name, value in before.items() if not agree(value, now.get(name)))
 
 
 def _functions(names: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ GIVES_UP = 2  # rounds in a row without any time, after which a side isn't asked
 
 
 @dataclass
-class Measured:
+class SideSamples:
     """One side's samples so far: per benchmark one of each round that gave one, in seconds."""
 
     samples: dict[str, list[float]] = field(default_factory=dict)
@@ -41,9 +41,9 @@ def order(names: Sequence[str], round_: int) -> list[str]:
     return [*names[start:], *names[:start]]
 
 
-async def interleave(names: Sequence[str], rounds: int, once: Once) -> dict[str, Measured]:
+async def interleave(names: Sequence[str], rounds: int, once: Once) -> dict[str, SideSamples]:
     """So many rounds over all sides. A side that gives nothing twice in a row is left out from then on."""
-    found = {name: Measured() for name in names}
+    found = {name: SideSamples() for name in names}
     for round_ in range(rounds):
         for name in order(names, round_):
             side = found[name]

@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from evalward.records.base import clean_text
-from evalward.records.speedup import PytestSummary
 from evalward.sandbox.base import FileTooLargeError
-from evalward.sandbox.process import Finished, Settings, Workspace
+from evalward.sandbox.process import Finished, Workspace, WorkspaceSettings
 from evalward.suites.old_place import lead_here, lead_nowhere
+from evalward.suites.speedup.details import PytestSummary
 from evalward.suites.speedup.measure.adapters import Times, read_times
 from evalward.suites.speedup.measure.changes import put_back, take
 from evalward.suites.speedup.measure.clock import Timed, claimed
 from evalward.suites.speedup.measure.recorded import Recorded, read_recorded, recorder_env, recorder_files
-from evalward.suites.speedup.measure.rounds import Measured, interleave
+from evalward.suites.speedup.measure.rounds import SideSamples, interleave
 from evalward.suites.speedup.measure.snapshots import read_capture, read_statuses
 from evalward.suites.speedup.measure.test_counts import read_counts, read_junit
 from evalward.suites.speedup.task import AutoSnapshots, Benchmarks, SnapshotRun, SpeedupTask
@@ -39,7 +39,7 @@ class SetupError(Exception):
 
 
 @dataclass(frozen=True)
-class Checked:
+class SideChecks:
     """What tests and outputs of a side gave. It depends on nothing but content, so that it can be kept.
 
     `outputs` are captures, two of them for the untouched code, or the statuses of the task's own comparison. `recorded`
@@ -58,12 +58,12 @@ class Conditions:
 
     rounds: int
     timeout_s: float
-    settings: Settings
+    settings: WorkspaceSettings
     modules: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass
-class Side:
+class MeasuredCopy:
     """One of the copies: its code, what was checked, what was measured. Every command gets a workspace of its own.
 
     `earlier`: where the code was when it was set up.
@@ -71,23 +71,23 @@ class Side:
 
     name: str
     folder: Path
-    checked: Checked | None = None
+    checked: SideChecks | None = None
     broken: str | None = None
-    measured: Measured = field(default_factory=Measured)
+    measured: SideSamples = field(default_factory=SideSamples)
     timed: list[Timed] = field(default_factory=list)
     isolation: str = ""
     earlier: list[Path] = field(default_factory=list)
 
 
 async def run_session(
-    task: SpeedupTask, folders: Mapping[str, Path], conditions: Conditions, known: Mapping[str, Checked]
-) -> dict[str, Side]:
+    task: SpeedupTask, folders: Mapping[str, Path], conditions: Conditions, known: Mapping[str, SideChecks]
+) -> dict[str, MeasuredCopy]:
     """Check and measure the sides, by name. `known` is what earlier sessions checked. Raises `SandboxError`.
 
     The untouched code comes first: what its setup makes of protected files is what they are on every side.
     """
     with tempfile.TemporaryDirectory(prefix="evalward-sides-", ignore_cleanup_errors=True) as place:
-        sides = {name: Side(name, folder) for name, folder in folders.items()}
+        sides = {name: MeasuredCopy(name, folder) for name, folder in folders.items()}
         first = next(iter(sides.values()))
         for side in sides.values():
             await _ready(task, side, first, conditions, Path(place))
@@ -104,7 +104,9 @@ async def run_session(
         return sides
 
 
-async def _ready(task: SpeedupTask, side: Side, first: Side, conditions: Conditions, place: Path) -> None:
+async def _ready(
+    task: SpeedupTask, side: MeasuredCopy, first: MeasuredCopy, conditions: Conditions, place: Path
+) -> None:
     """Run the setup, and keep the folder that it leaves; of HOME nothing."""
     if not task.setup:
         return
@@ -113,7 +115,7 @@ async def _ready(task: SpeedupTask, side: Side, first: Side, conditions: Conditi
             await set_up(task, workspace, conditions.timeout_s)
         except SetupError as error:
             side.broken, side.isolation = str(error), workspace.isolation.words()
-            side.checked = Checked(PytestSummary(status="invalid"), notes=[f"SETUP: {error}"])
+            side.checked = SideChecks(PytestSummary(status="invalid"), notes=[f"SETUP: {error}"])
             return
         await workspace.end_processes()
         side.folder = place / side.name
@@ -125,7 +127,7 @@ async def _ready(task: SpeedupTask, side: Side, first: Side, conditions: Conditi
 
 @asynccontextmanager
 async def fresh(
-    side: Side, conditions: Conditions, files: Mapping[str, bytes] | None = None
+    side: MeasuredCopy, conditions: Conditions, files: Mapping[str, bytes] | None = None
 ) -> AsyncIterator[Workspace]:
     """A workspace with the side's code, in which nothing has run yet. Raises `SandboxError`."""
     async with await Workspace.create(side.folder, conditions.settings, extra_files=files) as workspace:
@@ -142,23 +144,23 @@ async def set_up(task: SpeedupTask, workspace: Workspace, timeout_s: float) -> N
     for command in task.setup:
         done = await workspace.run(command, env=NEUTRAL, timeout_s=timeout_s)
         if done.exit_code != 0:
-            raise SetupError(_said("setup", done))
+            raise SetupError(_how_it_ended("setup", done))
 
 
-async def _check(task: SpeedupTask, side: Side, conditions: Conditions, *, twice: bool) -> Checked:
+async def _check(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions, *, twice: bool) -> SideChecks:
     output = task.tests.junit or task.tests.counts or ""
     async with fresh(side, conditions) as workspace:
         done, content = await _run_for(workspace, task.tests.command, output, conditions.timeout_s)
     tests, notes = read_junit(content) if task.tests.junit else read_counts(content)
     if tests.status != "passed":
-        notes = [*notes, f"TESTS: {_said('the command', done)}"]
+        notes = [*notes, f"TESTS: {_how_it_ended('the command', done)}"]
     times = range(2 if twice else 1)
     outputs = [await _outputs(task, side, conditions) for _ in times]
     recorded = [await _recorded(task, side, conditions) for _ in times]
-    return Checked(tests, outputs, notes, recorded)
+    return SideChecks(tests, outputs, notes, recorded)
 
 
-async def _outputs(task: SpeedupTask, side: Side, conditions: Conditions) -> Mapping[str, Any] | None:
+async def _outputs(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions) -> Mapping[str, Any] | None:
     async with fresh(side, conditions) as workspace:
         if task.snapshots is not None:
             return await _own_outputs(task.snapshots, workspace, conditions.timeout_s)
@@ -180,7 +182,7 @@ async def _captured(auto: AutoSnapshots, workspace: Workspace, timeout_s: float)
     return read_capture(content)
 
 
-async def _recorded(task: SpeedupTask, side: Side, conditions: Conditions) -> Recorded | None:
+async def _recorded(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions) -> Recorded | None:
     """The benchmark's command once more, for what its functions give."""
     if not conditions.modules:
         return None
@@ -191,24 +193,24 @@ async def _recorded(task: SpeedupTask, side: Side, conditions: Conditions) -> Re
         return read_recorded(workspace)
 
 
-async def _times(task: SpeedupTask, side: Side, conditions: Conditions) -> tuple[Times, str | None]:
+async def _times(task: SpeedupTask, side: MeasuredCopy, conditions: Conditions) -> tuple[Times, str | None]:
     run = task.benchmarks
     async with fresh(side, conditions) as workspace:
         done, content = await _run_for(workspace, run.command, run.output, conditions.timeout_s)
     times, note = _read(run, done, content)
-    told = claimed(run.format, content or b"", times)
-    side.timed.append(Timed(done.duration_ms / 1000, told, done.exit_code == 0, bool(times)))
+    seconds = claimed(run.format, content or b"", times)
+    side.timed.append(Timed(done.duration_ms / 1000, seconds, done.exit_code == 0, bool(times)))
     return times, note
 
 
 def _read(run: Benchmarks, done: Finished, content: bytes | None) -> tuple[Times, str | None]:
     if content is None:
-        return {}, f"BENCHMARKS: no {run.output} that can be read was written; {_said('the command', done)}"
+        return {}, f"BENCHMARKS: no {run.output} that can be read was written; {_how_it_ended('the command', done)}"
     try:
         times = read_times(run.format, content)
     except ValueError as error:
         return {}, f"BENCHMARKS: {run.output} can't be read as {run.format}: {clean_text(str(error))[:SAID]}"
-    return times, None if done.exit_code == 0 else f"BENCHMARKS: {_said('the command', done)}"
+    return times, None if done.exit_code == 0 else f"BENCHMARKS: {_how_it_ended('the command', done)}"
 
 
 async def _run_for(
@@ -224,7 +226,7 @@ async def _run_for(
         return replace(done, stderr=f"{output}: {error}"), None
 
 
-def _said(what: str, done: Finished) -> str:
+def _how_it_ended(what: str, done: Finished) -> str:
     if done.timed_out:
         return f"{what} took longer than {done.duration_ms / 1000:.0f} s"
     if done.exceeded is not None:
@@ -235,7 +237,7 @@ def _said(what: str, done: Finished) -> str:
 
 @asynccontextmanager
 async def agents_workspace(
-    task: SpeedupTask, original: Path, settings: Settings, timeout_s: float
+    task: SpeedupTask, original: Path, settings: WorkspaceSettings, timeout_s: float
 ) -> AsyncIterator[Workspace]:
     """A workspace with the task's code, set up, for an agent. Raises `SetupError` and `SandboxError`."""
     async with await Workspace.create(original, settings) as workspace:

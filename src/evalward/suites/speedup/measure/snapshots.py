@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from evalward.records.speedup import SnapshotSummary
+from evalward.suites.speedup.details import SnapshotSummary
 from evalward.suites.speedup.values import parse
 
 Outcome = Literal["passed", "failed", "skipped"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from evalward.records.speedup import PytestSummary
+from evalward.suites.speedup.details import PytestSummary
 from evalward.suites.speedup.log import read_parts
 from evalward.suites.speedup.values import parse
 

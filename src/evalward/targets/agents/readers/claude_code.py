@@ -12,25 +12,25 @@ from typing import Any
 
 from evalward.records.trace import Block, Message, Role, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
-from evalward.targets.agents.readers.common import Told, call, claim, kind_of, objects, part, text_of, word
+from evalward.targets.agents.readers.common import AgentAccount, call, claim, kind_of, objects, part, text_of, word
 
 SHELL = "Bash"
 _EXIT = re.compile(r"Exit code (-?\d{1,4})(?:\n|\Z)")
 _UNCLEAR = ("returnCodeInterpretation", "backgroundTaskId")
 
 
-def read(stdout: str) -> Told:
+def read(stdout: str) -> AgentAccount:
     """The output so far; a killed agent leaves a beginning."""
-    reader = _Reader()
+    reader = _ClaudeReader()
     for event in objects(stdout):
         if event is None:
             reader.skipped += 1
         else:
             reader.take(event)
-    return reader.told()
+    return reader.account()
 
 
-class _Reader:
+class _ClaudeReader:
     def __init__(self) -> None:
         self.skipped = 0
         self._messages: list[tuple[Role, list[Block]]] = []
@@ -46,13 +46,13 @@ class _Reader:
             case "system" if event.get("subtype") == "init":
                 self._claims["version"] = claim(event.get("claude_code_version"))
             case "assistant" if isinstance(blocks, list):
-                self._said(event, [block for block in blocks if isinstance(block, dict)])
+                self._take_message(event, [block for block in blocks if isinstance(block, dict)])
             case "user" if isinstance(blocks, list):
                 self._answered(event, [block for block in blocks if isinstance(block, dict)])
             case "result":
                 self._ended(event)
 
-    def _said(self, event: dict[str, Any], raw: list[dict[str, Any]]) -> None:
+    def _take_message(self, event: dict[str, Any], raw: list[dict[str, Any]]) -> None:
         blocks: list[Block] = []
         for block in raw:
             if block.get("type") == "text":
@@ -94,11 +94,11 @@ class _Reader:
         for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"):
             self._claims[name] = claim(part(usage, name))
 
-    def told(self) -> Told:
+    def account(self) -> AgentAccount:
         calls = [self._calls.get(identity) or call(command) for identity, command in self._commands.items()]
         claims = {name: value for name, value in self._claims.items() if value is not None}
         messages = [Message(role=role, content=blocks) for role, blocks in self._messages]
-        return Told(messages, calls, claims, self._finished, self.skipped)
+        return AgentAccount(messages, calls, claims, self._finished, self.skipped)
 
 
 def _content(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
 from evalward.targets.agents.readers.common import (
-    Told,
+    AgentAccount,
     added,
     call,
     claim,
@@ -27,7 +27,7 @@ MOST_CLAIMS = 50
 _SHELLS = {"bash", "sh", "zsh", "dash"}
 
 
-def read(stdout: str) -> Told:
+def read(stdout: str) -> AgentAccount:
     """The output so far; a killed agent leaves a beginning."""
     messages: list[Message] = []
     calls: dict[str, ToolCall] = {}
@@ -51,7 +51,7 @@ def read(stdout: str) -> Told:
         elif kind == "turn.failed":
             finished = False
             claims["error"] = claim(part(event, "error", "message"))
-    return Told(messages, list(calls.values()), claims, finished, skipped)
+    return AgentAccount(messages, list(calls.values()), claims, finished, skipped)
 
 
 def _call(item: dict[str, Any]) -> ToolCall:

@@ -20,7 +20,7 @@ LARGEST = 10**15  # number that anybody may tell: codes, milliseconds, tokens
 
 
 @dataclass(frozen=True)
-class Told:
+class AgentAccount:
     """What an agent told of its work. `finished`: whether it says that it came to a good end, `None` where it doesn't.
 
     `claims` is its own account of cost, tokens and turns. `skipped` lines were no JSON objects, or beyond what is read.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse
-from evalward.targets.agents.readers.common import Told, call, kind_of, objects, text_of, whole, word
+from evalward.targets.agents.readers.common import AgentAccount, call, kind_of, objects, text_of, whole, word
 
 SHELLS = {"bash", "shell", "Bash", "sh"}
 
 
-def read(stdout: str) -> Told:
+def read(stdout: str) -> AgentAccount:
     """Calls in order, each with the result that follows it; a call without one has an unknown exit code."""
     messages: list[Message] = []
     calls: list[ToolCall] = []
@@ -28,7 +28,7 @@ def read(stdout: str) -> Told:
             _answered(event, messages, calls)
         elif kind == "complete":
             finished = event.get("exit_code") == 0
-    return Told(messages, calls, {}, finished, skipped)
+    return AgentAccount(messages, calls, {}, finished, skipped)
 
 
 def _called(event: dict[str, Any], messages: list[Message], calls: list[ToolCall]) -> None:

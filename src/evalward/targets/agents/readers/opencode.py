@@ -7,7 +7,7 @@ from typing import Any
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
 from evalward.targets.agents.readers.common import (
-    Told,
+    AgentAccount,
     added,
     call,
     claim,
@@ -22,7 +22,7 @@ from evalward.targets.agents.readers.common import (
 SHELL = "bash"
 
 
-def read(stdout: str) -> Told:
+def read(stdout: str) -> AgentAccount:
     """The output so far; a killed agent leaves a beginning."""
     messages: list[Message] = []
     calls: list[ToolCall] = []
@@ -46,7 +46,7 @@ def read(stdout: str) -> Told:
             case "error":
                 finished = False
                 claims["error"] = claim(part(event, "error", "data", "message") or part(event, "error", "name"))
-    return Told(messages, calls, claims, finished, skipped)
+    return AgentAccount(messages, calls, claims, finished, skipped)
 
 
 def _used(step: Any) -> list[Message]:
@@ -71,7 +71,7 @@ def _call(state: Any) -> ToolCall:
 
 def _added(claims: dict[str, Claim], step: Any) -> dict[str, Claim]:
     tokens = part(step, "tokens")
-    told = {
+    counts = {
         "cost_usd": part(step, "cost"),
         "input_tokens": part(tokens, "input"),
         "output_tokens": part(tokens, "output"),
@@ -81,7 +81,7 @@ def _added(claims: dict[str, Claim], step: Any) -> dict[str, Claim]:
         "turns": 1,
     }
     sums = dict(claims)
-    for name, value in told.items():
+    for name, value in counts.items():
         if isinstance(value, int | float):
             sums[name] = added(sums.get(name), value)
     return sums

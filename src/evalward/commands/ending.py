@@ -1,0 +1,62 @@
+"""How every command ends: what was measured or decided, written in the formats of the registry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from evalward.commands.files import emit
+from evalward.commands.pipeline import Criteria, kinds_of
+from evalward.commands.world import World
+from evalward.keeper.outputs import OutputFolder
+from evalward.records.policy import Policy
+from evalward.records.problem import wrong
+from evalward.records.report import Finding, Report
+from evalward.render.outputs import Display, Shown, ShownReports, text_of, writer_of
+
+JUDGEMENT_FORMATS = ("json", "markdown", "junit", "badge")
+"""What a check leaves in its output folder."""
+RELEASE_FORMATS = ("json", "markdown")
+
+
+def write_outputs(
+    shown: Shown, folder: OutputFolder, formats: Sequence[str], clean: Callable[[str], str] = str
+) -> dict[str, str]:
+    """Write the files of these formats to the output folder; their texts by their names.
+
+    The folder hides the values of secrets; `clean` takes more away. Raises `InputError` where the folder can't be
+    written, or a format has no file in it.
+    """
+    texts = {}
+    for form in formats:
+        file = writer_of(form, shown).file
+        if file is None:
+            raise wrong(f"format {form}", "it has no file in the output folder", "Write it with --output.")
+        texts[file] = text_of(form, shown)
+        folder.write(file, clean(texts[file]))
+    return texts
+
+
+def emit_as(world: World, form: str, shown: Shown, output: Path | None) -> None:
+    """One format: to the file if one was named, else to standard output. Raises `InputError`."""
+    emit(world, text_of(form, shown), output)
+
+
+def shown_reports(
+    reports: Sequence[Report], findings: Sequence[Finding] | None = None, display: Display | None = None
+) -> ShownReports:
+    """Reports without a baseline."""
+    judging = Criteria(None, Policy())
+    return ShownReports(
+        reports,
+        lambda report: judging.compared(report).comparison,
+        findings,
+        kinds_of(*reports),
+        display or Display(),
+    )
+
+
+def display_of(world: World, stream: TextIO | None, *, verbose: bool = False, accepting: bool = False) -> Display:
+    """What a stream shows; a file (`None`) has no colours."""
+    return Display(stream is not None and world.colour(stream), world.width, verbose, accepting)

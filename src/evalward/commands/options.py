@@ -1,0 +1,39 @@
+"""What commands were asked for: the options that more than the command itself needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalward.engine.selection import Selection
+from evalward.records.policy import FailOn
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
+    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of.
+    """
+
+    config: Path
+    output: Path
+    selection: Selection = field(default_factory=Selection)
+    baseline: Path | None = None
+    profile: str | None = None
+    fail_on: FailOn | None = None
+    resume: bool = False
+    failed: bool = False
+    base: str | None = None
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """What `compare` was asked for. Without `policy` the kinds' own rules hold."""
+
+    report: Path
+    baseline: Path
+    policy: Path | None = None
+    profile: str | None = None
+    fail_on: FailOn | None = None
+    format: str = "terminal"
+    output: Path | None = None

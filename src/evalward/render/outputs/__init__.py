@@ -1,0 +1,41 @@
+"""The forms that what was measured and decided is written in."""
+
+from evalward.render.outputs.base import (
+    BADGE_FILE,
+    COMMENT_FILE,
+    JUDGEMENT_FILE,
+    JUNIT_FILE,
+    RELEASE_FILE,
+    RELEASE_MARKDOWN,
+    Display,
+    OutputFormat,
+    Shown,
+    ShownJudgement,
+    ShownRelease,
+    ShownReports,
+    Writer,
+    format_named,
+    formats_of,
+    text_of,
+    writer_of,
+)
+
+__all__ = [
+    "BADGE_FILE",
+    "COMMENT_FILE",
+    "JUDGEMENT_FILE",
+    "JUNIT_FILE",
+    "RELEASE_FILE",
+    "RELEASE_MARKDOWN",
+    "Display",
+    "OutputFormat",
+    "Shown",
+    "ShownJudgement",
+    "ShownRelease",
+    "ShownReports",
+    "Writer",
+    "format_named",
+    "formats_of",
+    "text_of",
+    "writer_of",
+]

@@ -1,0 +1,27 @@
+"""Text for a terminal or a log."""
+
+from __future__ import annotations
+
+from evalward.render.outputs.base import OutputFormat, ShownJudgement, ShownReports, Writer
+from evalward.render.terminal import judgement_text, report_text
+
+
+def _judgement(shown: ShownJudgement) -> str:
+    display = shown.display
+    accept = shown.context.accept if display.accepting else None
+    return judgement_text(shown.judgement, colour=display.colour, width=display.width, accept=accept)
+
+
+def _reports(shown: ShownReports) -> str:
+    display = shown.display
+    return report_text(
+        shown.reports,
+        shown.kinds,
+        colour=display.colour,
+        width=display.width,
+        verbose=display.verbose,
+        findings=shown.findings,
+    )
+
+
+TERMINAL = OutputFormat("terminal", judgement=Writer(_judgement), reports=Writer(_reports))

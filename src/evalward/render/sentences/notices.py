@@ -1,0 +1,171 @@
+"""What decides nothing, and people should know."""
+
+from __future__ import annotations
+
+from evalward.records.codes import notices as codes
+from evalward.render.sentences.dispatch import says, where
+from evalward.render.sentences.reasons import earlier_tries, ended_in_error
+from evalward.render.sentences.words import joined, number_word, ordinal, some_of
+
+_VERSIONS = {
+    "safety": "safety validator",
+    "model_version": "model's version",
+}
+"""Parts of a subject in people's words, where these are others."""
+
+_THE = frozenset({"safety", "model", "model_version", "host"})
+
+_REFUSALS: dict[codes.Refusal, str] = {
+    "still_run": "that one is still run, or of another kind",
+    "other_form": "their targets are not of a kind",
+}
+
+
+@says.register
+def _(found: codes.SkippedTrials) -> str:
+    return f"{where(found)}{found.count} of {found.planned} trials could not be run and count nowhere"
+
+
+@says.register
+def _(found: codes.RedefinedCases) -> str:
+    cases = "1 case" if found.count == 1 else f"{found.count} cases"
+    return f"{where(found)}{cases} changed and can't be compared with the baseline"
+
+
+@says.register
+def _(found: codes.WaivedCase) -> str:
+    return f"{where(found)}{found.case} is missing, waived: {found.reason}"
+
+
+@says.register
+def _(found: codes.WaivedRun) -> str:
+    return f"{found.run} was not run, waived: {found.reason}"
+
+
+@says.register
+def _(found: codes.StandIns) -> str:
+    every = "every planned trial" if found.each > 1 else "the planned trial"
+    of = some_of(found) if found.count == 1 else f"{found.count} cases ({some_of(found)})"
+    return f"{where(found)}{every} of {of} broke; a fresh one stands for it"
+
+
+@says.register
+def _(found: codes.BaseUnusable) -> str:
+    return f"{where(found)}the base was not measured beside the head: {found.why}"
+
+
+@says.register
+def _(found: codes.BaseIncomplete) -> str:
+    return f"{where(found)}not everything in doubt was measured on both sides: {found.why}"
+
+
+@says.register
+def _(found: codes.BaseDrifted) -> str:
+    when = f" of {found.since[:10]}" if found.since else ""
+    passed = f" ({found.passed} of {found.trials} trials passed)"
+    return (
+        f"{where(found)}the base itself does worse now than in the baseline{when}{passed}, which no pull request did: "
+        "the provider or the environment changed since. Renew the baseline"
+    )
+
+
+@says.register
+def _(found: codes.BaseCasesLost) -> str:
+    return f"{where(found)}no trial of the base is valid of {some_of(found)}: compared with nothing"
+
+
+@says.register
+def _(found: codes.SameInWorstCase) -> str:
+    had = "it" if found.trials == 1 else "they"
+    count = ended_in_error(found.trials)
+    return f"{count} that no outage explains; had {had} failed, the verdict would be the same"
+
+
+@says.register
+def _(found: codes.EarlierTries) -> str:
+    return earlier_tries(found.tries)
+
+
+@says.register
+def _(found: codes.UnknownTries) -> str:
+    attempt = f"this is the {ordinal(found.attempt)} attempt of this workflow run"
+    return f"{attempt}; what the earlier ones gave is not known here"
+
+
+# --- a baseline that says little about today ------------------------------------------------------------------------
+
+
+@says.register
+def _(found: codes.FewTrials) -> str:
+    counted = f"{found.fewest}" if found.fewest == found.most else f"{found.fewest} to {found.most}"
+    trials = "trial" if found.most == 1 else "trials"
+    return (
+        f"{where(found)}the baseline has {counted} {trials} per case: by itself it can't "
+        f"{_cannot(found.fewest_cases)}. Run with `--trials {found.least}` and update it"
+    )
+
+
+def _cannot(cases: int | None) -> str:
+    if cases is None:
+        return "convict any drop"
+    if cases == 1:
+        return "tell a small drop from chance"
+    return f"convict a drop of fewer than {number_word(cases)} cases"
+
+
+@says.register
+def _(found: codes.OldBaseline) -> str:
+    return f"the baseline is {found.days} days old, and models change under their names: measure it anew"
+
+
+@says.register
+def _(found: codes.OtherVersions) -> str:
+    first, *others = (f"{_VERSIONS.get(one.part, one.part)} ({one.before}, now {one.now})" for one in found.changes)
+    the = ["the " if one.part in _THE else "" for one in found.changes[1:]]
+    changed = ", ".join([first, *(f"{article}{other}" for article, other in zip(the, others, strict=True))])
+    return f"{where(found)}the baseline was measured with another {changed}"
+
+
+@says.register
+def _(found: codes.ManyRedefined) -> str:
+    return f"{where(found)}{found.count} of the baseline's {found.known} cases ask something else now: update it"
+
+
+@says.register
+def _(found: codes.ManyUnknown) -> str:
+    return f"{where(found)}the baseline lacks {found.count} of {found.cases} cases, which nothing protects: update it"
+
+
+# --- what takes the place of what -----------------------------------------------------------------------------------
+
+
+@says.register
+def _(found: codes.NotReplaced) -> str:
+    place = f"{found.old_suite} × {found.old_target}"
+    return f"{found.run} does not take the place of {place}: {_REFUSALS[found.why]}"
+
+
+@says.register
+def _(found: codes.SeveralReplace) -> str:
+    return f"{found.run} has several that replace it, so none of them does: {joined(found.runs)}"
+
+
+@says.register
+def _(found: codes.AmbiguousNames) -> str:
+    went, came = ", ".join(found.went), ", ".join(found.came)
+    return f"{where(found)}{went} went and {came} came with the same definition: which is which can't be told"
+
+
+# --- benchmarks -----------------------------------------------------------------------------------------------------
+
+
+@says.register
+def _(found: codes.SlowerTiming) -> str:
+    name = " ".join(found.benchmark.split())[:80]
+    size = f"{found.factor:.2f}× (Mann-Whitney p = {found.p:.2g})"
+    return f"{where(found)}{name} of {found.case} is slower: {size}"
+
+
+@says.register
+def _(found: codes.MoreSlower) -> str:
+    return f"{where(found)}{found.count} further benchmarks are slower"

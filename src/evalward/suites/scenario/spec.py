@@ -1,0 +1,78 @@
+"""Suites of scenarios: coding agents that work with a CLI tool in a copy of a fixture."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import AliasChoices, Field
+
+from evalward.config.agents import AGENT_FORMS
+from evalward.config.fields import SomeTexts, Text, TextList
+from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Network
+from evalward.config.targets import MODEL_FORMS, TargetForms
+from evalward.records.base import StrictRecord
+from evalward.suites.target_forms import NO_FILES
+
+
+class SuiteTool(StrictRecord):
+    """The tool that scenarios with `tool: from_config` are about."""
+
+    binary: Text = Field(description="The tool's program, on the PATH or in the fixture")
+    command_pattern: Text | None = Field(default=None, description="RE2 pattern of its commands; a group: subcommand")
+    health_check: Text | None = Field(default=None, description="Command that succeeds where the tool is usable")
+    env: dict[Text, str] = Field(default={}, description="Variables that agents, gates and scripts get")
+
+
+class ScenarioLimits(StrictRecord):
+    """What one trial may use of the machine."""
+
+    memory_mb: int = Field(default=2048, ge=64, le=1_000_000, description="Memory in MB")
+    processes: int = Field(default=256, ge=8, le=100_000, description="Processes at once")
+    disk_mb: int = Field(default=1024, ge=1, le=1_000_000, description="Disk in MB")
+
+
+class ScenarioSuite(IsolatedSuite, ComparedSuite):
+    """Tasks with a CLI tool that a coding agent solves in an isolated copy of a fixture."""
+
+    takes: ClassVar[TargetForms] = TargetForms(
+        forms=(*MODEL_FORMS, "replay:NAME", *AGENT_FORMS),
+        agents=AGENT_FORMS,
+        refused={
+            "program:NAME": (
+                "gives one answer, and scenarios are worked on",
+                "Name the program under agents: and write agent:NAME.",
+            ),
+            **NO_FILES,
+        },
+    )
+
+    kind: Literal["scenario"] = Field(description="The family of evaluation")
+    cases: SomeTexts = Field(description="YAML files, one scenario each; patterns such as evals/scenarios/*.yaml")
+    system: Text | None = Field(default=None, description="File with the system prompt of the built-in agent")
+    tags: TextList = Field(default=[], description="Only scenarios with one of these tags")
+    tier: int | None = Field(default=None, ge=0, le=1000, description="Only scenarios of this tier or a lower one")
+    trials: int = Field(default=1, ge=1, le=100, description="Executions of each scenario by each target")
+    timeout_s: float = Field(
+        default=300, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one run of the agent"
+    )
+    max_turns: int | None = Field(default=None, ge=1, le=1000, description="Turns after which an agent is ended")
+    tool: SuiteTool | None = Field(
+        default=None,
+        validation_alias=AliasChoices("tool", "target"),
+        description="The tool of scenarios with tool: from_config",
+    )
+    network: Network = Field(default="open", description="What agents reach: everything, this machine only, nothing")
+    gates_network: Network = Field(
+        default="none", description="What gates, evaluators and post scripts reach while they judge"
+    )
+    allow_unisolated: bool = Field(
+        default=False, description="In a workflow, run agents also where isolation is less than full"
+    )
+    limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
+
+    @classmethod
+    def files_named_in(cls, path: str, content: bytes) -> FilesNamed:
+        """A scenario's fixture, its rubric, and what its variants bring; nothing where it can't be read."""
+        from evalward.suites.scenario.named_files import files_named  # noqa: PLC0415 - a parser, for who reads a file
+
+        return files_named(path, content)
