@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request, ToolSpec
-from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, newer
+from evalward.targets.models.openai_client import OUTPUT_NAME, OpenAIWire, Spoken, newer
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
@@ -19,12 +20,11 @@ from evalward.targets.models.reading import (
     need,
     need_objects,
     parsed_arguments,
-    reading,
     tokens,
     unique_ids,
     without,
 )
-from evalward.targets.models.settings import LiveSettings, Secret
+from evalward.targets.models.settings import LiveSettings
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionMessageParam
@@ -181,33 +181,8 @@ def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
     call["function"]["arguments"] += maybe(function, "arguments", str) or ""
 
 
-# ------------------------------------------------------------------------------------------- the SDK
-
-
-class ChatWire:
-    """Chat Completions over the official SDK."""
-
-    def __init__(self, settings: LiveSettings, key: Secret) -> None:
-        self._settings = settings
-        self._client = make_client(settings, key)
-        self._completions = self._client.chat.completions  # loads what the first question would wait for
-        self._headers = extra_headers(key)
-
-    async def ask(self, request: Request) -> Reply:
-        """One attempt."""
-        params = {**request_of(request, self._settings), "extra_headers": self._headers}
-        stream = bool(self._settings.stream)
-        answer = await answered(self._completions, params, folded, stream=stream)
-        with reading():
-            return reply_of(answer, len(request.messages))
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
-
-
 PROTOCOL = ModelProtocol(
-    ChatWire,
+    partial(OpenAIWire, spoken=Spoken(lambda client: client.chat.completions, request_of, folded, reply_of)),
     path="/chat/completions",
     forward="/chat/completions",
     folded=folded,

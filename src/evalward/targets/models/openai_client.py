@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from evalward.targets.base import Reply, Request
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
 from evalward.targets.models.reading import Json, MalformedError, body_of, plain, reading
 from evalward.targets.models.settings import LiveSettings, Secret
@@ -95,3 +97,35 @@ async def answered(
         events = [event async for event in answer]
     with reading():
         return fold(map(plain, events))
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """What one of the two protocols does in its own way: where the client has it, how it asks, how it is read."""
+
+    resource: Callable[[AsyncOpenAI], Resource]
+    request_of: Callable[[Request, LiveSettings], Mapping[str, Any]]
+    folded: Callable[[Iterable[Json]], Json]
+    reply_of: Callable[[Json, int], Reply]
+
+
+class OpenAIWire:
+    """One protocol over the official SDK."""
+
+    def __init__(self, settings: LiveSettings, key: Secret, spoken: Spoken) -> None:
+        self._settings, self._spoken = settings, spoken
+        self._client = make_client(settings, key)
+        self._resource = spoken.resource(self._client)  # loads what the first question would wait for
+        self._headers = extra_headers(key)
+
+    async def ask(self, request: Request) -> Reply:
+        """One attempt."""
+        spoken = self._spoken
+        params = {**spoken.request_of(request, self._settings), "extra_headers": self._headers}
+        answer = await answered(self._resource, params, spoken.folded, stream=bool(self._settings.stream))
+        with reading():
+            return spoken.reply_of(answer, len(request.messages))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._client.close()

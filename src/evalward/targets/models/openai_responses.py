@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.openai_client import OUTPUT_NAME, answered, extra_headers, make_client, reasons
+from evalward.targets.models.openai_client import OUTPUT_NAME, OpenAIWire, Spoken, reasons
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
@@ -20,12 +21,11 @@ from evalward.targets.models.reading import (
     need,
     need_objects,
     parsed_arguments,
-    reading,
     tokens,
     unique_ids,
     without,
 )
-from evalward.targets.models.settings import LiveSettings, Secret
+from evalward.targets.models.settings import LiveSettings
 
 if TYPE_CHECKING:
     from openai.types.responses import ResponseInputParam
@@ -189,33 +189,8 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
     raise MalformedError("the stream ended before the answer did")
 
 
-# ------------------------------------------------------------------------------------------- the SDK
-
-
-class ResponsesWire:
-    """Responses over the official SDK."""
-
-    def __init__(self, settings: LiveSettings, key: Secret) -> None:
-        self._settings = settings
-        self._client = make_client(settings, key)
-        self._responses = self._client.responses  # loads what the first question would wait for
-        self._headers = extra_headers(key)
-
-    async def ask(self, request: Request) -> Reply:
-        """One attempt."""
-        params = {**request_of(request, self._settings), "extra_headers": self._headers}
-        stream = bool(self._settings.stream)
-        answer = await answered(self._responses, params, folded, stream=stream)
-        with reading():
-            return reply_of(answer, len(request.messages))
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
-
-
 PROTOCOL = ModelProtocol(
-    ResponsesWire,
+    partial(OpenAIWire, spoken=Spoken(lambda client: client.responses, request_of, folded, reply_of)),
     path="/responses",
     forward="/responses",
     folded=folded,
