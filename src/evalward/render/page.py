@@ -7,16 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from evalward.records.comparison import (
-    PROMPT_PARTS,
-    BaseNow,
-    CaseChange,
     CaseChangeKind,
     Comparison,
     RunComparison,
     SubjectChange,
 )
-from evalward.records.evidence import SideBySide
-from evalward.records.sections import Note
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Accepting, PageContext
 from evalward.render.entries import (
@@ -28,15 +23,14 @@ from evalward.render.entries import (
     still_failing,
     wrong_answers,
 )
-from evalward.render.escape import one_line
 from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
 from evalward.render.names import quoted, short_hash
-from evalward.render.numbers import format_number, plural
+from evalward.render.numbers import plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
+from evalward.render.run_notes import RENAMED, allowances, run_notes, without_room
 from evalward.render.sections import bars, matrices, tables
 from evalward.render.sentences import headline, message, remedy, warnings
-from evalward.render.sentences.rules import part
 from evalward.render.succession import replaced_lines
 from evalward.render.trend import trend_section
 from evalward.render.view import (
@@ -63,8 +57,6 @@ _T = TypeVar("_T")
 # The parts of a subject that a replay can't measure: what the model was told.
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
-_RENAMED = 10  # cases that a note names
-_ALLOWING = 5  # cases that a note names
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -96,7 +88,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         facts=_facts(comparison, verdict, context),
         alerts=[
             *_alerts(comparison, context),
-            *_without_room(comparison, open_first[: caps.runs] if detailed else []),
+            *without_room(comparison, open_first[: caps.runs] if detailed else []),
         ],
         notes=list(context.notes),
         edits=list(context.edits),
@@ -130,7 +122,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
-        replaced=replaced_lines(comparison, min(caps.broken, _RENAMED))[: caps.runs],
+        replaced=replaced_lines(comparison, min(caps.broken, RENAMED))[: caps.runs],
         matrices=matrices(((run.suite, run.target, run.sections) for run in comparison.runs), caps.table),
     )
 
@@ -244,7 +236,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         rows, info = [row for row in rows if row.badge.word not in {"ok", "info", "part only"}], []
         categories = [category for category in categories if category.fell]
     measured = run.not_measured is None and not run.missing
-    fine = badge.word in {"ok", "info", "new", "part only"} and not _allowances(run)
+    fine = badge.word in {"ok", "info", "new", "part only"} and not allowances(run)
     return RunView(
         suite=run.suite,
         target=run.target,
@@ -252,7 +244,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         folded=fine and (len(judgement.comparison.runs) > _OPEN_RUNS or judgement.verdict.outcome is not Outcome.PASS),
         rows=rows[: caps.rows] if measured else [],
         info=info[: caps.rows] if measured else [],
-        notes=[*_run_notes(run, judgement.comparison), *_allowances(run), *_rule_notes(rules, judgement.verdict)],
+        notes=[*run_notes(run, judgement.comparison), *allowances(run), *_rule_notes(rules, judgement.verdict)],
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
@@ -280,127 +272,6 @@ def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterab
         (run.added, NEW),
     ]
     return next((badge for holds, badge in choices if holds), STATUSES["ok"])
-
-
-def _run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
-    if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
-    if run.missing:
-        return ["The baseline has this run; this pull request does not."]
-    notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
-    if comparison.baseline is not None and run.added:
-        notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
-    elif comparison.baseline is not None and run.comparable != run.total:
-        notes.append(
-            f"Baseline, now and Δ are over the {run.comparable:,} comparable of {plural(run.total, 'case')}."
-            if run.comparable
-            else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
-        )
-    renamed = [case for case in run.cases if case.was is not None]
-    if renamed:
-        some = ", ".join(_renamed(case) for case in renamed[:_RENAMED])
-        more = f" and {len(renamed) - _RENAMED:,} more" if len(renamed) > _RENAMED else ""
-        notes.append(f"Renamed, with an equal definition: {some}{more}.")
-    if run.whole is not None:
-        notes.append(f"A part of the suite: {part(run.total, run.whole)}.")
-    if run.errors:
-        notes.append(
-            f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_own_note(run, "errors") or "errors count neither as passed nor as failed.")
-        )
-    if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
-        notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
-    if run.pass_at is not None and run.pass_all is not None:
-        k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
-        notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
-    return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
-
-
-def _renamed(case: CaseChange) -> str:
-    return f"{quoted(one_line(case.was or '', 40))} → {quoted(one_line(case.id, 40))}"
-
-
-def _base_now(base: BaseNow) -> str:
-    """What the run was compared with, where that was measured now."""
-    commit = f" {quoted(short_hash(base.commit))}" if base.commit else ""
-    trials = plural(base.trials, "trial")
-    cost = "" if not base.cost_usd else f", for {format_number(base.cost_usd, 'usd')}"
-    return f"Compared with the base commit{commit}, measured now, in turns with this: {trials} of it{cost}."
-
-
-def _confirm_notes(run: RunComparison) -> list[str]:
-    """What the confirm stage tried again, and what came of it."""
-    confirmation, both_sides = run.confirmation, run.beside
-    notes = [_both_sides(both_sides)] if both_sides is not None and both_sides.unusable is None else []
-    if confirmation is None or not (confirmation.cases or confirmation.unusable):
-        return notes
-    if confirmation.unusable is not None:
-        rest = "" if notes else " The planned trials alone decide."
-        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *notes]
-    cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
-    tries = plural(confirmation.trials, "fresh try", "fresh tries")
-    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
-
-
-def _both_sides(sides: SideBySide) -> str:
-    """What came of the base, measured again, and of the head beside it."""
-    cases = plural(len(sides.cases), "case", "cases")
-    commit = f" ({sides.commit[:7]})" if sides.commit else ""
-    here, there = f"{sides.head_passed} of {sides.head_trials}", f"{sides.base_passed} of {sides.base_trials}"
-    return (
-        f"The base{commit} was measured again, side by side: of {cases} {here} trials passed here and {there} there. "
-        "Only these decide about drops of pass rates."
-    )
-
-
-def _allowances(run: RunComparison) -> list[str]:
-    """Cases that let answers break rules of the safety validator, and did not in the baseline; known cases first."""
-    cases = [case for case in run.cases if case.allows] if not run.added else []
-    if not cases:
-        return []
-    cases.sort(key=lambda case: case.change == "added")
-    shown = ", ".join(_allowance(case) for case in cases[:_ALLOWING])
-    more = f" and {len(cases) - _ALLOWING:,} more" if len(cases) > _ALLOWING else ""
-    count = plural(len(cases), "case allows", "cases allow")
-    return [f"⚠️ {count} dangerous commands that the baseline does not: {shown}{more}."]
-
-
-def _without_room(comparison: Comparison, shown: Sequence[RunView]) -> list[str]:
-    """The allowances of runs whose notes the page leaves out: what a run allows is never cut."""
-    on_page = {(view.suite, view.target) for view in shown}
-    left = [run for run in comparison.runs if (run.suite, run.target) not in on_page and _allowances(run)]
-    named = [
-        f"{quoted(one_line(run.suite, 40))} × {quoted(one_line(run.target, 40))}: {note}"
-        for run in left[:_ALLOWING]
-        for note in _allowances(run)
-    ]
-    more = len(left) - _ALLOWING
-    return [*named, f"And in {plural(more, 'more run')}."] if more > 0 else named
-
-
-def _allowance(case: CaseChange) -> str:
-    rules = ", ".join(one_line(rule, 40) for rule in case.allows[:3])
-    more = f" and {len(case.allows) - 3} more" if len(case.allows) > 3 else ""
-    return f"{quoted(one_line(case.id, 40))} ({rules}{more})"
-
-
-def _replay_notes(run: RunComparison) -> list[str]:
-    notes = [
-        _own_note(run, "replay")
-        or "Replay: recorded model messages, tool calls executed again. "
-        f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
-    ]
-    changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
-    if changed:
-        parts = " and ".join(quoted(part) for part in changed)
-        notes.append(f"⚠️ The subject's {parts} changed: replay does not measure this change.")
-    return notes
-
-
-def _own_note(run: RunComparison, about: str) -> str | None:
-    """What the run's kind says in the place of what is said of others."""
-    notes = (each for each in run.sections if isinstance(each, Note))
-    return next((note.text for note in notes if note.about == about), None)
 
 
 def _rule_notes(rules: Iterable[RuleOutcome], verdict: Verdict) -> list[str]:

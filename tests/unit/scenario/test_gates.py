@@ -10,9 +10,9 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from evalward.suites.scenario.details import GateResult
+from evalward.suites.scenario.gate_models import CommandSucceeds, Gate
 from evalward.suites.scenario.gates import GateEvidence, evaluate_gate, evaluate_gates
 from evalward.suites.scenario.interaction import ToolCommand
-from evalward.suites.scenario.model import CommandSucceeds, Gate
 from support.workplace import FolderPlace
 
 READER: TypeAdapter[Gate] = TypeAdapter(Gate)

@@ -13,17 +13,9 @@ from pydantic import BaseModel
 from evalward.config.agents import AgentProgram
 from evalward.suites.scenario import findings
 from evalward.suites.scenario.assertion import FORMS, parse_assertion
+from evalward.suites.scenario.gate_models import GATES
 from evalward.suites.scenario.metrics import METRIC_IDS
-from evalward.suites.scenario.model import (
-    GATES,
-    Composite,
-    Evaluation,
-    Evaluator,
-    JudgeLayer,
-    Scenario,
-    ScenarioTool,
-    Setup,
-)
+from evalward.suites.scenario.model import Composite, Evaluation, Evaluator, JudgeLayer, Scenario, ScenarioTool, Setup
 from evalward.suites.scenario.scripts import ScriptContext
 from evalward.suites.scenario.spec import ScenarioSuite, SuiteTool
 from evalward.suites.scenario.tolerance import _OLD_GATES

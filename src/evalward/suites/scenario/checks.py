@@ -11,7 +11,8 @@ from evalward.config.words import KeyPath, shown
 from evalward.config.yaml_positions import Mistake
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.fixture import Fixture
-from evalward.suites.scenario.model import Scenario, ScriptGate
+from evalward.suites.scenario.gate_models import ScriptGate
+from evalward.suites.scenario.model import Scenario
 
 _INTERPRETERS = frozenset({"sh", "bash", "dash", "zsh", "python", "python3", "node", "ruby", "perl"})
 _CODE_INSTEAD = ("-c", "-e", "-m")

@@ -15,8 +15,7 @@ from evalward.records.base import clean_text
 from evalward.sandbox.base import EndedCommand, FileTooLargeError
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
 from evalward.suites.scenario.details import GateResult
-from evalward.suites.scenario.interaction import ToolCommand
-from evalward.suites.scenario.model import (
+from evalward.suites.scenario.gate_models import (
     CommandJsonPath,
     CommandOutputContains,
     CommandOutputMatches,
@@ -29,6 +28,7 @@ from evalward.suites.scenario.model import (
     NoTranscriptErrors,
     ScriptGate,
 )
+from evalward.suites.scenario.interaction import ToolCommand
 from evalward.suites.scenario.patterns import compiled
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 

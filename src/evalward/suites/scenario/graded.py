@@ -10,8 +10,8 @@ from pathlib import Path
 from evalward.graders.grading import Grader, GraderError, ToGrade, TooMuchLeftError
 from evalward.graders.source import Source
 from evalward.sandbox.process.places import Copied
+from evalward.suites.scenario.gate_models import GraderGate
 from evalward.suites.scenario.judging import WHOLE, JudgingRoom
-from evalward.suites.scenario.model import GraderGate
 
 
 @dataclass(frozen=True)

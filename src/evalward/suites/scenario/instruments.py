@@ -19,7 +19,8 @@ from evalward.records.problem import InputError
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.commands import SimpleCommand, pieces
-from evalward.suites.scenario.model import CommandGate, Scenario
+from evalward.suites.scenario.gate_models import CommandGate
+from evalward.suites.scenario.model import Scenario
 
 JUDGES = frozenset(
     {"checks", "graders", "gates", "evaluators", "verifiers", "oracle", "oracles", "rubrics", "solutions"}

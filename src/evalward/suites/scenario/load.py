@@ -22,7 +22,8 @@ from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_r
 from evalward.suites.scenario.case import ScenarioCase, make_case
 from evalward.suites.scenario.checks import check_binary, check_patterns, check_scripts
 from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
-from evalward.suites.scenario.model import FROM_CONFIG, GraderGate, Scenario, ScenarioTool
+from evalward.suites.scenario.gate_models import GraderGate
+from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScenarioTool
 from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.suites.scenario.tolerance import adapt, tool_key
 from evalward.suites.scenario.variants import check_variants

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evalward.records.result import CheckResult
 from evalward.suites.scenario.details import GateResult
-from evalward.suites.scenario.model import FileExists, NoTranscriptErrors, ScriptGate
-from evalward.suites.scenario.model import Gate as WrittenGate
+from evalward.suites.scenario.gate_models import FileExists, NoTranscriptErrors, ScriptGate
+from evalward.suites.scenario.gate_models import Gate as WrittenGate
 from evalward.suites.scenario.place import excerpt
 from evalward.targets.agents.base import AgentRun
 

@@ -25,11 +25,11 @@ from evalward.suites.loop import keep
 from evalward.suites.scenario.artifacts import keep_artifacts, script_events
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
+from evalward.suites.scenario.gate_models import Gate as WrittenGate
 from evalward.suites.scenario.gates import GateEvidence, evaluate_gates
 from evalward.suites.scenario.interaction import ToolCommand, interaction_of, tool_commands
 from evalward.suites.scenario.judged import JudgedScenario, judge_trial
 from evalward.suites.scenario.judging import JudgingRoom, StageFolder, judges_settings
-from evalward.suites.scenario.model import Gate as WrittenGate
 from evalward.suites.scenario.naming import check_of, how_it_went, name_of
 from evalward.suites.scenario.outcome import JUDGE_ERROR, LayerOutcome, composite_score, outcome_of
 from evalward.suites.scenario.recorded import parted

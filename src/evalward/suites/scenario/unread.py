@@ -9,7 +9,7 @@ from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Trace
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.details import GateResult, ScenarioDetails
-from evalward.suites.scenario.model import Gate as WrittenGate
+from evalward.suites.scenario.gate_models import Gate as WrittenGate
 from evalward.suites.scenario.naming import check_of
 from evalward.suites.scenario.outcome import composite_score
 

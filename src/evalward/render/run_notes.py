@@ -1,0 +1,140 @@
+"""The notes under a run: what it was compared with, what was tried again, and what its cases allow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalward.records.comparison import PROMPT_PARTS, BaseNow, CaseChange, Comparison, RunComparison
+from evalward.records.evidence import SideBySide
+from evalward.records.sections import Note
+from evalward.render.escape import one_line
+from evalward.render.names import quoted, short_hash
+from evalward.render.numbers import format_number, plural
+from evalward.render.sentences.rules import part
+from evalward.render.view import RunView
+
+RENAMED = 10
+"""Cases and runs with a new name that a note names."""
+_ALLOWING = 5  # cases that a note names
+
+
+def run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
+    """What is said of a run beside its tables: what it is compared with, and what was tried again."""
+    if run.not_measured is not None:
+        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
+    if run.missing:
+        return ["The baseline has this run; this pull request does not."]
+    notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
+    if comparison.baseline is not None and run.added:
+        notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
+    elif comparison.baseline is not None and run.comparable != run.total:
+        notes.append(
+            f"Baseline, now and Δ are over the {run.comparable:,} comparable of {plural(run.total, 'case')}."
+            if run.comparable
+            else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
+        )
+    renamed = [case for case in run.cases if case.was is not None]
+    if renamed:
+        some = ", ".join(_renamed(case) for case in renamed[:RENAMED])
+        more = f" and {len(renamed) - RENAMED:,} more" if len(renamed) > RENAMED else ""
+        notes.append(f"Renamed, with an equal definition: {some}{more}.")
+    if run.whole is not None:
+        notes.append(f"A part of the suite: {part(run.total, run.whole)}.")
+    if run.errors:
+        notes.append(
+            f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
+            + (_own_note(run, "errors") or "errors count neither as passed nor as failed.")
+        )
+    if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
+        notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
+    if run.pass_at is not None and run.pass_all is not None:
+        k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
+        notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
+    return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
+
+
+def _renamed(case: CaseChange) -> str:
+    return f"{quoted(one_line(case.was or '', 40))} → {quoted(one_line(case.id, 40))}"
+
+
+def _base_now(base: BaseNow) -> str:
+    """What the run was compared with, where that was measured now."""
+    commit = f" {quoted(short_hash(base.commit))}" if base.commit else ""
+    trials = plural(base.trials, "trial")
+    cost = "" if not base.cost_usd else f", for {format_number(base.cost_usd, 'usd')}"
+    return f"Compared with the base commit{commit}, measured now, in turns with this: {trials} of it{cost}."
+
+
+def _confirm_notes(run: RunComparison) -> list[str]:
+    """What the confirm stage tried again, and what came of it."""
+    confirmation, both_sides = run.confirmation, run.beside
+    notes = [_both_sides(both_sides)] if both_sides is not None and both_sides.unusable is None else []
+    if confirmation is None or not (confirmation.cases or confirmation.unusable):
+        return notes
+    if confirmation.unusable is not None:
+        rest = "" if notes else " The planned trials alone decide."
+        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *notes]
+    cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
+    tries = plural(confirmation.trials, "fresh try", "fresh tries")
+    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
+
+
+def _both_sides(sides: SideBySide) -> str:
+    """What came of the base, measured again, and of the head beside it."""
+    cases = plural(len(sides.cases), "case", "cases")
+    commit = f" ({sides.commit[:7]})" if sides.commit else ""
+    here, there = f"{sides.head_passed} of {sides.head_trials}", f"{sides.base_passed} of {sides.base_trials}"
+    return (
+        f"The base{commit} was measured again, side by side: of {cases} {here} trials passed here and {there} there. "
+        "Only these decide about drops of pass rates."
+    )
+
+
+def allowances(run: RunComparison) -> list[str]:
+    """Cases that let answers break rules of the safety validator, and did not in the baseline; known cases first."""
+    cases = [case for case in run.cases if case.allows] if not run.added else []
+    if not cases:
+        return []
+    cases.sort(key=lambda case: case.change == "added")
+    shown = ", ".join(_allowance(case) for case in cases[:_ALLOWING])
+    more = f" and {len(cases) - _ALLOWING:,} more" if len(cases) > _ALLOWING else ""
+    count = plural(len(cases), "case allows", "cases allow")
+    return [f"⚠️ {count} dangerous commands that the baseline does not: {shown}{more}."]
+
+
+def without_room(comparison: Comparison, shown: Sequence[RunView]) -> list[str]:
+    """The allowances of runs whose notes the page leaves out: what a run allows is never cut."""
+    on_page = {(view.suite, view.target) for view in shown}
+    left = [run for run in comparison.runs if (run.suite, run.target) not in on_page and allowances(run)]
+    named = [
+        f"{quoted(one_line(run.suite, 40))} × {quoted(one_line(run.target, 40))}: {note}"
+        for run in left[:_ALLOWING]
+        for note in allowances(run)
+    ]
+    more = len(left) - _ALLOWING
+    return [*named, f"And in {plural(more, 'more run')}."] if more > 0 else named
+
+
+def _allowance(case: CaseChange) -> str:
+    rules = ", ".join(one_line(rule, 40) for rule in case.allows[:3])
+    more = f" and {len(case.allows) - 3} more" if len(case.allows) > 3 else ""
+    return f"{quoted(one_line(case.id, 40))} ({rules}{more})"
+
+
+def _replay_notes(run: RunComparison) -> list[str]:
+    notes = [
+        _own_note(run, "replay")
+        or "Replay: recorded model messages, tool calls executed again. "
+        f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
+    ]
+    changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
+    if changed:
+        parts = " and ".join(quoted(part) for part in changed)
+        notes.append(f"⚠️ The subject's {parts} changed: replay does not measure this change.")
+    return notes
+
+
+def _own_note(run: RunComparison, about: str) -> str | None:
+    """What the run's kind says in the place of what is said of others."""
+    notes = (each for each in run.sections if isinstance(each, Note))
+    return next((note.text for note in notes if note.about == about), None)
