@@ -28,6 +28,7 @@ from evalward.records.codes import Statement
 from evalward.records.codes.base import ForeignText
 from evalward.records.comparison import (
     BaseNow,
+    CaseChange,
     Comparison,
     MetricChange,
     RunComparison,
@@ -79,7 +80,7 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
     before = balanced([sides.known[case_id] for case_id in comparable], kind.measure)
     now = balanced([sides.now[case_id] for case_id in comparable], kind.measure)
     replayed = [evidence for evidence in map(kind.evidence, run.cases) if evidence.replayed]
-    again = _fresh_trials(run)
+    again, cases = _fresh_trials(run), case_changes(pair, kind)
     return RunComparison(
         suite=run.suite,
         kind=run.kind,
@@ -103,13 +104,13 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
         subject=subject_changes(base.subject, run.subject) if base else [],
         metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, kind.measure)),
         categories=category_changes(before if comparable else NOTHING, now, _lost_categories(sides, kind.measure)),
-        cases=case_changes(pair, kind),
+        cases=cases,
         confirmation=_confirmation(run, sides),
         beside=side_by_side(run, _seen(sides)),
         again=len(again),
         again_errors=sum(result.status is Status.ERROR and not unjudged(result) for result in again),
-        pass_at=_mean_over_cases(sides, run.trials, pass_at_k),
-        pass_all=_mean_over_cases(sides, run.trials, pass_hat_k),
+        pass_at=_mean_over_cases(cases, run.trials, pass_at_k),
+        pass_all=_mean_over_cases(cases, run.trials, pass_hat_k),
         findings=run.findings,
         sections=kind.sections(run, base),
         timings=timings_of_pair(pair, kind),
@@ -156,11 +157,13 @@ def _fresh_trials(run: Run) -> list[Result]:
     return [*run.confirmation, *(run.beside.base if run.beside else ()), *(run.beside.head if run.beside else ())]
 
 
-def _mean_over_cases(sides: RunSides, trials: int, estimate: Callable[[int, int, int], float | None]) -> float | None:
+def _mean_over_cases(
+    cases: Sequence[CaseChange], trials: int, estimate: Callable[[int, int, int], float | None]
+) -> float | None:
     """The mean of pass@k or pass^k over the cases, with k the number of trials; `None` for a single trial."""
     if trials < 2:
         return None
-    tallies = [tally for results in sides.now.values() if (tally := Tally.of(results)) is not None]
+    tallies = [case.now for case in cases if case.now is not None]
     found = [value for t in tallies if (value := estimate(t.trials, t.passed, trials)) is not None]
     return math.fsum(found) / len(found) if found else None
 

@@ -131,11 +131,11 @@ class RunSamples:
     def of(self, metric: str) -> Sample | None:
         """One metric of the cases in which both sides have it; `None` where none has. Made when first asked for."""
         if metric not in self._found:
-            self._found[metric] = _sample(self._valid, metric, self.kind)
+            self._found[metric] = _sample(self._cases, metric, self.kind)
         return self._found[metric]
 
     @cached_property
-    def _valid(self) -> list[_ValidTrials]:
+    def _cases(self) -> list[_ValidTrials]:
         """The comparable cases with their valid trials, sorted out once for all metrics."""
         sides, nothing = self.pair.sides, Aside((), ())
         return [
