@@ -121,30 +121,30 @@ class Checked:
 
 def load_config(file: str | Path = DEFAULT_CONFIG) -> LoadedConfig:
     """The configuration, opened by this process: see docs/api.md on keys. Raises `InputError` with all mistakes."""
-    from evalward.config.load import load_config as load  # noqa: PLC0415 - a parser of YAML
+    from evalward.config.load import load_config as load
 
     return load(Path(file))
 
 
 def load_report(file: str | Path) -> Report:
     """A `report.json`, whoever wrote it: the metrics are computed anew from its cases. Raises `InputError`."""
-    from evalward.commands.files import read_report  # noqa: PLC0415
-    from evalward.commands.pipeline import remeasured  # noqa: PLC0415
+    from evalward.commands.files import read_report
+    from evalward.commands.pipeline import remeasured
 
     return remeasured(read_report(Path(file)), str(file))
 
 
 def load_baseline(file: str | Path) -> Baseline:
     """A `baseline.json`. Raises `InputError`, also where there is none."""
-    from evalward.commands.files import read_baseline_file  # noqa: PLC0415
+    from evalward.commands.files import read_baseline_file
 
     return read_baseline_file(Path(file))
 
 
 def load_history(file: str | Path) -> list[HistoryEntry]:
     """The entries of a `history.jsonl`, oldest first; lines that are none are left out. Raises `InputError`."""
-    from evalward.commands.files import read_bytes  # noqa: PLC0415
-    from evalward.decide.history_file import read_history  # noqa: PLC0415
+    from evalward.commands.files import read_bytes
+    from evalward.decide.history_file import read_history
 
     data = read_bytes(Path(file), "history", "Make it with `evalward history append`.")
     return list(read_history(data.decode("utf-8", "replace")).entries)
@@ -152,7 +152,7 @@ def load_history(file: str | Path) -> list[HistoryEntry]:
 
 def policy_of(config: LoadedConfig, profile: str | None = None, fail_on: FailOn | None = None) -> Policy:
     """The rules of a configuration, of its profile where one is named. Raises `InputError` for an unknown one."""
-    from evalward.commands.check import policy_of as policy  # noqa: PLC0415
+    from evalward.commands.check import policy_of as policy
 
     return policy(config, profile, fail_on)
 
@@ -175,7 +175,7 @@ def run(
     keys of live targets and the `PATH`, by default this process's environment; `progress` is where a log goes.
     Raises `InputError`.
     """
-    from evalward.commands.run import RunOptions, measured_run  # noqa: PLC0415
+    from evalward.commands.run import RunOptions, measured_run
 
     options = RunOptions(Path(config), Path(output), _selection(selected), resume)
     _, services, report = measured_run(_world(env, progress), options)
@@ -200,9 +200,9 @@ def check(
 
     `baseline` is the configuration's by default. For the others see `run`. Raises `InputError`.
     """
-    from evalward.commands.check import checked  # noqa: PLC0415
-    from evalward.commands.measuring import runner_of  # noqa: PLC0415
-    from evalward.commands.options import CheckOptions  # noqa: PLC0415
+    from evalward.commands.check import checked
+    from evalward.commands.measuring import runner_of
+    from evalward.commands.options import CheckOptions
 
     options = CheckOptions(
         Path(config),
@@ -226,12 +226,12 @@ def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
 
     The cases are opened and run by this process: call it in one without keys. Raises `InputError`.
     """
-    from evalward.engine.scheduler import make_subject  # noqa: PLC0415
-    from evalward.suites.base import kind_named  # noqa: PLC0415
+    from evalward.engine.scheduler import make_subject
+    from evalward.suites.base import kind_named
 
     spec = next((each for each in config.config.suites if each.name == suite), None)
     if spec is None:
-        from evalward.records.problem import wrong  # noqa: PLC0415
+        from evalward.records.problem import wrong
 
         raise wrong(config.file, f"there is no suite {suite!r}", "Name one of `suites`.")
     kind = kind_named(spec.kind)
@@ -259,13 +259,13 @@ def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
 
 
 def _selection(selected: Selected) -> Selection:
-    from evalward.engine.selection import Selection  # noqa: PLC0415
+    from evalward.engine.selection import Selection
 
     return Selection(tuple(selected.suites), tuple(selected.targets), tuple(selected.cases), selected.trials)
 
 
 def _world(env: Mapping[str, str] | None, progress: TextIO | None) -> World:
-    from evalward.commands.world import World, utc_now  # noqa: PLC0415
+    from evalward.commands.world import World, utc_now
 
     hide()  # the runner is a process of our user, and reads neither our memory nor the environment that we began with
     known = os.environ if env is None else env
@@ -289,7 +289,7 @@ def decide(
     """The comparison and the verdict. Without a `policy` each kind's own rules hold; `history` decides nothing: it
     names what is flaky, and shows trends.
     """
-    from evalward.commands.pipeline import decide_report  # noqa: PLC0415
+    from evalward.commands.pipeline import decide_report
 
     return decide_report(report, baseline, policy or Policy(), history)
 
@@ -299,8 +299,8 @@ def update_baseline(report: Report, previous: Baseline | None = None, policy: Po
 
     Raises `InputError` for a report that can't be one.
     """
-    from evalward.commands.keeping import kept_baseline  # noqa: PLC0415
-    from evalward.decide.pooling import NamedReport  # noqa: PLC0415
+    from evalward.commands.keeping import kept_baseline
+    from evalward.decide.pooling import NamedReport
 
     return kept_baseline(NamedReport(report, "report.json"), previous, policy or Policy()).update.baseline
 
@@ -310,7 +310,7 @@ def update_baseline(report: Report, previous: Baseline | None = None, policy: Po
 
 def headline(judgement: Judgement) -> str:
     """The verdict in a sentence: its deciding reason, or what a pass means."""
-    from evalward.render.sentences import headline as sentence  # noqa: PLC0415
+    from evalward.render.sentences import headline as sentence
 
     return sentence(judgement.verdict)
 
@@ -329,9 +329,9 @@ def render(
     A baseline has one form, that of its file. `context` says where a judgement comes from, `width` and `colour` are the
     terminal's. Raises `InputError` for a format that can't show this.
     """
-    from evalward.commands.ending import shown_reports  # noqa: PLC0415
-    from evalward.decide.baseline import dump_baseline  # noqa: PLC0415
-    from evalward.render.outputs import Display, ShownJudgement, text_of  # noqa: PLC0415
+    from evalward.commands.ending import shown_reports
+    from evalward.decide.baseline import dump_baseline
+    from evalward.render.outputs import Display, ShownJudgement, text_of
 
     display = Display(colour, width, verbose, accepting=context is not None)
     if isinstance(what, Baseline):
