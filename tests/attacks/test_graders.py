@@ -21,6 +21,7 @@ from evalward.records.report import Run
 from evalward.render.escape import md_cell
 from evalward.sandbox.base import NoWorkspaceError
 from evalward.sandbox.process import available
+from evalward.sandbox.process.workspace import WORK
 from support.cases import Silent, write_suite
 from support.graders import FUNCTION, Left, checked_by, grade, put
 from support.sandboxes import use, walls_named
@@ -242,7 +243,7 @@ def right(graded):
     "link",
     [
         "../grader/checks/expected.py",
-        "../../work/grader/checks/expected.py",
+        f"../../{WORK}/grader/checks/expected.py",
         "folder/expected.py",
         "/etc/passwd",
         "other",

@@ -28,6 +28,8 @@ from evalward.sandbox.process.settings import MIB, WorkspaceSettings
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
 
 UNLIMITED = 1 << 62
+WORK = "work"
+"""The folder that commands work in, below a workspace's own."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +68,10 @@ class _Yard:
 
     @property
     def folder(self) -> Path:
-        return self.base / "work"
+        return self.base / WORK
 
     def fill(self, fixture: Path | None, extra_files: Mapping[str, bytes], left_out: Collection[str]) -> None:
-        for name in ("work", "home", "tmp", "root", "etc", "placed"):
+        for name in (WORK, "home", "tmp", "root", "etc", "placed"):
             (self.base / name).mkdir(mode=0o755 if name in {"root", "etc", "placed"} else 0o700)
         limit = self.settings.limits.disk_mb
         if fixture is not None:
@@ -104,7 +106,7 @@ class _Yard:
         readable = [str(path.resolve()) for path in (*runners_tools(), *settings.readable)]
         hidden = [str(path.resolve()) for path in (*settings.hidden, *runners_secrets())]
         hidden += [os.path.join(path, ".git") for path in readable]  # noqa: PTH118
-        own = [str(self.base / name) for name in ("work", "home", "tmp")]
+        own = [str(self.base / name) for name in (WORK, "home", "tmp")]
         return SandboxPlan(
             root=str(self.base / "root"),
             folders=own,
@@ -190,7 +192,7 @@ class Workspace:
 
     def __init__(self, built: _Built, settings: WorkspaceSettings, isolation: Isolation) -> None:
         """See `create`."""
-        self.folder, self.home, self.tmp = (built.base / name for name in ("work", "home", "tmp"))
+        self.folder, self.home, self.tmp = (built.base / name for name in (WORK, "home", "tmp"))
         self.isolation, self.settings = isolation, settings
         self._built, self._closed = built, False
         own = {str(path): path for path in (self.folder, self.home, self.tmp)}
