@@ -17,7 +17,6 @@ from statistics import median
 
 from benchmarks.measure import Row
 from evalward.decide.anchor import Anchor, anchored
-from evalward.decide.baseline import make_baseline
 from evalward.decide.history_file import entries_of
 from evalward.records.comparison import Comparison
 from evalward.records.history import CaseCount, HistoryEntry
@@ -26,6 +25,7 @@ from evalward.records.report import Provenance, Report
 from evalward.records.result import Result, Status
 from evalward.records.verdict import Judgement, Outcome, RuleOutcome, Verdict
 from support.results import KINDS, SUITE, report, result, run
+from support.written import make_baseline
 
 TITLE = "Branches of 20 pushes, 37 cases: how many the anchor speaks on"
 CASES, PUSHES, TWELFTH = 37, 20, 12

@@ -7,9 +7,10 @@ from random import Random
 
 from benchmarks.measure import Row, middle, ms, spent
 from evalward.decide.history import summarize
-from evalward.decide.history_file import appended_text, read_history
+from evalward.decide.history_file import read_history
 from evalward.records.report import Provenance
 from support.results import report, result, run
+from support.written import appended_text
 
 DAYS = 365
 FAILS = 0.08  # about what published runs of live models fail

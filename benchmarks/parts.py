@@ -30,9 +30,10 @@ from evalward.commands.files import read_report
 from evalward.commands.pipeline import dump_report, kinds_of
 from evalward.commands.report import show_reports
 from evalward.commands.world import World
-from evalward.decide.baseline import dump_baseline, make_baseline
+from evalward.decide.baseline import dump_baseline
 from support.model_server import Remote, spawned
 from support.results import report, result, run
+from support.written import make_baseline
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "bash-tools"
 ROUNDS = 3

@@ -15,7 +15,6 @@ from random import Random
 
 from benchmarks.measure import Row
 from evalward.commands.pipeline import Criteria, decide_report
-from evalward.decide.baseline import make_baseline
 from evalward.decide.tries import KnownTries, rules_key, stricter_by_tries, try_of
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
@@ -25,6 +24,7 @@ from evalward.records.tries import Try
 from evalward.records.verdict import Judgement, Outcome
 from support.results import KINDS, report, result, run
 from support.simulated import RULES, rates
+from support.written import make_baseline
 
 TITLE = "A check run again: red at last, of up to three tries of one commit (37 cases, baseline of 5 trials)"
 CASES, TRIES = 37, 3

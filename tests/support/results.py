@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalward.commands.pipeline import Criteria
-from evalward.decide.baseline import make_baseline
 from evalward.decide.kinds import Kinds
 from evalward.decide.verdict import reach_verdict
 from evalward.records.baseline import Baseline
@@ -20,6 +19,7 @@ from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.kind import BASH
 from evalward.suites.bash.metrics import measure
 from evalward.suites.command.kind import COMMAND
+from support.written import make_baseline
 
 SUITE, TARGET = "bash-tools", "replay:haiku"
 KINDS: Kinds = {"bash": BASH, "command": COMMAND}

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.commands.pipeline import Criteria
-from evalward.decide.baseline import make_baseline
 from evalward.decide.confirm import Retrials, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.records.baseline import Baseline
@@ -20,6 +19,7 @@ from evalward.records.report import Beside, Run
 from evalward.records.result import Result
 from evalward.records.verdict import Judgement, Verdict
 from support.results import KINDS, report, result, run
+from support.written import make_baseline
 
 STEADY, SHAKY = 0.99, (0.55, 0.75, 0.9)
 RULES = (Rule(metric="pass_rate", max_drop=0.02), Rule(metric="tool_call_success_rate", max_drop=0.05))

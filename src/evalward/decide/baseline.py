@@ -79,15 +79,6 @@ class BaselineUpdate:
     spared: Sequence[str] = ()
 
 
-def make_baseline(report: Report, file: str, previous: Baseline | None, kinds: Kinds) -> Baseline:
-    """The report's content as a baseline. `file` is the report's name for messages.
-
-    Cases that did the same as in `previous` keep its durations, so that only news is a diff; without any news the
-    previous baseline comes back unchanged. Raises `InputError` for a report that can't be a baseline.
-    """
-    return update_baseline([NamedReport(report, file)], previous, kinds).baseline
-
-
 def update_baseline(
     measured: Sequence[NamedReport],
     previous: Baseline | None,

@@ -254,22 +254,11 @@ def _with_lists(entries: Sequence[HistoryEntry], lists: Mapping[str, dict[str, s
     return kept
 
 
-def appended_text(
-    old_text: str,
-    report: Report,
-    judgement: Judgement | None = None,
-    limits: HistoryLimits | None = None,
-    ref: str | None = None,
-) -> str:
-    """The text of `history.jsonl` with a line for each run of the report. Pure: equal input gives equal text.
+def append_to_text(old_text: str, new: Sequence[HistoryEntry], limits: HistoryLimits | None = None) -> str:
+    """The text of `history.jsonl` with a line for each new entry. Pure: equal input gives equal text.
 
     Lines that stay are not rewritten. Lines that can't be read stay too, as long as nothing has to be dropped.
     """
-    return append_to_text(old_text, entries_of(report, judgement, ref), limits)
-
-
-def append_to_text(old_text: str, new: Sequence[HistoryEntry], limits: HistoryLimits | None = None) -> str:
-    """The same with entries that were made before."""
     lines, _ = _parsed(old_text)
     limits = limits or HistoryLimits()
     kept = append([entry for entry, _ in lines], new, limits)

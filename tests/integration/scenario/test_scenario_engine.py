@@ -12,7 +12,6 @@ import pytest
 
 from evalward.commands.pipeline import Criteria
 from evalward.config import LoadedConfig
-from evalward.decide.baseline import make_baseline
 from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
@@ -28,6 +27,7 @@ from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.kind import SCENARIO
 from support.results import report
 from support.scenario_runs import Bench, scenario
+from support.written import make_baseline
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ from evalward.commands.history import ShowOptions, Where, append
 from evalward.commands.history import show as show_history
 from evalward.commands.options import CompareOptions
 from evalward.commands.report import show_reports
-from evalward.decide.baseline import make_baseline
 from evalward.decide.history_file import dump_entry, entries_of
 from evalward.records.report import Report
 from evalward.suites.command.metrics import measure
@@ -31,6 +30,7 @@ from support.fuzzing.reader import Reader
 from support.histories import measured
 from support.results import KINDS, report, result, run
 from support.speedups import KEY, NOP, TWO, log, result_object
+from support.written import make_baseline
 
 FORMATS = ("terminal", "markdown", "junit", "json")
 CARO: dict[str, Any] = {

@@ -9,7 +9,7 @@ import pytest
 
 from evalward.commands.pipeline import decide_report
 from evalward.decide.anchor import RECENT, Anchor, with_levels
-from evalward.decide.baseline import make_baseline, with_acceptance
+from evalward.decide.baseline import with_acceptance
 from evalward.decide.history import trends
 from evalward.decide.history_file import append, append_to_text, entries_of, read_history
 from evalward.records.baseline import Acceptance, Baseline
@@ -20,6 +20,7 @@ from evalward.records.verdict import Judgement, Outcome
 from evalward.render import sentences as english
 from evalward.render.trend import trend_section
 from support.results import KINDS, report, result, run
+from support.written import make_baseline
 
 CASES = 40
 RULE = Rule(metric="pass_rate", max_drop=0.02)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.baseline import dump_baseline, make_baseline, read_baseline
+from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, BaselineTrial
 from evalward.records.metric import CategorySummary, Metric
 from evalward.records.policy import Rule
@@ -21,6 +21,7 @@ from evalward.records.trace import Usage
 from evalward.records.verdict import Outcome
 from evalward.suites.bash.details import BashDetails
 from support.results import KINDS, SUITE, TARGET, baseline, compared, passes, report, result, run, verdict_of
+from support.written import make_baseline
 
 CANARY = "CANARY-5f1e"
 

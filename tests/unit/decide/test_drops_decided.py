@@ -8,7 +8,6 @@ import pytest
 from scipy import stats
 
 from evalward.commands.pipeline import decide_report
-from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status
@@ -20,6 +19,7 @@ from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, decided, evidence_of, known, measured, outcome_of, steady, trials
 from support.results import baseline, report, result, run
+from support.written import make_baseline
 
 FIVE = known(steady(37, "PPPPP"))
 # The kinds' own rules, kept out of what a test is about.

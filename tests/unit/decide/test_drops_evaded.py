@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from evalward.commands.pipeline import decide_report
-from evalward.decide.baseline import make_baseline
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report
@@ -17,6 +16,7 @@ from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
 from support.outcomes import DROP, TARGET, decided, evidence_of, known, measured, outcome_of, steady
 from support.results import report, result, run
+from support.written import make_baseline
 
 FIVE = known(steady(37, "PPPPP"))
 

@@ -7,11 +7,12 @@ import random
 import pytest
 
 from evalward.decide.history import STREAK, broken_since, flaky, summarize, trend, trends
-from evalward.decide.history_file import History, appended_text, read_history
+from evalward.decide.history_file import History, read_history
 from evalward.records.history import HistoryEntry
 from evalward.records.trend import FlakyCase, Mark
 from support.histories import SUITE, TARGET, days, history, measured
 from support.results import baseline, result, run
+from support.written import appended_text
 
 
 def mark(day: int) -> Mark:

@@ -13,7 +13,6 @@ from evalward.decide.history_file import (
     HistoryLimits,
     append,
     append_to_text,
-    appended_text,
     dump_entry,
     entries_of,
     read_history,
@@ -25,6 +24,7 @@ from evalward.records.verdict import Judgement, Outcome, RuleOutcome, Verdict
 from support.comparisons import comparison
 from support.histories import SUITE, TARGET, days, history, measured
 from support.results import report, result, run
+from support.written import appended_text
 
 
 def text_of(*rows: str) -> str:

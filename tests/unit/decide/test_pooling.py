@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.decide.baseline import BaselineUpdate, dump_baseline, make_baseline, read_baseline, update_baseline
+from evalward.decide.baseline import BaselineUpdate, dump_baseline, read_baseline, update_baseline
 from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import MOST_TRIALS, NamedReport, combine, report_digest
 from evalward.decide.staleness import stale
@@ -22,6 +22,7 @@ from evalward.records.result import Result
 from evalward.render.sentences import warnings
 from evalward.suites.bash.metrics import measure
 from support.results import KINDS, passes, report, result, run
+from support.written import make_baseline
 
 LATER = "2026-12-01T00:00:00Z"
 _clock = count(1000)

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 import pytest
 
 from evalward.commands.pipeline import decide_report
-from evalward.decide.baseline import make_baseline
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Report, Run, Subject, Tool
 from evalward.records.result import Result
@@ -23,6 +22,7 @@ from evalward.suites.speedup.measure.rounds import SideSamples
 from evalward.suites.speedup.metrics import measure
 from evalward.suites.speedup.timings import timings_of
 from support.speedups import details, ran_with, trial_of
+from support.written import make_baseline
 
 NAME = "m.S.time_a"
 

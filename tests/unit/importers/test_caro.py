@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from evalward.decide.baseline import make_baseline
 from evalward.importers.base import Imported
 from evalward.importers.caro import read
 from evalward.importers.caro_export import write
@@ -17,6 +16,7 @@ from evalward.records.trace import Trace
 from evalward.suites.base import kind_named
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.metrics import measure
+from support.written import make_baseline
 
 # The result format as reference documents describe it, in our own words.
 LABELS = {"properties": {"expected": {"type": "boolean"}, "actual": {"type": "boolean"}}}
