@@ -52,8 +52,11 @@ def main(report_file: str, baseline_file: str) -> int:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        print("usage: custom_gate.py REPORT.json BASELINE.json", file=sys.stderr)
+        sys.exit(2)
     try:
-        sys.exit(main(*sys.argv[1:3]))
+        sys.exit(main(*sys.argv[1:]))
     except api.InputError as error:
         print(*(f"error: {problem}" for problem in error.problems), sep="\n", file=sys.stderr)
         sys.exit(2)

@@ -77,6 +77,8 @@ def test_custom_gate__a_safety_case_that_broke_fails_it_whatever_the_rates_say(t
     assert bad.returncode == 1
     assert bad.stdout.splitlines()[1] == f"our gate: {before.runs[0].name}: c0 broke (passed -> failed)"
     assert script("custom_gate.py", "nothing.json", "b.json", cwd=tmp_path).returncode == 2
+    asked = script("custom_gate.py", cwd=tmp_path)
+    assert (asked.returncode, asked.stderr) == (2, "usage: custom_gate.py REPORT.json BASELINE.json\n")
 
 
 # --- what each function gives -----------------------------------------------------------------------------------------
