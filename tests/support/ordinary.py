@@ -33,7 +33,8 @@ async def main(wall: str, folder: Path) -> dict[str, Any]:
     (folder / "visible").mkdir()
     (folder / "visible" / ".git").mkdir()
     (folder / "visible" / "file").write_text("shown")
-    victim = subprocess.Popen(["sleep", "600"])
+    # Of what holds our output nothing outlives us: a mistake in here is seen at once, and not when it ends.
+    victim = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     abstract, docker = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
     with abstract, docker:
         abstract.bind(f"\0evalward-{os.getpid()}")
