@@ -182,8 +182,12 @@ class BaselineProvenance(Record):
 
 
 class Baseline(Record):
-    """The committed record. Runs are sorted by suite and target."""
+    """The committed record. Runs are sorted by suite and target.
+
+    `texts` are what the hashes of subjects and definitions stand for, by the hash, so that a change can be shown.
+    """
 
     schema_: Literal["evalward.baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     provenance: BaselineProvenance
     runs: list[BaselineRun] = []
+    texts: dict[str, str] = {}

@@ -167,7 +167,8 @@ class Report(Record):
     `interrupted` says why it ended before everything planned was done, and `interrupted_by` what ended it. `findings`
     are what several targets on one suite show together. `guidance` holds the changed guidance against the base's:
     trials of the latter are in no run.
-    `base` is the base commit's side of the suites that are compared with it.
+    `base` is the base commit's side of the suites that are compared with it. `texts` are what hashes stand for, by the
+    hash, each once: what models read (parts of a subject) and what cases ask (their definitions).
     """
 
     schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
@@ -182,6 +183,7 @@ class Report(Record):
     guidance: list[GuidanceComparison] = []
     base: MeasuredBase | None = None
     runs: list[Run] = []
+    texts: dict[str, str] = {}
 
     @model_validator(mode="before")
     @classmethod

@@ -18,7 +18,7 @@ from evalward.records.policy import Rule
 from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, OtherDetails, Result
-from evalward.records.sections import Grid
+from evalward.records.sections import FileText, Grid, TrialSection
 from evalward.records.trace import Trace
 from evalward.registry import KINDS, has, installed, ours
 from evalward.render.kinds import ShownKind, TrialText
@@ -167,6 +167,10 @@ class BaseKind(PlainKind):
     def trial_text(self, result: Result) -> TrialText:  # noqa: ARG002
         """Nothing beyond what every trial tells."""
         return TrialText()
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:  # noqa: ARG002
+        """The files that the trial left."""
+        return list(files)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002
         """Nothing beyond the numbers."""

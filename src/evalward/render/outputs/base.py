@@ -17,6 +17,7 @@ from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.registry import OUTPUTS, installed
 from evalward.render.context import PageContext
+from evalward.render.kept import Sources
 from evalward.render.kinds import ShownKinds
 
 COMMENT_FILE = "comment.md"
@@ -46,11 +47,12 @@ class Display:
 
 @dataclass(frozen=True)
 class ShownJudgement:
-    """A judgement, where it comes from, and what its reader can do next."""
+    """A judgement, where it comes from, and what its reader can do next. `sources`: what a page shows beyond it."""
 
     judgement: Judgement
     context: PageContext = field(default_factory=PageContext)
     display: Display = field(default_factory=Display)
+    sources: Sources = field(default_factory=Sources)
     media: ClassVar[Media] = "judgement"
 
 
@@ -59,7 +61,8 @@ class ShownReports:
     """One report or several; `findings` are those over all their runs.
 
     `alone` gives the cases of a report in the form of a comparison, for a format that shows cases only. `kinds` are
-    those of the runs, by name: what a kind shows of its own is missing where it isn't among them.
+    those of the runs, by name: what a kind shows of its own is missing where it isn't among them. `sources` are the
+    reports', in their order, or none.
     """
 
     reports: Sequence[Report]
@@ -67,6 +70,7 @@ class ShownReports:
     findings: Sequence[Finding] | None = None
     kinds: ShownKinds = field(default_factory=dict)
     display: Display = field(default_factory=Display)
+    sources: Sequence[Sources] = ()
     media: ClassVar[Media] = "reports"
 
 

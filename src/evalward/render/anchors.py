@@ -1,0 +1,20 @@
+"""Where in the HTML page a case or a trial stands: the comment, the terminal and the page itself all point there."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+READABLE = 40  # characters of a case's id
+
+
+def case_anchor(suite: str, target: str, case: str) -> str:
+    """The fragment of a case: letters, digits and `-`, different for cases that differ."""
+    digest = sha256("\0".join((suite, target, case)).encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    readable = re.sub(r"[^a-z0-9]+", "-", case.lower()).strip("-")[:READABLE].strip("-")
+    return f"case-{readable}-{digest}" if readable else f"case-{digest}"
+
+
+def trial_anchor(suite: str, target: str, case: str, trial: int) -> str:
+    """The fragment of one of its trials."""
+    return f"{case_anchor(suite, target, case)}.{trial}"
