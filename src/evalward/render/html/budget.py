@@ -28,7 +28,7 @@ class TrialBody:
     @property
     def size(self) -> int:
         """Its bytes."""
-        return len(self.html) if self.html.isascii() else len(self.html.encode())
+        return size_of(self.html)
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,23 @@ class Filled(Generic[T]):
         """In how many bodies something is left out, and how many characters."""
         cut = [body.left_out for body in self.bodies.values() if body.left_out]
         return len(cut), sum(cut)
+
+
+def size_of(html: str) -> int:
+    """The bytes of a text in the page's file."""
+    return len(html) if html.isascii() else len(html.encode())
+
+
+def fitting_first(items: Iterable[T], room: int, make: Callable[[T], str]) -> list[str]:
+    """What is made of the first items, up to the first that doesn't fit into `room` bytes with those before."""
+    made = []
+    for item in items:
+        html = make(item)
+        room -= size_of(html)
+        if room < 0:
+            break
+        made.append(html)
+    return made
 
 
 Make = Callable[[T, Limits], TrialBody]
