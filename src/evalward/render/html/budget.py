@@ -12,10 +12,19 @@ from typing import Generic, TypeVar
 from evalward.render.html.passages import Limits
 
 PAGE_BYTES = 10_000_000
-TIERS = (Limits(200_000, 2_000_000), Limits(40_000, 400_000), Limits(8_000, 80_000), Limits(1_300, 16_000))
+TIERS = (
+    Limits(200_000, 2_000_000),
+    Limits(40_000, 400_000),
+    Limits(8_000, 80_000),
+    Limits(1_300, 16_000),
+    Limits(300, 3_000),
+)
 """How much is kept of a trial, from the most to the least."""
 
+SAMPLE, FAR = 32, 1.5
+
 T = TypeVar("T")
+Html = TypeVar("Html", bound=str)
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ def size_of(html: str) -> int:
     return len(html) if html.isascii() else len(html.encode())
 
 
-def fitting_first(items: Iterable[T], room: int, make: Callable[[T], str]) -> list[str]:
+def fitting_first(items: Iterable[T], room: int, make: Callable[[T], Html]) -> list[Html]:
     """What is made of the first items, up to the first that doesn't fit into `room` bytes with those before."""
     made = []
     for item in items:
@@ -91,10 +100,19 @@ def _all_of(
     """The first limits under which all of them fit; else as many as do under the last."""
     limits, bodies = TIERS[0], dict[int, TrialBody]()
     for limits in TIERS:
+        if limits != TIERS[-1] and _hopeless(places, trials, room, limits, make):
+            continue
         bodies = _up_to(places, trials, room, limits, make)
         if len(bodies) == len(places):
             break
     return limits, bodies
+
+
+def _hopeless(places: Sequence[int], trials: Sequence[T], room: int, limits: Limits, make: Make[T]) -> bool:
+    """True where a sample says that all of them are far too large: making them all only to see it takes seconds."""
+    sample = places[:: len(places) // SAMPLE + 1] if len(places) > 2 * SAMPLE else []
+    sizes = [make(trials[place], limits).size for place in sample]
+    return bool(sizes) and sum(sizes) / len(sizes) * len(places) > FAR * room
 
 
 def _up_to(

@@ -18,7 +18,7 @@ _RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 
 @dataclass(frozen=True)
-class TrialEntry:
+class PageTrial:
     """A trial of the page: `brief` is what the report says of it, `load` reads its conversation."""
 
     anchor: str
@@ -27,7 +27,7 @@ class TrialEntry:
 
 
 @dataclass(frozen=True)
-class CaseTrials:
+class PageCase:
     """A case with its trials; `before` are those of the base's side, `facts` what the comparison says of it."""
 
     anchor: str
@@ -35,8 +35,13 @@ class CaseTrials:
     status: Status
     broken: bool
     facts: list[str]
-    now: list[TrialEntry]
-    before: list[TrialEntry] = field(default_factory=list)
+    now: list[PageTrial]
+    before: list[PageTrial] = field(default_factory=list)
+
+    @property
+    def trials(self) -> list[PageTrial]:
+        """Those of both sides."""
+        return [*self.before, *self.now]
 
     @property
     def rank(self) -> int:
@@ -50,15 +55,15 @@ class CaseTrials:
 
 
 @dataclass(frozen=True)
-class RunTrials:
+class PageRun:
     """A run: its cases in order of rank, and what it says to the model in every trial."""
 
     name: str
     prompts: list[Said]
-    cases: list[CaseTrials]
+    cases: list[PageCase]
 
 
-def runs_of(sources: Sources, comparison: Comparison | None = None) -> list[RunTrials]:
+def runs_of(sources: Sources, comparison: Comparison | None = None) -> list[PageRun]:
     """The runs of the report, in its order; none without a report. `comparison` is its own, where there is one."""
     report = sources.report
     if report is None:
@@ -73,12 +78,12 @@ def _key(run: Run) -> tuple[str, str]:
     return run.suite, run.target
 
 
-def _run(sources: Sources, run: Run, base: Run | None, changes: Mapping[str, CaseChange]) -> RunTrials:
+def _run(sources: Sources, run: Run, base: Run | None, changes: Mapping[str, CaseChange]) -> PageRun:
     now = _by_case([*run.cases, *run.confirmation, *(run.beside.head if run.beside else [])])
     before = _by_case([*(run.beside.base if run.beside else []), *(base.cases if base else [])])
     make = _Entries(sources, run, base or run)
     cases = [make.case(results, before.get(name, []), changes.get(name)) for name, results in now.items()]
-    return RunTrials(run.name, make.prompts(), sorted(cases, key=lambda case: case.rank))
+    return PageRun(run.name, make.prompts(), sorted(cases, key=lambda case: case.rank))
 
 
 def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -103,11 +108,11 @@ class _Entries:
         said = [told for run in runs for told in told_by(run, texts)]
         return list(dict.fromkeys(said))
 
-    def case(self, results: Sequence[Result], before: Sequence[Result], change: CaseChange | None) -> CaseTrials:
+    def case(self, results: Sequence[Result], before: Sequence[Result], change: CaseChange | None) -> PageCase:
         first = results[0]
         broken = change is not None and change.change == "broken"
         anchors = _Anchors(self.run, first.id)
-        return CaseTrials(
+        return PageCase(
             anchor=case_anchor(self.run.suite, self.run.target, first.id),
             id=first.id,
             status=_status(results),
@@ -119,11 +124,11 @@ class _Entries:
             else [],
         )
 
-    def _entry(self, run: Run, result: Result, anchor: str, *, before: bool = False) -> TrialEntry:
+    def _entry(self, run: Run, result: Result, anchor: str, *, before: bool = False) -> PageTrial:
         sources = replace(self.sources, kept_before=self.sources.kept)
-        return TrialEntry(
+        return PageTrial(
             anchor,
-            trial_view(run, result, None, {}, before=before),
+            replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there shows later
             lambda: view_of(sources, run, result, before=before),
         )
 

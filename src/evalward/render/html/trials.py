@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +16,9 @@ from evalward.render.html.budget import Filled, TrialBody, filled, fitting_first
 from evalward.render.html.document import environment
 from evalward.render.html.passages import Limits, Passages, packed, shortened
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
-from evalward.render.html.trial_cases import CaseTrials, RunTrials, TrialEntry
+from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial
 from evalward.render.numbers import format_number, plural
-from evalward.render.view import RESULTS, Badge
+from evalward.render.view import BROKEN, RESULTS, Badge
 
 PROMPT_CHARACTERS = 200_000  # of all prompts together
 MOST_CHECKS, CHECK_TEXT = 100, 2_000
@@ -67,9 +68,18 @@ class CaseHead:
     anchor: str
     id: str
     badge: Badge
+    bad: bool
     facts: list[str]
     now: list[Markup]
     before: list[Markup]
+
+
+@dataclass(frozen=True)
+class SampleDrawing:
+    """Samples as a drawing."""
+
+    title: str
+    drawing: Markup
 
 
 @dataclass(frozen=True)
@@ -85,11 +95,11 @@ class TrialsPart:
     """The part of the page that shows single trials. `left_out` are sentences on what isn't in the page."""
 
     runs: list[RunPart] = field(default_factory=list)
-    prompts: Markup = Markup("")
+    prompts: str = ""
     left_out: list[str] = field(default_factory=list)
 
 
-def trials_part(runs: Sequence[RunTrials], room: int) -> TrialsPart:
+def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
     """The trials in at most `room` bytes: cases and checks first, then transcripts, those that failed before others."""
     prompts = {text_anchor(said): said for run in runs for said in run.prompts}
     above = _prompts(prompts)
@@ -97,16 +107,23 @@ def trials_part(runs: Sequence[RunTrials], room: int) -> TrialsPart:
     drawn = _Drawn(frozenset(prompts))
     room -= size_of(above)
     heads = fitting_first(cases, room, lambda case: drawn.case(case, {}))
-    entries = [(case, entry) for case in cases[: len(heads)] for entry in [*case.before, *case.now]]
+    shown = cases[: len(heads)]
+    entries = [(case, entry) for case in shown for entry in case.trials]
     room -= sum(size_of(head) for head in heads)
     found = filled(entries, _urgent, room, lambda entry, limits: drawn.trial(entry[1], limits))
     bodies = {entries[place][1].anchor: Markup(body.html) for place, body in found.bodies.items()}  # noqa: S704 - ours
-    html = {case.anchor: drawn.case(case, bodies) for case in cases[: len(heads)]}
-    parts = [RunPart(run.name, Markup("").join(html.get(case.anchor, "") for case in run.cases)) for run in runs]
+    html = {
+        case.anchor: drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else head
+        for case, head in zip(shown, heads, strict=True)
+    }
+    parts = [
+        RunPart(run.name, Markup("").join(html[case.anchor] for case in run.cases if case.anchor in html))
+        for run in runs
+    ]
     return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
 
 
-def _urgent(entry: tuple[CaseTrials, TrialEntry]) -> bool:
+def _urgent(entry: tuple[PageCase, PageTrial]) -> bool:
     case, trial = entry
     return case.wanted or trial.brief.status in _FAILED
 
@@ -130,17 +147,17 @@ class _Drawn:
 
     elsewhere: frozenset[str]
 
-    def case(self, case: CaseTrials, bodies: Mapping[str, Markup]) -> str:
+    def case(self, case: PageCase, bodies: Mapping[str, Markup]) -> Markup:
         """A case with its trials, those without a body as one line or with their checks."""
 
-        def trials(entries: Sequence[TrialEntry]) -> list[Markup]:
+        def trials(entries: Sequence[PageTrial]) -> list[Markup]:
             return [bodies.get(entry.anchor) or self._head(entry.brief, entry) for entry in entries]
 
         badge = BROKEN if case.broken else RESULTS[case.status]
-        head = CaseHead(case.anchor, case.id, badge, case.facts, trials(case.now), trials(case.before))
-        return str(_macro("case")(head))
+        head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
+        return _macro("case")(head)
 
-    def trial(self, entry: TrialEntry, limits: Limits) -> TrialBody:
+    def trial(self, entry: PageTrial, limits: Limits) -> TrialBody:
         """A trial with its transcript within the limits, or why there is none."""
         view = entry.load()
         if view.missing and not view.sections:
@@ -150,7 +167,7 @@ class _Drawn:
         body = _macro("transcript")(found, [_plot(plot) for plot in found.plots], texts)
         return TrialBody(str(_macro("trial")(_head(view, entry), body)), found.left_out)
 
-    def _head(self, view: TrialView, entry: TrialEntry) -> Markup:
+    def _head(self, view: TrialView, entry: PageTrial) -> Markup:
         return _macro("trial")(_head(view, entry), "")
 
 
@@ -159,7 +176,7 @@ def _macro(name: str) -> Callable[..., Markup]:
     return macro
 
 
-def _head(view: TrialView, entry: TrialEntry) -> TrialHead:
+def _head(view: TrialView, entry: PageTrial) -> TrialHead:
     return TrialHead(
         anchor=entry.anchor,
         number=view.trial,
@@ -172,6 +189,16 @@ def _head(view: TrialView, entry: TrialEntry) -> TrialHead:
         checks=view.checks,
         command=show_command(view),
     )
+
+
+def show_command(view: TrialView) -> str:
+    """The command that shows a trial in a terminal."""
+    words = ["evalward", "show", view.case, "--target", view.target, "--trial", str(view.trial)]
+    return shlex.join([*words, *(["--baseline"] if view.before else [])])
+
+
+def _plot(plot: SamplePlot) -> SampleDrawing:
+    return SampleDrawing(plot.title, Markup(""))
 
 
 def _facts(view: TrialView) -> list[str]:
