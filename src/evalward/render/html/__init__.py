@@ -1,0 +1,1 @@
+"""The HTML page: one document with everything in it."""
