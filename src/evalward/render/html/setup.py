@@ -50,14 +50,14 @@ class RunSetup:
 
 
 @dataclass(frozen=True)
-class Setup:
+class SetupView:
     """Everything about how it was measured."""
 
     facts: list[SetupFact] = field(default_factory=list)
     runs: list[RunSetup] = field(default_factory=list)
 
 
-def judgement_setup(comparison: Comparison, verdict: Verdict, sources: Sources, links: Links) -> Setup:
+def judgement_setup(comparison: Comparison, verdict: Verdict, sources: Sources, links: Links) -> SetupView:
     """What a judgement rests on, as far as report and baseline are at hand."""
     report, baseline = sources.report, sources.baseline
     facts = [
@@ -66,13 +66,13 @@ def judgement_setup(comparison: Comparison, verdict: Verdict, sources: Sources, 
         SetupFact("Policy profile", verdict.profile or "none"),
         SetupFact("Fails the check on", verdict.fail_on, code=True),
     ]
-    return Setup(facts, [_compared(run, sources) for run in comparison.runs])
+    return SetupView(facts, [_compared(run, sources) for run in comparison.runs])
 
 
-def report_setup(reports: Sequence[Report], links: Links) -> Setup:
+def report_setup(reports: Sequence[Report], links: Links) -> SetupView:
     """What reports rest on that nothing was compared with."""
     facts = [fact for report in reports for fact in report_facts(report, links)]
-    return Setup(facts, [_alone(run) for report in reports for run in report.runs])
+    return SetupView(facts, [_alone(run) for report in reports for run in report.runs])
 
 
 def report_facts(report: Report, links: Links) -> list[SetupFact]:
