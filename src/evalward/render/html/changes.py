@@ -23,7 +23,7 @@ NOTHING_KEPT = "What was measured isn't at hand; this is what the judgement says
 
 
 @dataclass(frozen=True)
-class RunSides:
+class RunBeside:
     """A run that was compared: its cases by their ids, and the trials behind them."""
 
     run: RunComparison
@@ -31,7 +31,7 @@ class RunSides:
     cases: Mapping[str, CaseChange]
 
 
-RunsByName = Mapping[str, RunSides]
+RunsByName = Mapping[str, RunBeside]
 """By `suite × target`, which is how an entry names its run."""
 
 
@@ -85,10 +85,10 @@ class ChangedCase:
 NUMBERS: Sequence[str] = ("Passed", "Score", "Cost per trial", "Tokens per trial", "Time per trial", "Turns, calls")
 
 
-def runs_by_name(comparison: Comparison, trials: Sequence[RunTrials]) -> dict[str, RunSides]:
+def runs_by_name(comparison: Comparison, trials: Sequence[RunTrials]) -> dict[str, RunBeside]:
     """The runs of a comparison with their trials."""
     pairs = zip(comparison.runs, trials, strict=True)
-    return {run.name: RunSides(run, found, {case.id: case for case in run.cases}) for run, found in pairs}
+    return {run.name: RunBeside(run, found, {case.id: case for case in run.cases}) for run, found in pairs}
 
 
 def changed(entries: Iterable[CaseEntry], runs: RunsByName, book: AnchorBook) -> list[ChangedCase]:

@@ -46,7 +46,7 @@ class RunBody:
 
 
 @dataclass(frozen=True)
-class Decision:
+class DecidedReason:
     """One reason of the verdict: at which stage of the judgement, how it ended, what it says, and what to do."""
 
     stage: str
@@ -83,7 +83,7 @@ class JudgementBody:
     runs: list[RunBody]
     cases: list[RunCases]
     trends: list[TrendLine]
-    decisions: list[Decision]
+    decisions: list[DecidedReason]
     anchors: list[AnchorLine]
     exit_code: int
     setup: SetupView = field(default_factory=SetupView)
@@ -138,8 +138,8 @@ def _run(view: RunView, run: RunComparison, verdict: Verdict, place: str) -> Run
     return RunBody(view, rule_lines(view.rows, view.sure, outcomes), bars, place)
 
 
-def _decision(reason: Reason) -> Decision:
-    return Decision(STAGES[reason.stage], OUTCOMES[reason.outcome], message(reason), remedy(reason))
+def _decision(reason: Reason) -> DecidedReason:
+    return DecidedReason(STAGES[reason.stage], OUTCOMES[reason.outcome], message(reason), remedy(reason))
 
 
 def _anchor(found: AnchorFinding) -> AnchorLine:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalward.records.baseline import Baseline
@@ -134,9 +134,5 @@ def _facts(run: RunComparison) -> list[str]:
 
 def _alone(run: Run) -> RunSetup:
     facts = [f"kind {run.kind}", "random" if run.random else "deterministic", f"{plural(run.trials, 'trial')} per case"]
-    parts = [_part(name, None, value, changed=False) for name, value in _sorted(run.subject.parts.items())]
+    parts = [_part(name, None, value, changed=False) for name, value in sorted(run.subject.parts.items())]
     return RunSetup(run.name, facts, parts[:MOST_PARTS], compared=False)
-
-
-def _sorted(parts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return sorted(parts)
