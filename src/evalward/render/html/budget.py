@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from evalward.render.html.passages import Limits
 
 PAGE_BYTES = 10_000_000
+SPARE = 100_000  # bytes for headings of runs and the words that say what is left out
 TIERS = (
     Limits(200_000, 2_000_000),
     Limits(40_000, 400_000),

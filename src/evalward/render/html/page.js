@@ -2,11 +2,12 @@
 // Adds a filter, keys and packed texts to a page that is complete without them.
 //
 // What comes from the page's data goes back into it by textContent and createElement alone: never as markup.
-// Rows of cases are `tr[data-case]` with data-status, data-change, data-suite, data-target and data-category; the case's
-// trials are an `article.case` of the same data-case. What failed has data-bad. The filter's state is the fragment
-// `#?status=failed&text=…`; every other fragment is an id.
+// A case is a row of `.all-cases` with data-status, data-change and data-category, in a group with data-suite and
+// data-target; it has the case's id, or a link to it. Its trials are an `article.trials` whose data-case is that id, with
+// data-bad where something failed. The fragment `#?status=failed&text=…` is a state of the filter; every other is an id.
 (() => {
   const CHOICES = ["status", "suite", "target", "category"];
+  const FAILING = ["failed", "error", "missing", "broken"]; // words for a status or a change
   const PAUSE = 120; // milliseconds between the last letter and the search
 
   const byId = (id) => document.getElementById(id);
@@ -35,31 +36,30 @@
 
   /** Whether a case is to be shown. Its status is also what changed, and `failing` is all that needs a look. */
   function matches(state, entry) {
-    const { data } = entry;
-    const known = (name) => (name === "status" ? [data.status, data.change, "bad" in data ? "failing" : ""] : [data[name]]);
-    return (
-      CHOICES.every((name) => !state[name] || known(name).includes(state[name])) &&
-      words(state).every((word) => entry.text().includes(word))
-    );
+    const chosen = CHOICES.every((name) => !state[name] || entry.values[name].includes(state[name]));
+    return chosen && words(state).every((word) => entry.text().includes(word));
   }
 
   const words = (state) => (state.text ?? "").toLowerCase().split(/\s+/).filter(Boolean);
 
   // --- the cases ------------------------------------------------------------------------------------------------
 
-  /** A row of the table of all cases, with its article. Its text is read when somebody searches. */
+  /** A row of the table of all cases, with its trials. Its text is read when somebody searches. */
   function entryOf(row) {
+    const { status, change, category } = row.dataset;
+    const { suite, target } = row.parentElement.dataset;
+    const failing = [status, change].some((word) => FAILING.includes(word)) ? "failing" : "";
     let text = null;
     return {
       row,
-      data: row.dataset,
-      article: articles.get(row.dataset.case),
+      trials: articles.get(row.id || row.querySelector("th a")?.hash.slice(1)),
+      values: { status: [status, change, failing], suite: [suite], target: [target], category: [category] },
       text: () => (text ??= row.textContent.toLowerCase()),
     };
   }
 
-  const articles = new Map(all("article.case").map((article) => [article.dataset.case, article]));
-  const entries = all("tr[data-case]").map(entryOf);
+  const articles = new Map(all("article.trials").map((article) => [article.dataset.case, article]));
+  const entries = all(".all-cases tr[data-status]").map(entryOf);
   const form = byId("filter");
   const counter = byId("matching");
 
@@ -73,10 +73,10 @@
       const wanted = matches(state, entry);
       shown += wanted;
       show(entry.row, wanted);
-      show(entry.article, wanted);
+      show(entry.trials, wanted);
     }
-    for (const group of all("[data-cases]")) {
-      show(group, all("tr[data-case], article.case", group).some((element) => !element.hidden));
+    for (const group of all(".all-cases tbody, .run-trials")) {
+      show(group, all("tr[data-status], article.trials", group).some((element) => !element.hidden));
     }
     if (counter) counter.textContent = `${shown.toLocaleString("en")} of ${entries.length.toLocaleString("en")} cases`;
   }
@@ -145,7 +145,7 @@
     if (!target) return;
     if (target.closest("[hidden]") && form) reset();
     openAround(target);
-    target.scrollIntoView({ block: "start" });
+    target.scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   function named(fragment) {
@@ -194,14 +194,14 @@
 
   /** The failing cases that are shown, in the page's order. */
   function failing() {
-    return all("article.case[data-bad]").filter((article) => !article.closest("[hidden]"));
+    return all("article.trials[data-bad]").filter((article) => !article.closest("[hidden]"));
   }
 
   /** Go to the next (1) or the previous (-1) failing case after the one that was looked at. */
   function step(way) {
     const found = failing();
     if (found.length === 0) return;
-    const here = document.activeElement?.closest("article.case") ?? named(location.hash.slice(1))?.closest("article.case");
+    const here = document.activeElement?.closest("article.trials") ?? named(location.hash.slice(1))?.closest("article.trials");
     const at = found.indexOf(here);
     const place = at < 0 ? (way > 0 ? 0 : found.length - 1) : Math.min(Math.max(at + way, 0), found.length - 1);
     visit(found[place]);
@@ -221,7 +221,7 @@
     }
     article.tabIndex = -1;
     article.focus({ preventScroll: true });
-    article.scrollIntoView({ block: "start" });
+    article.scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   function search() {

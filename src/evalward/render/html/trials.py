@@ -9,19 +9,25 @@ from typing import Any
 
 from markupsafe import Markup
 
+from evalward.records.comparison import Comparison
 from evalward.records.result import CheckResult, Status
 from evalward.records.sections import SamplePlot
 from evalward.render.conversation import Said, TrialView
-from evalward.render.html.budget import Filled, TrialBody, filled, fitting_first, size_of
+from evalward.render.html.budget import PAGE_BYTES, SPARE, Filled, TrialBody, filled, fitting_first, size_of
 from evalward.render.html.document import environment
 from evalward.render.html.passages import Limits, Passages, packed, shortened
+from evalward.render.html.plots import StripPlot, StripRow, strip_plot
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
-from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial
+from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial, runs_of
+from evalward.render.kept import Sources
 from evalward.render.numbers import format_number, plural
 from evalward.render.view import BROKEN, RESULTS, Badge
 
 PROMPT_CHARACTERS = 200_000  # of all prompts together
 MOST_CHECKS, CHECK_TEXT = 100, 2_000
+MOST_PLOTS = 30
+PLACE = Markup("\x00trials\x00")
+"""Stands for the trials until the size of the rest is known. No text can hold it: control characters are shown."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +81,12 @@ class CaseHead:
 
 
 @dataclass(frozen=True)
-class SampleDrawing:
-    """Samples as a drawing."""
+class SampleDrawings:
+    """Samples drawn, a drawing for each benchmark; `more` of them are left out."""
 
     title: str
-    drawing: Markup
+    drawings: list[Markup]
+    more: int
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,14 @@ class TrialsPart:
     runs: list[RunPart] = field(default_factory=list)
     prompts: str = ""
     left_out: list[str] = field(default_factory=list)
+
+
+def with_trials(page: str, sources: Sources, comparison: Comparison | None = None) -> str:
+    """The page with its trials in place of `PLACE`: as many as there is room for beside the rest."""
+    before, _, after = page.partition(PLACE)
+    part = trials_part(runs_of(sources, comparison), PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
+    section = environment().get_template("trials.html.j2").render(trials=part)
+    return f"{before}{section}{after}"
 
 
 def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
@@ -164,7 +179,7 @@ class _Drawn:
             return TrialBody(self._head(view, entry))
         found = transcript_of(view, limits, self.elsewhere)
         texts = packed(found.texts) if found.texts else ""
-        body = _macro("transcript")(found, [_plot(plot) for plot in found.plots], texts)
+        body = _macro("transcript")(found, [_drawings(plot) for plot in found.plots], texts)
         return TrialBody(str(_macro("trial")(_head(view, entry), body)), found.left_out)
 
     def _head(self, view: TrialView, entry: PageTrial) -> Markup:
@@ -197,8 +212,13 @@ def show_command(view: TrialView) -> str:
     return shlex.join([*words, *(["--baseline"] if view.before else [])])
 
 
-def _plot(plot: SamplePlot) -> SampleDrawing:
-    return SampleDrawing(plot.title, Markup(""))
+def _drawings(plot: SamplePlot) -> SampleDrawings:
+    shown = plot.groups[:MOST_PLOTS]
+    drawn = [
+        strip_plot(StripPlot(group.name, plot.unit, [StripRow(*row) for row in group.samples.items()]))
+        for group in shown
+    ]
+    return SampleDrawings(plot.title, drawn, len(plot.groups) - len(shown))
 
 
 def _facts(view: TrialView) -> list[str]:

@@ -64,7 +64,14 @@ def test_nothing_is_lost_without_being_counted(text: str, limit: int, pack: bool
 
 @pytest.mark.parametrize(
     "text",
-    ["</script><script>alert(1)</script>", "\u2028\u2029", "\ud800 and \udfff", "<!--<script>", "\x00\x1b[31m", "\u202eabc"],
+    [
+        "</script><script>alert(1)</script>",
+        "\u2028\u2029",
+        "\ud800 and \udfff",
+        "<!--<script>",
+        "\x00\x1b[31m",
+        "\u202eabc",
+    ],
 )
 def test_what_is_packed_can_neither_end_its_element_nor_break_its_reader(text: str) -> None:
     passages = Passages(10_000)
