@@ -35,7 +35,7 @@ _WORST = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 
 @dataclass(frozen=True)
-class ShowOptions:
+class ShowTrialOptions:
     """What `evalward show` was asked for. `baseline` is the file, where one is named; `compared`: it is wanted."""
 
     report: Path
@@ -78,7 +78,7 @@ class TriedCase:
         return found
 
 
-def show(world: World, options: ShowOptions) -> int:
+def show(world: World, options: ShowTrialOptions) -> int:
     """Always 0 for what there is. Raises `InputError` for a report, case or trial that isn't there."""
     report = read_report(world.cwd / options.report)
     tried = tried_cases(report)
@@ -119,7 +119,7 @@ def _failed(result: Result) -> bool:
     return result.status in {Status.FAILED, Status.ERROR} or result.reason == NOT_RUN
 
 
-def _unknown(options: ShowOptions, tried: Sequence[TriedCase]) -> InputError:
+def _unknown(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> InputError:
     """What is said of a case that isn't there: names like it."""
     names = list(dict.fromkeys(one.case for one in tried))
     case = options.case or ""
@@ -134,7 +134,7 @@ def _unknown(options: ShowOptions, tried: Sequence[TriedCase]) -> InputError:
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-def _failures(world: World, options: ShowOptions, tried: Sequence[TriedCase], within: Sequence[TriedCase]) -> str:
+def _failures(world: World, options: ShowTrialOptions, tried: Sequence[TriedCase], within: Sequence[TriedCase]) -> str:
     if options.trial is not None:
         raise wrong("--trial", "a trial belongs to a case", "Name the case, too.")
     failed = [one for one in within if one.failed]
@@ -143,12 +143,12 @@ def _failures(world: World, options: ShowOptions, tried: Sequence[TriedCase], wi
     return _choices(world, options, title, tried, failed)
 
 
-def _several(world: World, options: ShowOptions, tried: Sequence[TriedCase], found: Sequence[TriedCase]) -> str:
+def _several(world: World, options: ShowTrialOptions, tried: Sequence[TriedCase], found: Sequence[TriedCase]) -> str:
     return _choices(world, options, f"{len(found):,} cases match {options.case}. Choose one:", tried, found)
 
 
 def _choices(
-    world: World, options: ShowOptions, title: str, tried: Sequence[TriedCase], found: Sequence[TriedCase]
+    world: World, options: ShowTrialOptions, title: str, tried: Sequence[TriedCase], found: Sequence[TriedCase]
 ) -> str:
     places: Mapping[str, list[SuiteTarget]] = defaultdict(list)
     for one in tried:
@@ -157,7 +157,7 @@ def _choices(
     return choices_text(title, choices, colour=world.colour(world.out), width=world.width)
 
 
-def _choice(one: TriedCase, places: Sequence[SuiteTarget], options: ShowOptions) -> CaseChoice:
+def _choice(one: TriedCase, places: Sequence[SuiteTarget], options: ShowTrialOptions) -> CaseChoice:
     suite, target = told_apart(one.where, places)
     return CaseChoice(
         case=one.case,
@@ -178,7 +178,7 @@ def _ended(one: TriedCase) -> str:
 # --- one case -------------------------------------------------------------------------------------------------------
 
 
-def _one(world: World, options: ShowOptions, report: Report, found: TriedCase) -> str:
+def _one(world: World, options: ShowTrialOptions, report: Report, found: TriedCase) -> str:
     """The trial, and with `--baseline` the other side's before it."""
     now = found.trial(options.trial)
     file = world.cwd / options.report
@@ -215,7 +215,7 @@ def _viewed_before(
     return "the base commit", view_of(sources, of if of.kind == run.kind else run, result, before=True)
 
 
-def _baseline(world: World, options: ShowOptions, *, needed: bool) -> Baseline | None:
+def _baseline(world: World, options: ShowTrialOptions, *, needed: bool) -> Baseline | None:
     """The file that was named, else the config's. Without either it is `needed` where nothing else is known."""
     if options.baseline is not None:
         return read_baseline_file(world.cwd / options.baseline)

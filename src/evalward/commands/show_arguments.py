@@ -44,9 +44,9 @@ def _number(text: str) -> int:
 
 
 def _show(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.show import ShowOptions, show
+    from evalward.commands.show import ShowTrialOptions, show
 
-    options = ShowOptions(
+    options = ShowTrialOptions(
         report=args.report,
         case=args.case,
         suite=args.suite,

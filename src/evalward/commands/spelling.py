@@ -11,6 +11,7 @@ from evalward.commands.failed import spelled_out
 from evalward.commands.options import CheckOptions, CompareOptions
 from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import Outcome, Verdict
+from evalward.render.context import ShowCommand
 from evalward.render.escape import plain
 
 DEFAULT_OUTPUT = Path("evalward-out")  # as the command line's
@@ -96,6 +97,11 @@ def show_case(
     word = _typed(case)
     words = [each for option in options for each in option]
     return spelled(["evalward", "show", *words, *(["--"] if word.startswith("-") else []), word])
+
+
+def shown_by(report: object) -> ShowCommand:
+    """The commands that show the cases of a report."""
+    return lambda case, suite, target: show_case(case, suite, target, report=str(report))
 
 
 def _option(name: str, value: str) -> list[str]:
