@@ -1,4 +1,4 @@
-"""Names inside sentences: of what to set as code, and of commits and digests."""
+"""Names inside sentences: of what to set as code, of commits and digests, and of moments."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 SuiteTarget = tuple[str, str]
 """Suite and target of a run."""
 
+DAY = 10  # characters of an ISO time that are its date
 _HEX = re.compile(r"[0-9a-fA-F]{7,64}")
 
 
@@ -34,3 +35,8 @@ def told_apart(run: SuiteTarget, runs: Iterable[SuiteTarget]) -> tuple[str | Non
     if all(other != target for _, other in others):
         return None, target
     return suite, None if all(other != suite for other, _ in others) else target
+
+
+def moment(at: str, commit: str | None) -> str:
+    """`2026-11-02 (abc1234)`: the day, and the commit where it is known. Plain text."""
+    return at[:DAY] + (f" ({short_hash(commit)})" if commit else "")
