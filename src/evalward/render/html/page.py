@@ -13,4 +13,4 @@ def judgement_page(shown: ShownJudgement) -> str:
     """The page of a judgement, with its trials as far as `shown.sources` has them."""
     body = judgement_body(shown.judgement, shown.context, shown.sources, AnchorBook())
     page = document("report.html.j2", body=body, trials=PLACE)
-    return with_trials(page, shown.sources, shown.judgement.comparison)
+    return with_trials(page, shown.sources, shown.judgement.comparison, shown.context.show)
