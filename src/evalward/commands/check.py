@@ -13,7 +13,7 @@ from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import Criteria
-from evalward.commands.spelling import UpdateCommand, check_again, check_failed
+from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -54,6 +54,7 @@ class CheckRun:
             command=check_again(options),
             accept=_accepting(self),
             unprotected=baseline is None,
+            show=shown_by(options.output / REPORT_FILE),
         )
 
 

@@ -8,7 +8,7 @@ from evalward.commands.ending import display_of, emit_as, sources_of
 from evalward.commands.files import read_baseline_file, read_report
 from evalward.commands.options import CompareOptions
 from evalward.commands.pipeline import Criteria, decide_report, remeasured
-from evalward.commands.spelling import UpdateCommand, compare_again
+from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.records.policy import Policy
@@ -31,6 +31,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=compare_again(options),
+        show=shown_by(options.report),
         accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)

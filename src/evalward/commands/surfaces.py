@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalward.commands.downloading import download_command, report_name
 from evalward.commands.ending import sources_of, write_page
 from evalward.commands.ending import write_outputs as write_files
-from evalward.commands.spelling import check_here
+from evalward.commands.spelling import DEFAULT_OUTPUT, check_here, shown_by
 from evalward.commands.world import World
 from evalward.git import GitTree
 from evalward.github.accept import evidence_line
@@ -167,6 +168,8 @@ class Surfaces:
             repository=self.runner.repository,
             marker=self.marker.format(),
             notes=tuple(notes),
+            show=shown_by(DEFAULT_OUTPUT / report_name(self.settings)),
+            download=download_command(self.settings, self.runner, DEFAULT_OUTPUT),
         )
 
     def judged(self, judgement: Judgement, report: Report, context: PageContext, digest: str = "") -> Publication:
