@@ -39,12 +39,12 @@ class Release(Record):
 
 
 class Move(Record):
-    """A metric changed with the measurement at `at`: from the mean of the few before to that of it and the few after.
+    """A metric changed with the measurement at `at`: from the mean of `runs_before` runs to that of it and those after.
 
-    For the share of passed cases `cases` counts those that ask the same on both sides, `p` is that of the exact test,
-    corrected for all places looked at, and `most` are the cases that changed most. `certain`: beyond chance, or the
-    target always does the same. `same_commit`: it measured the commit of the measurement before, so that what moved is
-    not in the repository; `subject`: what was evaluated had changed.
+    `p` is corrected for all places looked at, `None` where nothing could be tested. For the share of passed cases
+    `cases` counts those that ask the same on both sides, and `most` are those that changed most. `certain`: beyond
+    chance, or the target always does the same. `same_commit`: it measured the commit of the measurement before, so that
+    what moved is not in the repository; `subject`: what was evaluated had changed.
     """
 
     at: str
@@ -55,6 +55,8 @@ class Move(Record):
     better: Better
     before: float
     after: float
+    runs_before: int
+    runs_after: int
     cases: int | None = None
     p: float | None = None
     certain: bool = False

@@ -106,5 +106,3 @@ def _seen_by(rule: RuleOutcome) -> str:
     drop = "drop" if rule.rule.max_drop is not None else "rise"
     much = format_delta(size, unit)[1:]
     return f"A {drop} of {much} in {quoted(rule.rule.metric)} would have been seen at least four times out of five."
-
-

@@ -58,7 +58,11 @@ def _rows(group: BarGroup, labels: Sequence[str], axis: _Axis) -> Iterator[Facto
     for number, (name, value) in enumerate(zip(labels, group.values, strict=False)):
         words = format_factor(value)
         yield FactorRow(
-            group.name, name, words, "" if number else group.mark, _bar(value, f"{group.name}, {name}: {words}", axis, number)
+            group.name,
+            name,
+            words,
+            "" if number else group.mark,
+            _bar(value, f"{group.name}, {name}: {words}", axis, number),
         )
 
 

@@ -167,9 +167,7 @@ def _of_entry(entry: CaseEntry, tally: Tally | None) -> CaseSide | None:
     if side is None:
         return None
     checks = [CheckResult(check=each.check, passed=False, detail=each.detail) for each in entry.checks]
-    return CaseSide(
-        "Now", side.trials, side.numbers, "", checks, entry.more_checks, entry.session, NOTHING_KEPT
-    )
+    return CaseSide("Now", side.trials, side.numbers, "", checks, entry.more_checks, entry.session, NOTHING_KEPT)
 
 
 def _tally(tally: Tally) -> list[str]:

@@ -32,7 +32,9 @@ def rule_lines(rows: Iterable[MetricRow], sure: Iterable[SureRow], outcomes: Seq
     """The rows of one run, each with what its rules looked at."""
     known = {each.metric: each for each in sure}
     return [
-        RuleLine(row, _plot(row.metric, [each for each in outcomes if each.rule.metric == row.metric]), known.get(row.metric))
+        RuleLine(
+            row, _plot(row.metric, [each for each in outcomes if each.rule.metric == row.metric]), known.get(row.metric)
+        )
         for row in rows
     ]
 

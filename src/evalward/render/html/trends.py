@@ -25,9 +25,7 @@ class TrendLine:
 
 def trend_lines(trends: Iterable[Trend], rules: Sequence[RuleOutcome]) -> list[TrendLine]:
     """The trends that have a value, with the floors and ceilings that their rules set."""
-    return [
-        TrendLine(each.suite, each.target, trend_row(each), _plot(each, rules)) for each in trends if each.known
-    ]
+    return [TrendLine(each.suite, each.target, trend_row(each), _plot(each, rules)) for each in trends if each.known]
 
 
 def _plot(trend: Trend, rules: Sequence[RuleOutcome]) -> Markup:
