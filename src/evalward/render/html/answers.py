@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalward.records.comparison import Comparison, RunComparison
+from evalward.records.evidence import Evidence
 from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome
 from evalward.render.html.changes import ChangedCase
 from evalward.render.names import quoted
 from evalward.render.numbers import format_delta
-from evalward.render.sentences import explanation
 from evalward.render.view import JudgementPage
 
 _NAMED = 5  # cases
@@ -74,8 +74,21 @@ def _sure(judgement: Judgement) -> list[str]:
     if first is None:
         return []
     decided = [rule for rule in verdict.rules if (rule.suite, rule.target, rule.rule.metric) == _about(first)]
-    said = [explanation(rule) for rule in decided if rule.evidence is not None and explanation(rule)]
-    return said[:1] or _exact(first, judgement.comparison.runs)
+    said = [line for rule in decided if rule.evidence for line in _proof(rule.evidence)]
+    return said[:2] or _exact(first, judgement.comparison.runs)
+
+
+def _proof(evidence: Evidence) -> list[str]:
+    """What the decision rests on, and how often chance does the like."""
+    basis = "Decided on the planned trials."
+    if evidence.confirmed:
+        basis = "Decided on fresh tries of the cases that failed."
+    if evidence.beside:
+        basis = "Decided on head and base, measured now, in turns."
+    if evidence.corrected is None:
+        return [basis]
+    chance = f"Chance alone does this with p = {evidence.corrected:.2g}; below {evidence.alpha:g} it is excluded."
+    return [basis, chance]
 
 
 def _about(reason: Reason) -> tuple[str | None, str | None, str | None]:

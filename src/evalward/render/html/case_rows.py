@@ -18,7 +18,7 @@ _NOT_RUN = Badge("–", "not run", "dim", "–")
 
 
 @dataclass(frozen=True)
-class CaseLine:
+class ListedCase:
     """One case. `anchor` is the row's id where it is the place of the case, `link` the fragment where it isn't."""
 
     id: str
@@ -38,7 +38,7 @@ class RunCases:
 
     suite: str
     target: str
-    lines: list[CaseLine]
+    lines: list[ListedCase]
     why: str = ""
 
 
@@ -51,9 +51,9 @@ def compared_cases(run: RunComparison, trials: RunTrials, book: AnchorBook) -> R
     return RunCases(run.suite, run.target, lines, why)
 
 
-def _compared(case: CaseChange, run: RunComparison, trials: RunTrials, book: AnchorBook) -> CaseLine:
+def _compared(case: CaseChange, run: RunComparison, trials: RunTrials, book: AnchorBook) -> ListedCase:
     anchor = book.take(run.suite, run.target, case.id)
-    return CaseLine(
+    return ListedCase(
         id=case.id,
         category=case.category,
         anchor=anchor,
@@ -88,10 +88,10 @@ def measured_cases(run: Run, book: AnchorBook) -> RunCases:
     return RunCases(run.suite, run.target, lines, why or ("" if lines else "The report lists no case of this run."))
 
 
-def _measured(name: str, results: Sequence[Result], run: Run, book: AnchorBook) -> CaseLine:
+def _measured(name: str, results: Sequence[Result], run: Run, book: AnchorBook) -> ListedCase:
     tally = Tally.of(results)
     anchor = book.take(run.suite, run.target, name)
-    return CaseLine(
+    return ListedCase(
         id=name,
         category=results[0].category,
         anchor=anchor,

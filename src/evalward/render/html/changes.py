@@ -23,7 +23,7 @@ NOTHING_KEPT = "What was measured isn't at hand; this is what the judgement says
 
 
 @dataclass(frozen=True)
-class RunPair:
+class RunBeside:
     """A run that was compared: its cases by their ids, and the trials behind them."""
 
     run: RunComparison
@@ -31,7 +31,7 @@ class RunPair:
     cases: Mapping[str, CaseChange]
 
 
-RunsByName = Mapping[str, RunPair]
+RunsByName = Mapping[str, RunBeside]
 """By `suite × target`, which is how an entry names its run."""
 
 
@@ -51,11 +51,17 @@ class CaseSide:
     title: str
     trials: Some[TrialMark]
     numbers: list[str]
+    why: str = ""
     looked_at: str = ""
     checks: list[CheckResult] = field(default_factory=list)
     more_checks: int = 0
     session: str = ""
     note: str = ""
+
+    @property
+    def told(self) -> bool:
+        """True when there is more than numbers to look at."""
+        return bool(self.checks or self.session or self.why)
 
 
 @dataclass(frozen=True)
@@ -70,14 +76,19 @@ class ChangedCase:
     sides: list[CaseSide]
     rows: list[tuple[str, list[str]]]
 
+    @property
+    def told(self) -> list[CaseSide]:
+        """The sides of which there is more than numbers."""
+        return [side for side in self.sides if side.told]
+
 
 NUMBERS: Sequence[str] = ("Passed", "Score", "Cost per trial", "Tokens per trial", "Time per trial", "Turns, calls")
 
 
-def runs_by_name(comparison: Comparison, trials: Sequence[RunTrials]) -> dict[str, RunPair]:
+def runs_by_name(comparison: Comparison, trials: Sequence[RunTrials]) -> dict[str, RunBeside]:
     """The runs of a comparison with their trials."""
     pairs = zip(comparison.runs, trials, strict=True)
-    return {run.name: RunPair(run, found, {case.id: case for case in run.cases}) for run, found in pairs}
+    return {run.name: RunBeside(run, found, {case.id: case for case in run.cases}) for run, found in pairs}
 
 
 def changed(entries: Iterable[CaseEntry], runs: RunsByName, book: AnchorBook) -> list[ChangedCase]:
@@ -136,11 +147,12 @@ def _side(
         title=title,
         trials=Some(marks, len(results)),
         numbers=numbers_of(results, texts),
-        looked_at=f"trial {first.trial}" if len(results) > 1 and (checks or session) else "",
+        why=_why(first),
+        looked_at=f"trial {first.trial}" if len(results) > 1 else "",
         checks=checks[:MOST_CHECKS],
         more_checks=max(0, len(checks) - MOST_CHECKS),
         session=session,
-        note="; ".join(part for part in (note, _why(first)) if part),
+        note=note,
     )
 
 
@@ -167,7 +179,7 @@ def _of_entry(entry: CaseEntry, tally: Tally | None) -> CaseSide | None:
     if side is None:
         return None
     checks = [CheckResult(check=each.check, passed=False, detail=each.detail) for each in entry.checks]
-    return CaseSide("Now", side.trials, side.numbers, "", checks, entry.more_checks, entry.session, NOTHING_KEPT)
+    return CaseSide("Now", side.trials, side.numbers, "", "", checks, entry.more_checks, entry.session, NOTHING_KEPT)
 
 
 def _tally(tally: Tally) -> list[str]:

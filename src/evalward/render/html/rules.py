@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from evalward.records.metric import Metric
+from evalward.records.metric import Metric, Unit
 from evalward.records.policy import Rule
 from evalward.records.verdict import RuleOutcome
 from evalward.render.html.plots import IntervalPlot, interval_plot
@@ -47,7 +47,7 @@ def _plot(metric: str, outcomes: Sequence[RuleOutcome]) -> Markup:
     if value is None and before is None:
         return Markup()
     limits = {name: _limit(name, [each.rule for each in outcomes]) for name in _LIMITS}
-    unit = next((each.unit for each in (first.value, first.before) if each), "ratio")
+    unit: Unit = next((each.unit for each in (first.value, first.before) if each), "ratio")
     interval = next((each.interval for each in outcomes if each.interval), None)
     return interval_plot(IntervalPlot(metric, unit, value, interval, before, **limits))
 

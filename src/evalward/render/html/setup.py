@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalward.records.baseline import Baseline
@@ -50,14 +50,14 @@ class RunSetup:
 
 
 @dataclass(frozen=True)
-class Setup:
+class SetupView:
     """Everything about how it was measured."""
 
     facts: list[SetupFact] = field(default_factory=list)
     runs: list[RunSetup] = field(default_factory=list)
 
 
-def judgement_setup(comparison: Comparison, verdict: Verdict, sources: Sources, links: Links) -> Setup:
+def judgement_setup(comparison: Comparison, verdict: Verdict, sources: Sources, links: Links) -> SetupView:
     """What a judgement rests on, as far as report and baseline are at hand."""
     report, baseline = sources.report, sources.baseline
     facts = [
@@ -66,13 +66,13 @@ def judgement_setup(comparison: Comparison, verdict: Verdict, sources: Sources, 
         SetupFact("Policy profile", verdict.profile or "none"),
         SetupFact("Fails the check on", verdict.fail_on, code=True),
     ]
-    return Setup(facts, [_compared(run, sources) for run in comparison.runs])
+    return SetupView(facts, [_compared(run, sources) for run in comparison.runs])
 
 
-def report_setup(reports: Sequence[Report], links: Links) -> Setup:
+def report_setup(reports: Sequence[Report], links: Links) -> SetupView:
     """What reports rest on that nothing was compared with."""
     facts = [fact for report in reports for fact in report_facts(report, links)]
-    return Setup(facts, [_alone(run) for report in reports for run in report.runs])
+    return SetupView(facts, [_alone(run) for report in reports for run in report.runs])
 
 
 def report_facts(report: Report, links: Links) -> list[SetupFact]:
@@ -134,9 +134,5 @@ def _facts(run: RunComparison) -> list[str]:
 
 def _alone(run: Run) -> RunSetup:
     facts = [f"kind {run.kind}", "random" if run.random else "deterministic", f"{plural(run.trials, 'trial')} per case"]
-    parts = [_part(name, None, value, changed=False) for name, value in _sorted(run.subject.parts.items())]
+    parts = [_part(name, None, value, changed=False) for name, value in sorted(run.subject.parts.items())]
     return RunSetup(run.name, facts, parts[:MOST_PARTS], compared=False)
-
-
-def _sorted(parts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    return sorted(parts)
