@@ -54,7 +54,7 @@ class KeptFolder:
         except (InputError, OSError):
             return None
         cut = max(0, entry.size - len(data))
-        return FileText(name=entry.path, text=_text(data, cut=bool(cut)), cut=cut)
+        return FileText(name=entry.path, text=text_of(data, cut=bool(cut)), cut=cut)
 
 
 def kept_in(report: Path) -> KeptFolder:
@@ -67,7 +67,7 @@ def kept_of_base(report: Path) -> KeptFolder:
     return KeptFolder(report.parent, BESIDE)
 
 
-def _text(data: bytes, *, cut: bool) -> str | None:
+def text_of(data: bytes, *, cut: bool) -> str | None:
     """The text of a file, `None` where it is none. A character that the cut went through is left out."""
     if b"\0" in data:
         return None
