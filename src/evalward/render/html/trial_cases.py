@@ -137,12 +137,8 @@ class _Entries:
             status=_status(results),
             broken=broken,
             facts=_facts(first, change),
-            now=[self._entry(self.run, result, self.anchors.of(self.run, result)) for result in results],
-            before=[
-                self._entry(self.base, each, self.anchors.of(self.run, each, "-base"), before=True) for each in before
-            ]
-            if broken
-            else [],
+            now=[self._entry(self.run, result) for result in results],
+            before=[self._entry(self.base, result, before=True) for result in before if broken],
         )
 
     def _entry(self, run: Run, result: Result, *, before: bool = False) -> PageTrial:
