@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 
 READABLE = 40  # characters of a case's id
+ANCHOR = re.compile(r"case-[a-z0-9-]{1,80}")
 
 
 def case_anchor(suite: str, target: str, case: str) -> str:
@@ -18,3 +19,10 @@ def case_anchor(suite: str, target: str, case: str) -> str:
 def trial_anchor(suite: str, target: str, case: str, trial: int) -> str:
     """The fragment of one of its trials."""
     return f"{case_anchor(suite, target, case)}.{trial}"
+
+
+def link_place(anchor: str) -> str:
+    """The hidden end of a comment's line where a link to this anchor of the page will stand, once it is uploaded."""
+    if not ANCHOR.fullmatch(anchor):
+        raise ValueError(f"{anchor!r} is no anchor of a case")
+    return f" <!-- evalward:link={anchor} -->"
