@@ -97,6 +97,22 @@ HEADLINE = Caps(
 )
 SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True, table=200, findings=30)
 TERMINAL = Caps("full", reasons=20, runs=50, broken=20, block=600)
+HTML = Caps(
+    "full",
+    reasons=200,
+    runs=500,
+    rows=300,
+    broken=1000,
+    checks=50,
+    block=4000,
+    changes=5000,
+    answers=1000,
+    categories=500,
+    warnings=500,
+    traces=True,
+    table=1000,
+    findings=200,
+)
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
 

@@ -104,7 +104,7 @@ def test_what_is_no_format(plugin: None, tmp_path: Path, capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as ended:
         build_parser().parse_args(["report", str(made), "--format", "pdf"])
     assert ended.value.code == 2
-    assert "choose from terminal, markdown, junit, json, badge, csv-of-cases" in capsys.readouterr().err
+    assert "choose from terminal, markdown, html, junit, json, badge, csv-of-cases" in capsys.readouterr().err
     with pytest.raises(InputError, match="there is no such output format"):
         format_named("pdf")
 
@@ -140,7 +140,7 @@ def test_each_of_ours_says_its_name_and_shows_a_judgement(name: str) -> None:
 
 
 def test_which_formats_show_what() -> None:
-    assert formats_of("judgement") == ["terminal", "markdown", "junit", "json", "badge"]
+    assert formats_of("judgement") == ["terminal", "markdown", "html", "junit", "json", "badge"]
     assert formats_of("reports") == ["terminal", "markdown", "junit", "json"]
     assert formats_of("release") == ["markdown", "json"]
 

@@ -3,6 +3,7 @@
 from evalward.render.outputs.base import (
     BADGE_FILE,
     COMMENT_FILE,
+    HTML_FILE,
     JUDGEMENT_FILE,
     JUNIT_FILE,
     RELEASE_FILE,
@@ -23,6 +24,7 @@ from evalward.render.outputs.base import (
 __all__ = [
     "BADGE_FILE",
     "COMMENT_FILE",
+    "HTML_FILE",
     "JUDGEMENT_FILE",
     "JUNIT_FILE",
     "RELEASE_FILE",

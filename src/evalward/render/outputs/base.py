@@ -24,6 +24,7 @@ COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
 JUNIT_FILE = "junit.xml"
 BADGE_FILE = "badge.json"
+HTML_FILE = "report.html"
 RELEASE_FILE, RELEASE_MARKDOWN = "release-report.json", "release-report.md"
 
 Media = Literal["judgement", "reports", "release"]
