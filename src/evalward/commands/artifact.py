@@ -49,7 +49,7 @@ def parse_report(data: bytes) -> Report:
     except (ValueError, RecursionError) as error:
         raise _refused(f"not a report: {str(error)[:MAX_NAME]}") from None
     _bounded(report)
-    return report
+    return report.with_own_texts()
 
 
 def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:

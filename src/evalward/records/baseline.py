@@ -12,6 +12,7 @@ from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Measurement, Metric
 from evalward.records.report import Run, Subject
 from evalward.records.result import AnyDetails, OtherDetails, Result, Status
+from evalward.records.texts import Texts
 from evalward.records.trace import Usage
 
 BASELINE_SCHEMA: Literal["evalward.baseline/1"] = "evalward.baseline/1"
@@ -190,4 +191,4 @@ class Baseline(Record):
     schema_: Literal["evalward.baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     provenance: BaselineProvenance
     runs: list[BaselineRun] = []
-    texts: dict[str, str] = {}
+    texts: Texts = {}

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from evalward.records.base import StrictRecord
+from evalward.records.blocks import block_text
 from evalward.records.problem import Place
 from evalward.records.trace import Message
+
+ELSEWHERE = "# From its suite, and from files that it names:"
 
 
 class Case(StrictRecord):
@@ -32,3 +35,13 @@ class Case(StrictRecord):
     def written(self) -> dict[str, Any]:
         """The case as a case file has it, for whoever finds a trial without its suite."""
         return {"id": self.id, "category": self.category}
+
+    def taken_from_elsewhere(self) -> dict[str, Any]:
+        """What its definition covers beyond its own text: settings of its suite, fingerprints of files, by name."""
+        return {}
+
+
+def case_text(case: Case) -> str:
+    """What a case's definition stands for: the case as its file has it, and what it takes from elsewhere."""
+    elsewhere = case.taken_from_elsewhere()
+    return block_text(case.written()) + (f"{ELSEWHERE}\n{block_text(elsewhere)}" if elsewhere else "")

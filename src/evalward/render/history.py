@@ -8,12 +8,11 @@ from evalward.records.history import BrokenCase, HistorySummary, RunHistory
 from evalward.records.trend import FlakyCase, Mark
 from evalward.render.console import Screen
 from evalward.render.escape import md_cell, md_code
-from evalward.render.names import short_hash
+from evalward.render.names import DAY, moment
 from evalward.render.numbers import format_number, plural
 from evalward.render.trend import trend_row, trend_section
 
 MOST_CASES = 20
-_DAY = 10  # characters of an ISO time that are its date
 
 
 def history_text(summary: HistorySummary, *, colour: bool, width: int, ascii: bool = False) -> str:
@@ -110,10 +109,9 @@ def broken_words(case: BrokenCase) -> str:
 
 
 def _facts(run: RunHistory) -> str:
-    days = dict.fromkeys((run.first.at[:_DAY], run.last.at[:_DAY]))
+    days = dict.fromkeys((run.first.at[:DAY], run.last.at[:DAY]))
     return f"{plural(run.runs, 'run')}, {' to '.join(days)}"
 
 
 def _mark(mark: Mark) -> str:
-    """The day, and the commit where it is known."""
-    return mark.at[:_DAY] + (f" ({short_hash(mark.commit)})" if mark.commit else "")
+    return moment(mark.at, mark.commit)

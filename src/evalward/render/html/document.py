@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 SUFFIX = ".html.j2"
-STYLE, SCRIPT = "style.css", "page.js"
+STYLES = ("style.css", "plots.css")
+SCRIPTS = ("page.js",)
+"""In the order in which they stand in the document."""
 
 _HERE = Path(__file__).parent
 _RENDER = _HERE.parent
@@ -55,11 +57,11 @@ def document(template: str, *, data: Sequence[DataBlock] = (), scripts: bool = T
 
     The template extends `document.html.j2`. The same arguments give the same text.
     """
-    style, found = asset(STYLE), [asset(SCRIPT)] if scripts else []
+    styles, found = [asset(name) for name in STYLES], [asset(name) for name in SCRIPTS if scripts]
     text: str = (
         environment()
         .get_template(template)
-        .render(policy=policy([style], found), style=style, scripts=found, data=data, **values)
+        .render(policy=policy(styles, found), styles=styles, scripts=found, data=data, **values)
     )
     return text.strip("\n") + "\n"
 
@@ -82,7 +84,7 @@ def _hashes(texts: Sequence[str]) -> str:
     return " ".join(found) or "'none'"
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def asset(name: str) -> Markup:
     """A file of ours that is put into the document as it is."""
     text = (_HERE / name).read_text(encoding="utf-8")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.document import document
-from evalward.render.html.links import Links
+from evalward.render.html.judgement import judgement_body
 from evalward.render.outputs.base import ShownJudgement
-from evalward.render.page import build_page
-from evalward.render.view import HTML
 
 
 def judgement_page(shown: ShownJudgement) -> str:
     """The page of a judgement, with its trials as far as `shown.sources` has them."""
-    page = build_page(shown.judgement, shown.context, HTML)
-    return document("report.html.j2", page=page, links=Links.of(shown.context))
+    body = judgement_body(shown.judgement, shown.context, shown.sources, AnchorBook())
+    return document("report.html.j2", body=body)

@@ -82,7 +82,7 @@ class CommandKind(BaseKind):
         loaded = load_cases(spec, config)
         subject = {**prompting.subject, "bashkit": bashkit_version(), "safety": VERSION, **shellcheck_version()}
         settings = CommandContextOfSuite(prompting, spec.timeout_s, spec.trials)
-        return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
+        return Prepared(spec, loaded.cases, subject, settings, loaded.warnings, texts=prompting.texts)
 
     async def run_trial(self, suite: CommandPrepared, case: CommandCase, target: Target, trial: int) -> TrialOutcome:
         """One question, one answer, and what is to be said about it."""

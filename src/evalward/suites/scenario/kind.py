@@ -32,6 +32,7 @@ from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per
 from evalward.suites.scenario.prove import prove_cases
 from evalward.suites.scenario.sections import sections, trial_text
 from evalward.suites.scenario.spec import ScenarioSuite
+from evalward.suites.scenario.told import guidance_texts
 from evalward.suites.scenario.trial import Walls, run_scenario
 from evalward.suites.tool import ToolPrompting, load_prompting
 from evalward.targets.agents.base import Agent
@@ -88,7 +89,8 @@ class ScenarioKind(BaseKind):
         warnings = [*loaded.warnings, *shortcomings(spec, found, "agents")]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
         judging = JudgeNeeds(list(own.values()), default=True) if own else None
-        return Prepared(spec, loaded.cases, subject, ScenarioContext(walls, prompting, own), warnings, judging)
+        context, texts = ScenarioContext(walls, prompting, own), {**prompting.texts, **guidance_texts(loaded.cases)}
+        return Prepared(spec, loaded.cases, subject, context, warnings, judging, texts=texts)
 
     async def run_trial(
         self, suite: ScenarioPrepared, case: ScenarioCase, target: Target | Agent, trial: int

@@ -61,9 +61,11 @@ class SpeedupKind(BaseKind):
     def prepare(self, spec: SpeedupSuite, config: LoadedConfig) -> SpeedupPrepared:
         """The tasks of a suite. What a pull request may change beside the agent: what it is told, and Python."""
         system = _system(spec, config)
-        subject = {"python": platform.python_version(), **({"system": digest(system)} if system else {})}
+        prompts = {"system": digest(system)} if system else {}
+        subject = {"python": platform.python_version(), **prompts}
         settings = SpeedupSettings(SpeedupContext(spec, system), patches_of(spec.targets, config))
-        return Prepared(spec, load_cases(spec, config), subject, settings)
+        texts = dict.fromkeys(prompts.values(), system or "")
+        return Prepared(spec, load_cases(spec, config), subject, settings, texts=texts)
 
     async def run_trial(self, suite: SpeedupPrepared, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
         """Make the change, measure it in turns with nop and oracle, judge it."""

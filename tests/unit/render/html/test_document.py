@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 from markupsafe import Markup
 
-from evalward.render.html.document import DataBlock, document, environment, prose
+from evalward.render.html.document import SCRIPTS, STYLES, DataBlock, document, environment, prose
 from evalward.render.outputs import ShownJudgement, text_of
 from support.hostile import EVERYTHING, SNIPPETS
 from support.judgements import context, failed
@@ -24,7 +24,7 @@ def test_the_policy__allows_the_style_and_the_scripts_of_the_document_and_nothin
         found = [base64.b64encode(sha256(each.encode()).digest()).decode() for each in texts]
         return " ".join(f"&#39;sha256-{each}&#39;" for each in found)
 
-    assert len(styles) == len(scripts) == 1
+    assert (len(styles), len(scripts)) == (len(STYLES), len(SCRIPTS))
     assert policy == [
         f"default-src &#39;none&#39;; style-src {hashes(styles)}; script-src {hashes(scripts)}; "
         "base-uri &#39;none&#39;; form-action &#39;none&#39;"
