@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evalward.records.base import digest_text
 from evalward.records.comparison import CaseChange, Comparison
 from evalward.records.report import Beside, Report
 from evalward.records.result import CheckResult, Result
@@ -48,7 +49,7 @@ def shown(results: Sequence[Result], trace: Trace, room: int = ROOM, changes: Co
 
 def broken(case: str) -> Comparison:
     change = CaseChange(id=case, category="basic", change="broken")
-    return comparison([compared_run(suite=SUITE, target=TARGET, cases=[change])])
+    return comparison(compared_run(suite=SUITE, target=TARGET, cases=[change]))
 
 
 def test_a_trial__shows_what_was_asked_called_and_answered_and_what_it_cost() -> None:
@@ -86,9 +87,9 @@ def test_a_failed_call__is_marked_in_words_and_shows_stderr() -> None:
 
 def test_prompts__stand_in_the_page_once_and_are_linked() -> None:
     results = [one("a"), one("b")]
-    has = {"system": "sha256:s", "tool_description": "sha256:t"}
+    texts = {digest_text(text): text for text in ("You are terse.", "Runs bash.")}
+    has = dict(zip(("system", "tool_description"), texts, strict=True))
     given = sources(results, conversation("?", "ls", "x\n"), parts=has)
-    texts = {"sha256:s": "You are terse.", "sha256:t": "Runs bash."}
     assert given.report is not None
     given = Sources(report=given.report.model_copy(update={"texts": texts}), kept=given.kept)
     part = trials_part(runs_of(given), ROOM)
