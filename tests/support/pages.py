@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import zlib
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import cast
 
 VOID = {"meta", "br", "hr", "input", "link", "img", "wbr", "path", "rect", "circle"}
 IN_SVG = {"path", "rect", "circle", "line"}
@@ -79,3 +83,8 @@ def read_page(text: str) -> Page:
     page.feed(text)
     page.close()
     return page
+
+
+def unpacked(data: str) -> list[str]:
+    """The texts of a trial's packed block, as a browser with scripts has them."""
+    return cast(list[str], json.loads(zlib.decompress(base64.b64decode(data, validate=True), -zlib.MAX_WBITS)))
