@@ -19,7 +19,7 @@ from evalward.render.outputs import ShownJudgement, ShownRelease, text_of
 from support import judgements
 from support.comparisons import SUITE, TARGET, changed_cases
 from support.hostile import EVERYTHING, SNIPPETS, fill
-from support.pages import Page, read_page
+from support.html_pages import Page, read_page
 
 JUDGEMENTS = ("failed", "passed", "first_run", "inconclusive", "unjudged", "several")
 """Each with something else to show."""
