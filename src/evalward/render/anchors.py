@@ -6,6 +6,7 @@ import re
 from hashlib import sha256
 
 READABLE = 40  # characters of a case's id
+ANCHOR = re.compile(r"case-[a-z0-9-]{1,80}")
 
 
 def case_anchor(suite: str, target: str, case: str) -> str:
@@ -21,6 +22,13 @@ def trial_anchor(suite: str, target: str, case: str, trial: int) -> str:
 def run_anchor(suite: str, target: str) -> str:
     """The fragment of a run (suite × target)."""
     return _anchor("run", f"{suite} {target}", (suite, target))
+
+
+def link_place(anchor: str) -> str:
+    """The hidden end of a comment's line where a link to this anchor of the page will stand, once it is uploaded."""
+    if not ANCHOR.fullmatch(anchor):
+        raise ValueError(f"{anchor!r} is no anchor of a case")
+    return f" <!-- evalward:link={anchor} -->"
 
 
 def _anchor(what: str, name: str, parts: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison
 from evalward.records.result import NOT_RUN
+from evalward.render.anchors import case_anchor
 from evalward.render.history import flaky_words
 from evalward.render.numbers import plural
 from evalward.render.view import AnswerLine, Caps, CaseEntry, CheckLine, Some
@@ -38,7 +39,7 @@ def changed_cases(
         and case.note != NOT_RUN  # an early end is told once, not case by case
     ]
     found.sort(key=lambda item: item[0])
-    entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]
+    entries = [_case(case, run, caps, several=several) for _, case, run in found[:limit]]
     return Some(entries, len(found))
 
 
@@ -48,7 +49,7 @@ def new_failures(comparison: Comparison, caps: Caps, *, several: bool) -> Some[C
     Without a baseline wrong answers have a table of their own.
     """
     found = [(case, run) for run in comparison.runs for case in run.new_failures if _shown_as_new(case, comparison)]
-    return Some([_case(case, run.name if several else "", caps) for case, run in found[: caps.broken]], len(found))
+    return Some([_case(case, run, caps, several=several) for case, run in found[: caps.broken]], len(found))
 
 
 def _shown_as_new(case: CaseChange, comparison: Comparison) -> bool:
@@ -77,17 +78,17 @@ def wrong_answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[So
     wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and id(case) not in listed]
 
     def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:
-        return Some([_case(case, run.name if several else "", caps) for case, run in cases[:limit]], len(cases))
+        return Some([_case(case, run, caps, several=several) for case, run in cases[:limit]], len(cases))
 
     return entries(unsafe, caps.broken), entries(wrong, caps.answers)
 
 
-def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
+def _case(case: CaseChange, run: RunComparison, caps: Caps, *, several: bool) -> CaseEntry:
     checks = [check for check in case.checks if not check.passed] or case.checks
     return CaseEntry(
         id=case.id,
         category=case.category,
-        run=run,
+        run=run.name if several else "",
         change=case.change.replace("_", " "),
         before=str(case.before) if case.before else "–",
         now=str(case.now) if case.now else "–",
@@ -98,6 +99,7 @@ def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
         session=_session(case, caps.block),
         trace=(case.trace or "") if caps.traces else "",
         answer=_answer(case),
+        anchor=case_anchor(run.suite, run.target, case.id),
     )
 
 

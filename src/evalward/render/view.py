@@ -151,7 +151,8 @@ class CheckLine:
 class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
-    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands.
+    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands. `anchor` is
+    where the HTML page has it.
     """
 
     id: str
@@ -167,6 +168,7 @@ class CaseEntry:
     session: str = ""
     trace: str = ""
     answer: AnswerLine | None = None
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
