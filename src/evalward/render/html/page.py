@@ -7,6 +7,7 @@ from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.document import document
 from evalward.render.html.judgement import JudgementBody, judgement_body
 from evalward.render.html.reports import reports_body
+from evalward.render.html.trials import PLACE, with_trials
 from evalward.render.kept import Sources
 from evalward.render.outputs.base import ShownJudgement, ShownRelease, ShownReports
 from evalward.render.sentences import headline
@@ -19,12 +20,14 @@ LAST_RELEASE = "release-"
 def judgement_page(shown: ShownJudgement) -> str:
     """The page of a judgement, with its trials as far as `shown.sources` has them."""
     body = judgement_body(shown.judgement, shown.context, shown.sources, AnchorBook())
-    return document("report.html.j2", body=body)
+    page = document("report.html.j2", body=body, trials=PLACE)
+    return with_trials(page, shown.sources, shown.judgement.comparison, shown.context.show)
 
 
 def reports_page(shown: ShownReports) -> str:
-    """The page of reports that nothing was compared with."""
-    return document("reports.html.j2", body=reports_body(shown, AnchorBook()))
+    """The page of reports that nothing was compared with; of one of them with its trials."""
+    page = document("reports.html.j2", body=reports_body(shown, AnchorBook()), trials=PLACE)
+    return with_trials(page, shown.sources[0] if len(shown.sources) == 1 else Sources())
 
 
 def release_page(shown: ShownRelease) -> str:
@@ -36,7 +39,7 @@ def release_page(shown: ShownRelease) -> str:
 
     branch = body(found.against_branch, shown.sources, "")
     tag = body(found.against_tag, shown.sources_of_tag, LAST_RELEASE)
-    return document(
+    page = document(
         "release.html.j2",
         found=found,
         body=branch,
@@ -44,4 +47,6 @@ def release_page(shown: ShownRelease) -> str:
         tag=tag,
         badge=OUTCOMES[found.worse.verdict.outcome],
         headline=headline(found.worse.verdict),
+        trials=PLACE,
     )
+    return with_trials(page, shown.sources, found.against_branch.comparison, shown.context.show)
