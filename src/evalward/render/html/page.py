@@ -7,10 +7,7 @@ from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.document import document
 from evalward.render.html.judgement import JudgementBody, judgement_body
 from evalward.render.html.reports import reports_body
-<<<<<<< HEAD
 from evalward.render.html.trial_cases import runs_of
-=======
->>>>>>> page
 from evalward.render.html.trials import PLACE, with_trials
 from evalward.render.kept import Sources
 from evalward.render.outputs.base import ShownJudgement, ShownRelease, ShownReports
@@ -25,7 +22,6 @@ def judgement_page(shown: ShownJudgement) -> str:
     """The page of a judgement, with its trials as far as `shown.sources` has them."""
     body = judgement_body(shown.judgement, shown.context, shown.sources, AnchorBook())
     page = document("report.html.j2", body=body, trials=PLACE)
-<<<<<<< HEAD
     return with_trials(page, runs_of(shown.sources, shown.judgement.comparison, shown.context.show))
 
 
@@ -34,15 +30,6 @@ def reports_page(shown: ShownReports) -> str:
     page = document("reports.html.j2", body=reports_body(shown, AnchorBook()), trials=PLACE)
     given: set[str] = set()
     return with_trials(page, [run for sources in shown.sources for run in runs_of(sources, given=given)])
-=======
-    return with_trials(page, shown.sources, shown.judgement.comparison, shown.context.show)
-
-
-def reports_page(shown: ShownReports) -> str:
-    """The page of reports that nothing was compared with; of one of them with its trials."""
-    page = document("reports.html.j2", body=reports_body(shown, AnchorBook()), trials=PLACE)
-    return with_trials(page, shown.sources[0] if len(shown.sources) == 1 else Sources())
->>>>>>> page
 
 
 def release_page(shown: ShownRelease) -> str:
@@ -63,10 +50,5 @@ def release_page(shown: ShownRelease) -> str:
         tag=tag,
         badge=OUTCOMES[found.worse.verdict.outcome],
         headline=headline(found.worse.verdict),
-        trials=PLACE,
     )
-<<<<<<< HEAD
     return with_trials(page, runs_of(shown.sources, found.against_branch.comparison, shown.context.show))
-=======
-    return with_trials(page, shown.sources, found.against_branch.comparison, shown.context.show)
->>>>>>> page
