@@ -7,7 +7,9 @@ import pytest
 from evalward.render.folding import HEAD_LINES, MOST_CHARACTERS, TAIL_LINES, Folded, folded
 
 
-@pytest.mark.parametrize("text", ["", "a", "a\n\nb", "\n".join(map(str, range(HEAD_LINES + TAIL_LINES))), "x" * MOST_CHARACTERS])
+@pytest.mark.parametrize(
+    "text", ["", "a", "a\n\nb", "\n".join(map(str, range(HEAD_LINES + TAIL_LINES))), "x" * MOST_CHARACTERS]
+)
 def test_a_short_text_stays_as_it_is(text: str) -> None:
     assert folded(text) == Folded(text)
 
