@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.check import policy_of
-from evalward.commands.ending import display_of, emit_as
+from evalward.commands.ending import display_of, emit_as, sources_of
 from evalward.commands.files import read_baseline_file, read_report
 from evalward.commands.options import CompareOptions
 from evalward.commands.pipeline import Criteria, decide_report, remeasured
@@ -35,7 +35,8 @@ def compare_files(world: World, options: CompareOptions) -> int:
         accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)
-    emit_as(world, options.format, ShownJudgement(judgement, context, display), options.output)
+    shown = ShownJudgement(judgement, context, display, sources_of(report, baseline, options.report.parent))
+    emit_as(world, options.format, shown, options.output)
     return judgement.verdict.exit_code
 
 

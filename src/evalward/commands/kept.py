@@ -57,7 +57,7 @@ class KeptFolder:
         except (InputError, OSError):
             return None
         cut = max(0, entry.size - len(data))
-        return FileText(name=entry.path, text=_text(data, cut=bool(cut)), cut=cut)
+        return FileText(name=entry.path, text=text_of(data, cut=bool(cut)), cut=cut)
 
 
 def sources_in(folder: Path, report: Report, baseline: Baseline | None = None) -> Sources:
@@ -65,7 +65,7 @@ def sources_in(folder: Path, report: Report, baseline: Baseline | None = None) -
     return Sources(report, baseline, KeptFolder(folder), KeptFolder(folder, BESIDE), kinds_of(report))
 
 
-def _text(data: bytes, *, cut: bool) -> str | None:
+def text_of(data: bytes, *, cut: bool) -> str | None:
     """The text of a file, `None` where it is none. A character that the cut went through is left out."""
     if b"\0" in data:
         return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.commands.downloading import download_command, report_name
+from evalward.commands.ending import sources_of, write_page
 from evalward.commands.ending import write_outputs as write_files
 from evalward.commands.spelling import DEFAULT_OUTPUT, check_here, shown_by
 from evalward.commands.world import World
@@ -33,6 +34,7 @@ from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.github.status import CommitStatus, State, post_status, status_state
 from evalward.github.tries import MAX_LINE, earlier_tries, with_tries
 from evalward.keeper.outputs import OutputFolder
+from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError, Problem
 from evalward.records.report import Report
@@ -203,6 +205,21 @@ class Surfaces:
             tool_call_success_rate=_worst(report, "tool_call_success_rate"),
             pass_rate=_worst(report, "pass_rate"),
         )
+
+    def show_page(
+        self, judgement: Judgement, report: Report, baseline: Baseline | None, context: PageContext, *, trials: bool
+    ) -> None:
+        """The HTML page in the output folder; `trials`: those that were measured lie there, too."""
+        place = self._place()
+        if place is None:
+            return
+        sources = sources_of(report, baseline, place if trials else None)
+        shown = ShownJudgement(self.redaction.record(judgement), context, sources=sources)
+        write_page(shown, place, self.warn)
+
+    def warn(self, text: str) -> None:
+        """Something that went wrong and changes no verdict."""
+        self.tell(Annotation("warning", text, title="Evalward").command())
 
     # --- writing ----------------------------------------------------------------------------------------------------
 

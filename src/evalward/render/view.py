@@ -51,6 +51,7 @@ RESULTS: dict[Status, Badge] = {
     Status.ERROR: Badge("⚠️", "error", "yellow", "!"),
     Status.SKIPPED: Badge("–", "skipped", "dim", "–"),
 }
+BROKEN = Badge("❌", "broken", "red", "✗")
 SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
 INFO = Badge("–", "info", "dim", "–")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
@@ -152,7 +153,7 @@ class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
     `run` is empty when the page has one run only; `session` is command and stderr, or the two commands. `show` is the
-    command that shows one of its trials.
+    command that shows one of its trials, `anchor` is where the HTML page has it.
     """
 
     id: str
@@ -169,6 +170,7 @@ class CaseEntry:
     trace: str = ""
     show: str = ""
     answer: AnswerLine | None = None
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
