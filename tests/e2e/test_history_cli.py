@@ -222,4 +222,3 @@ def test_page__is_written_through_no_link(evalward: Call, repo: Path, tmp_path_f
     (repo / "site").symlink_to(elsewhere)
     assert evalward("history", "page", "--output", "site").returncode == 2
     assert list(elsewhere.iterdir()) == []
-
