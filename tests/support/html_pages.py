@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
@@ -67,17 +67,39 @@ class HtmlPage(HTMLParser):
         """The elements of a class."""
         return [each for each in self.elements if name in each.attributes.get("class", "").split()]
 
+    @property
+    def words(self) -> str:
+        """What people read, on one line."""
+        return re.sub(r"\s+", " ", self.all("body")[0].text)
+
+    @property
+    def ids(self) -> list[str]:
+        """All ids, in order."""
+        return self.values("id")
+
+    @property
+    def headings(self) -> list[int]:
+        """The levels of the headings, in order."""
+        return [int(each.tag[1]) for each in self.elements if re.fullmatch("h[1-6]", each.tag)]
+
+    def values(self, name: str) -> list[str]:
+        """The values of an attribute, in order."""
+        return [each.attributes[name] for each in self.elements if name in each.attributes]
+
     def links(self) -> list[str]:
         """Where the page leads."""
         return [each.attributes["href"] for each in self.all("a")]
 
 
-def faults(page: HtmlPage, site: str = "") -> Iterator[str]:
-    """What the page does beyond showing: loading, running, leading elsewhere than to itself and to `site`."""
+def faults(page: HtmlPage, site: str = "", allowed: Collection[str] = ()) -> Iterator[str]:
+    """What the page does beyond showing: loading, running, leading elsewhere than to itself and to `site`.
+
+    `allowed` are elements that are looked at elsewhere.
+    """
     ids = [each.attributes["id"] for each in page.elements if "id" in each.attributes]
     yield from (f"the id {each} twice" for each in {each for each in ids if ids.count(each) > 1})
     for each in page.elements:
-        if each.tag in _LOADING:
+        if each.tag in _LOADING and each.tag not in allowed:
             yield f"<{each.tag}>"
         for name, value in each.attributes.items():
             if name.startswith("on") or name == "style":

@@ -17,6 +17,7 @@ from evalward.records.pairing import PairedBlock, paired
 from evalward.records.report import Run
 from evalward.records.result import NOT_RUN, CheckResult, Result, Status, Trial
 from evalward.records.sections import TrialSection
+from evalward.records.texts import SYSTEM, TOOL_PROMPT
 from evalward.records.trace import Opaque, Role, ToolCall, ToolResult, ToolUse, Trace, Usage
 from evalward.render.kept import Sources
 from evalward.render.numbers import format_count
@@ -117,7 +118,7 @@ def trial_view(
         usage=result.usage,
         judge_usage=result.judge_usage,
         duration_ms=result.duration_ms,
-        steps=[*_told(run, texts), *_steps(own.trace)] if own else [],
+        steps=[*told_by(run, texts), *_steps(own.trace)] if own else [],
         sections=list(sections),
         missing="" if own else _why_missing(result, trial),
         before=before,
@@ -145,7 +146,7 @@ def _why_missing(result: Result, other: Trial | None) -> str:
     return "The report names no file of this trial."
 
 
-def _told(run: Run | BaselineRun, texts: Mapping[str, str]) -> Iterator[Said]:
+def told_by(run: Run | BaselineRun, texts: Mapping[str, str]) -> Iterator[Said]:
     """What the model reads beside the task, where it was kept."""
     for part, voice in _TOLD.items():
         text = texts.get(run.subject.parts.get(part, ""))
@@ -153,7 +154,7 @@ def _told(run: Run | BaselineRun, texts: Mapping[str, str]) -> Iterator[Said]:
             yield Said(voice, text)
 
 
-_TOLD: dict[str, Voice] = {"system": "system", "tool_description": "tool"}
+_TOLD: dict[str, Voice] = {SYSTEM: "system", TOOL_PROMPT: "tool"}
 
 
 def _steps(trace: Trace) -> Iterator[Step]:
