@@ -191,11 +191,6 @@ def _macro(name: str) -> Callable[..., Markup]:
 _BETWEEN = re.compile(r">\n+<")
 
 
-def _macro(name: str) -> Callable[..., Markup]:
-    macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
-    return macro
-
-
 def _head(view: TrialView, entry: PageTrial) -> TrialHead:
     return TrialHead(
         anchor=entry.anchor,
