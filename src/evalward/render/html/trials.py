@@ -182,21 +182,12 @@ class _Drawn:
 
 
 def _macro(name: str) -> Callable[..., Markup]:
-    """A macro, without line ends between elements: each would be a node of the page. Texts hold no `>`, it is escaped."""
+    """A macro without line ends between elements, which would be nodes of the page. Texts hold no `>`: it is escaped."""
     macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
     return lambda *arguments: Markup(_BETWEEN.sub("><", macro(*arguments).strip("\n")))  # noqa: S704 - escaped by Jinja
 
 
 _BETWEEN = re.compile(r">\n+<")
-
-
-def _head(self, view: TrialView, entry: PageTrial) -> Markup:
-    return _macro("trial")(_head(view, entry), "")
-
-
-def _macro(name: str) -> Callable[..., Markup]:
-    macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
-    return macro
 
 
 def _head(view: TrialView, entry: PageTrial) -> TrialHead:
