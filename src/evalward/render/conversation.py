@@ -117,7 +117,7 @@ def trial_view(
         usage=result.usage,
         judge_usage=result.judge_usage,
         duration_ms=result.duration_ms,
-        steps=[*_told(run, texts), *_steps(own.trace)] if own else [],
+        steps=[*told_by(run, texts), *_steps(own.trace)] if own else [],
         sections=list(sections),
         missing="" if own else _why_missing(result, trial),
         before=before,
@@ -145,7 +145,7 @@ def _why_missing(result: Result, other: Trial | None) -> str:
     return "The report names no file of this trial."
 
 
-def _told(run: Run | BaselineRun, texts: Mapping[str, str]) -> Iterator[Said]:
+def told_by(run: Run | BaselineRun, texts: Mapping[str, str]) -> Iterator[Said]:
     """What the model reads beside the task, where it was kept."""
     for part, voice in _TOLD.items():
         text = texts.get(run.subject.parts.get(part, ""))

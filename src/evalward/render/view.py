@@ -51,6 +51,7 @@ RESULTS: dict[Status, Badge] = {
     Status.ERROR: Badge("⚠️", "error", "yellow", "!"),
     Status.SKIPPED: Badge("–", "skipped", "dim", "–"),
 }
+BROKEN = Badge("❌", "broken", "red", "✗")
 SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
 INFO = Badge("–", "info", "dim", "–")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")

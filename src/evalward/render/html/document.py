@@ -20,13 +20,14 @@ from markupsafe import Markup, escape
 
 from evalward.render.compiled import Compiled
 from evalward.render.escape import html_shown
+from evalward.render.html.case_filter import case_filter
 from evalward.render.templates import template_folder
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 SUFFIX = ".html.j2"
-STYLES = ("style.css", "plots.css")
+STYLES = ("style.css", "plots.css", "trials.css")
 SCRIPTS = ("page.js",)
 """In the order in which they stand in the document."""
 
@@ -107,7 +108,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(prose=prose)
+    made.filters.update(prose=prose, case_filter=case_filter)
     return made
 
 

@@ -1,0 +1,171 @@
+"""Which trials the page shows: run by run the cases, what needs a look first, each with its trials of both sides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from evalward.records.comparison import CaseChange, Comparison, Tally
+from evalward.records.report import Run
+from evalward.records.result import Result, Status
+from evalward.render.anchors import case_anchor, trial_anchor
+from evalward.render.conversation import Said, TrialView, told_by, trial_view, view_of
+from evalward.render.entries import certainty
+from evalward.render.kept import Sources
+
+_RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
+
+
+@dataclass(frozen=True)
+class PageTrial:
+    """A trial of the page: `brief` is what the report says of it, `load` reads its conversation."""
+
+    anchor: str
+    brief: TrialView
+    load: Callable[[], TrialView]
+
+
+@dataclass(frozen=True)
+class PageCase:
+    """A case with its trials; `before` are those of the base's side, `facts` what the comparison says of it."""
+
+    anchor: str
+    id: str
+    status: Status
+    broken: bool
+    facts: list[str]
+    now: list[PageTrial]
+    before: list[PageTrial] = field(default_factory=list)
+
+    @property
+    def trials(self) -> list[PageTrial]:
+        """Those of both sides."""
+        return [*self.before, *self.now]
+
+    @property
+    def rank(self) -> int:
+        """What needs a look first: broken, failed, errors, skipped, passed."""
+        return 0 if self.broken else 1 + _RANKS.index(self.status)
+
+    @property
+    def wanted(self) -> bool:
+        """True for a case that people open the page for."""
+        return self.broken or self.status in {Status.FAILED, Status.ERROR}
+
+
+@dataclass(frozen=True)
+class PageRun:
+    """A run: its cases in order of rank, and what it says to the model in every trial."""
+
+    name: str
+    prompts: list[Said]
+    cases: list[PageCase]
+
+
+def runs_of(sources: Sources, comparison: Comparison | None = None) -> list[PageRun]:
+    """The runs of the report, in its order; none without a report. `comparison` is its own, where there is one."""
+    report = sources.report
+    if report is None:
+        return []
+    compared = comparison.runs if comparison else []
+    changes = {(run.suite, run.target): {case.id: case for case in run.cases} for run in compared}
+    base = {(run.suite, run.target): run for run in report.base.runs} if report.base else {}
+    return [_run(sources, run, base.get(key), changes.get(key, {})) for run in report.runs for key in [_key(run)]]
+
+
+def _key(run: Run) -> tuple[str, str]:
+    return run.suite, run.target
+
+
+def _run(sources: Sources, run: Run, base: Run | None, changes: Mapping[str, CaseChange]) -> PageRun:
+    now = _by_case([*run.cases, *run.confirmation, *(run.beside.head if run.beside else [])])
+    before = _by_case([*(run.beside.base if run.beside else []), *(base.cases if base else [])])
+    make = _Entries(sources, run, base or run)
+    cases = [make.case(results, before.get(name, []), changes.get(name)) for name, results in now.items()]
+    return PageRun(run.name, make.prompts(), sorted(cases, key=lambda case: case.rank))
+
+
+def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
+    found: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        found[result.id].append(result)
+    return found
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """Makes the entries of a run. Both sides' files lie in the report's own folder."""
+
+    sources: Sources
+    run: Run
+    base: Run
+
+    def prompts(self) -> list[Said]:
+        """What the models of both sides read beside the task, where it was kept."""
+        texts = self.sources.texts()
+        runs = [self.run] if self.base is self.run else [self.run, self.base]
+        said = [told for run in runs for told in told_by(run, texts)]
+        return list(dict.fromkeys(said))
+
+    def case(self, results: Sequence[Result], before: Sequence[Result], change: CaseChange | None) -> PageCase:
+        first = results[0]
+        broken = change is not None and change.change == "broken"
+        anchors = _Anchors(self.run, first.id)
+        return PageCase(
+            anchor=case_anchor(self.run.suite, self.run.target, first.id),
+            id=first.id,
+            status=_status(results),
+            broken=broken,
+            facts=_facts(first, change),
+            now=[self._entry(self.run, result, anchors.of(result.trial)) for result in results],
+            before=[self._entry(self.base, each, anchors.of(each.trial, "-base"), before=True) for each in before]
+            if broken
+            else [],
+        )
+
+    def _entry(self, run: Run, result: Result, anchor: str, *, before: bool = False) -> PageTrial:
+        sources = replace(self.sources, kept_before=self.sources.kept)
+        return PageTrial(
+            anchor,
+            replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there shows later
+            lambda: view_of(sources, run, result, before=before),
+        )
+
+
+class _Anchors:
+    """The fragments of a case's trials: a number that comes twice gets an addition."""
+
+    def __init__(self, run: Run, case: str) -> None:
+        self._run, self._case = run, case
+        self._given: set[str] = set()
+
+    def of(self, trial: int, side: str = "") -> str:
+        """The fragment of a trial."""
+        first = anchor = trial_anchor(self._run.suite, self._run.target, self._case, trial) + side
+        number = 1
+        while anchor in self._given:
+            number += 1
+            anchor = f"{first}-{number}"
+        self._given.add(anchor)
+        return anchor
+
+
+def _status(results: Sequence[Result]) -> Status:
+    """How a case ended: most of its valid trials decide, and without one the first."""
+    tally = Tally.of(results)
+    if tally is None:
+        return results[0].status
+    return Status.PASSED if tally.passes else Status.FAILED
+
+
+def _facts(result: Result, change: CaseChange | None) -> list[str]:
+    facts = [result.category] if result.category else []
+    if change is not None and change.change not in {"same", "added"}:
+        facts.append(change.change.replace("_", " "))
+    if change is not None and change.before is not None:
+        facts.append(f"baseline: {change.before}")
+    if change is not None and change.now is not None:
+        facts.append(f"now: {change.now}")
+    certain = certainty(change) if change is not None else ""
+    return [*facts, *([certain] if certain else []), *([result.place] if result.place else [])]
