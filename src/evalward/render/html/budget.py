@@ -9,16 +9,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from evalward.render.html.passages import Limits
+from evalward.render.html.passages import TextLimits
 
 PAGE_BYTES = 10_000_000
 SPARE = 100_000  # bytes for headings of runs and the words that say what is left out
 TIERS = (
-    Limits(200_000, 2_000_000),
-    Limits(40_000, 400_000),
-    Limits(8_000, 80_000),
-    Limits(1_300, 16_000),
-    Limits(300, 3_000),
+    TextLimits(200_000, 2_000_000),
+    TextLimits(40_000, 400_000),
+    TextLimits(8_000, 80_000),
+    TextLimits(1_300, 16_000),
+    TextLimits(300, 3_000),
 )
 """How much is kept of a trial, from the most to the least."""
 
@@ -77,7 +77,7 @@ def fitting_first(items: Iterable[T], room: int, make: Callable[[T], Html]) -> l
     return made
 
 
-Make = Callable[[T, Limits], TrialBody]
+Make = Callable[[T, TextLimits], TrialBody]
 
 
 def filled(trials: Sequence[T], urgent: Callable[[T], bool], room: int, make: Make[T]) -> Filled[T]:
@@ -97,7 +97,7 @@ def filled(trials: Sequence[T], urgent: Callable[[T], bool], room: int, make: Ma
 
 def _all_of(
     places: Sequence[int], trials: Sequence[T], room: int, make: Make[T]
-) -> tuple[Limits, dict[int, TrialBody]]:
+) -> tuple[TextLimits, dict[int, TrialBody]]:
     """The first limits under which all of them fit; else as many as do under the last."""
     limits, bodies = TIERS[0], dict[int, TrialBody]()
     for limits in TIERS:
@@ -109,7 +109,7 @@ def _all_of(
     return limits, bodies
 
 
-def _hopeless(places: Sequence[int], trials: Sequence[T], room: int, limits: Limits, make: Make[T]) -> bool:
+def _hopeless(places: Sequence[int], trials: Sequence[T], room: int, limits: TextLimits, make: Make[T]) -> bool:
     """True where a sample says that all of them are far too large: making them all only to see it takes seconds."""
     sample = places[:: len(places) // SAMPLE + 1] if len(places) > 2 * SAMPLE else []
     sizes = [make(trials[place], limits).size for place in sample]
@@ -117,7 +117,7 @@ def _hopeless(places: Sequence[int], trials: Sequence[T], room: int, limits: Lim
 
 
 def _up_to(
-    places: Iterable[int], trials: Sequence[T], room: int, limits: Limits, make: Make[T]
+    places: Iterable[int], trials: Sequence[T], room: int, limits: TextLimits, make: Make[T]
 ) -> dict[int, TrialBody]:
     """Bodies in order, up to the first that doesn't fit."""
     bodies: dict[int, TrialBody] = {}

@@ -145,7 +145,7 @@
     if (!target) return;
     if (target.closest("[hidden]") && form) reset();
     openAround(target);
-    target.scrollIntoView({ block: "start", behavior: "instant" });
+    (target.matches(".inside") ? target.parentElement : target).scrollIntoView({ block: "start", behavior: "instant" });
   }
 
   function named(fragment) {

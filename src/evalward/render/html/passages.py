@@ -16,7 +16,7 @@ PACKABLE = 4_096  # characters of a trial's long texts: fewer are put into the p
 
 
 @dataclass(frozen=True)
-class Limits:
+class TextLimits:
     """How much of a trial the page keeps, in characters: of one text, and of all its texts together."""
 
     text: int

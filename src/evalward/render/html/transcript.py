@@ -9,7 +9,7 @@ from evalward.records.base import digest_text
 from evalward.records.sections import Facts, FileText, SamplePlot
 from evalward.records.trace import Usage
 from evalward.render.conversation import Called, Said, Step, TrialView, TurnEnd, Voice
-from evalward.render.html.passages import PACKABLE, Limits, Passage, Passages
+from evalward.render.html.passages import PACKABLE, TextLimits, Passage, Passages
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
 MOST_STEPS = 400  # of a trial: what is said, called and ended
@@ -86,7 +86,7 @@ class Transcript:
     left_out: int
 
 
-def transcript_of(view: TrialView, limits: Limits, elsewhere: Collection[str] = ()) -> Transcript:
+def transcript_of(view: TrialView, limits: TextLimits, elsewhere: Collection[str] = ()) -> Transcript:
     """The transcript, each text and all of them together within the limits.
 
     `elsewhere` are the fragments of the texts that stand in the page once, for all trials.
@@ -136,7 +136,7 @@ def _texts(steps: Sequence[Step], elsewhere: Collection[str]) -> Iterator[str]:
             yield from (step.command, step.stdout, step.stderr, step.answer)
 
 
-def _text_limit(lengths: Sequence[int], limits: Limits) -> int:
+def _text_limit(lengths: Sequence[int], limits: TextLimits) -> int:
     """The most characters of one text under which all together keep to the limit."""
     limit = limits.text
     while limit > 1 and sum(min(length, limit) for length in lengths) > limits.trial:

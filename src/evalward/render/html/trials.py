@@ -15,7 +15,7 @@ from evalward.records.sections import SamplePlot
 from evalward.render.conversation import Said, TrialView
 from evalward.render.html.budget import PAGE_BYTES, SPARE, Filled, TrialBody, filled, fitting_first, size_of
 from evalward.render.html.document import environment
-from evalward.render.html.passages import Limits, Passages, packed, shortened
+from evalward.render.html.passages import TextLimits, Passages, packed, shortened
 from evalward.render.html.plots import StripPlot, StripRow, strip_plot
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
 from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial, runs_of
@@ -90,7 +90,7 @@ class SampleDrawings:
 
 
 @dataclass(frozen=True)
-class RunPart:
+class RunSection:
     """A run's part: its name, and its cases as HTML."""
 
     name: str
@@ -101,7 +101,7 @@ class RunPart:
 class TrialsPart:
     """The part of the page that shows single trials. `left_out` are sentences on what isn't in the page."""
 
-    runs: list[RunPart] = field(default_factory=list)
+    runs: list[RunSection] = field(default_factory=list)
     prompts: str = ""
     left_out: list[str] = field(default_factory=list)
 
@@ -132,7 +132,7 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
         for case, head in zip(shown, heads, strict=True)
     }
     parts = [
-        RunPart(run.name, Markup("").join(html[case.anchor] for case in run.cases if case.anchor in html))
+        RunSection(run.name, Markup("").join(html[case.anchor] for case in run.cases if case.anchor in html))
         for run in runs
     ]
     return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
@@ -172,7 +172,7 @@ class _Drawn:
         head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
         return _macro("case")(head)
 
-    def trial(self, entry: PageTrial, limits: Limits) -> TrialBody:
+    def trial(self, entry: PageTrial, limits: TextLimits) -> TrialBody:
         """A trial with its transcript within the limits, or why there is none."""
         view = entry.load()
         if view.missing and not view.sections:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.render.html.budget import TIERS, Filled, TrialBody, filled, fitting_first, size_of
-from evalward.render.html.passages import Limits
+from evalward.render.html.passages import TextLimits
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Weighed:
     failed: bool = False
 
 
-def body(trial: Weighed, limits: Limits) -> TrialBody:
+def body(trial: Weighed, limits: TextLimits) -> TrialBody:
     kept = min(trial.size, limits.text)
     return TrialBody("x" * kept, trial.size - kept)
 
@@ -60,7 +60,7 @@ def test_with_room_for_few_failed_ones_no_passing_one_takes_it() -> None:
 def test_trials_that_have_no_chance_are_not_made() -> None:
     made = []
 
-    def counted(trial: Weighed, limits: Limits) -> TrialBody:
+    def counted(trial: Weighed, limits: TextLimits) -> TrialBody:
         made.append(trial)
         return body(trial, limits)
 
