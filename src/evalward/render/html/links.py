@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote, urlsplit
 
 from evalward.render.context import PageContext
 
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+")
+_HOST = re.compile(r"[A-Za-z0-9.-]+(:\d{1,5})?")
 _IN_PATHS = "/?&=#._-"
 
 
@@ -25,12 +26,20 @@ class Links:
     def of(cls, context: PageContext) -> Links:
         """Those of a page. An address that isn't one of the repository leads nowhere."""
         parts = urlsplit(context.run_url or "")
-        repository = context.repository or ""
-        known = parts.scheme in {"https", "http"} and parts.netloc and "@" not in parts.netloc
-        if not known or not _REPOSITORY.fullmatch(repository) or not parts.path.startswith(f"/{repository}/"):
+        found = cls.at(f"{parts.scheme}://{parts.netloc}/{context.repository or ''}")
+        if not parts.path.startswith(f"/{found.repository}/"):
             return cls()
-        site = f"{parts.scheme}://{parts.netloc}"
-        return cls(site, repository, site + quote(parts.path, safe=_IN_PATHS))
+        return replace(found, run=found.site + quote(parts.path, safe=_IN_PATHS)) if found.repository else found
+
+    @classmethod
+    def at(cls, address: str) -> Links:
+        """Those of the repository at a web address, such as `https://github.com/owner/name`; none for anything else."""
+        parts = urlsplit(address.removesuffix("/").removesuffix(".git"))
+        repository = parts.path.removeprefix("/")
+        known = parts.scheme in {"https", "http"} and _HOST.fullmatch(parts.netloc) and not parts.query + parts.fragment
+        if not known or not _REPOSITORY.fullmatch(repository):
+            return cls()
+        return cls(f"{parts.scheme}://{parts.netloc}", repository)
 
     def commit(self, sha: str | None) -> str:
         """The commit's page."""
