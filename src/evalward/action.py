@@ -102,6 +102,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     if accepted:
         context = replace(context, notes=(accepted.note,))
     job.surfaces.show(judgement, annotate_cases=True)
+    job.surfaces.show_page(judgement, report, judging.baseline, context, trials=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     keep_measured(job, checkout, report, judgement)
     judge = partial(decide_report, history=history, anchor=anchor)

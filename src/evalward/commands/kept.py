@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
+from evalward.keeper.outputs import BESIDE
 from evalward.opening import FolderEntry, beginning_inside, read_inside, walk_inside
 from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
@@ -19,38 +20,54 @@ MOST_OF_A_FILE = 200_000
 
 
 class KeptFolder:
-    """An output folder. No link is followed; what is too large, or isn't what it should be, isn't there."""
+    """An output folder, or a folder `below` it. No link is followed; what is too large, or isn't what it should be,
+    isn't there.
+    """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, below: str = ".") -> None:
+        self._root, self._below = root, below
 
     def trial(self, path: str) -> Trial | None:
         """The trial in a file, of at most 64 MiB."""
         try:
-            return parse_record(read_inside(self._root, path), path, Trial, "a trial", "")
+            return parse_record(read_inside(self._root, self._name(path)), path, Trial, "a trial", "")
         except (InputError, OSError, RecursionError):
             return None
 
     def files(self, folder: str) -> Sequence[FileText]:
         """The first files of a folder by their names, each as far as it is shown."""
         try:
-            entries = list(islice(walk_inside(self._root, folder), MOST_ENTRIES))
+            entries = list(islice(walk_inside(self._root, self._name(folder)), MOST_ENTRIES))
         except (InputError, OSError):
             return []
         found = sorted((entry for entry in entries if entry.is_file), key=lambda entry: entry.path)
         read = (self._file(folder, entry) for entry in found[:MOST_FILES])
         return [file for file in read if file is not None]
 
+    def _name(self, path: str) -> str:
+        """A path as it counts from the output folder; an absolute one stays what it is, and is refused."""
+        return path if path.startswith("/") else f"{self._below}/{path}"
+
     def _file(self, folder: str, entry: FolderEntry) -> FileText | None:
         try:
-            data = beginning_inside(self._root, f"{folder}/{entry.path}", MOST_OF_A_FILE)
+            data = beginning_inside(self._root, self._name(f"{folder}/{entry.path}"), MOST_OF_A_FILE)
         except (InputError, OSError):
             return None
         cut = max(0, entry.size - len(data))
-        return FileText(name=entry.path, text=_text(data, cut=bool(cut)), cut=cut)
+        return FileText(name=entry.path, text=text_of(data, cut=bool(cut)), cut=cut)
 
 
-def _text(data: bytes, *, cut: bool) -> str | None:
+def kept_in(report: Path) -> KeptFolder:
+    """What lies beside a report: the trials that it measured."""
+    return KeptFolder(report.parent)
+
+
+def kept_of_base(report: Path) -> KeptFolder:
+    """The trials of the base commit that were measured with a report."""
+    return KeptFolder(report.parent, BESIDE)
+
+
+def text_of(data: bytes, *, cut: bool) -> str | None:
     """The text of a file, `None` where it is none. A character that the cut went through is left out."""
     if b"\0" in data:
         return None

@@ -127,6 +127,7 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     accept = of_fork(settings, runner, judgement.verdict)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, pull.base.sha, file, notes)
+    surfaces.show_page(judgement, report, baseline, context, trials=False)
     page = remembered(surfaces.judged(judgement, report, context), tried)
     return page if settings.fail_on else replace(page, outputs=replace(page.outputs, exit_code=EXIT_OK))
 

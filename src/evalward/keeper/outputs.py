@@ -19,9 +19,11 @@ from evalward.redaction import NOTHING, Redaction
 from evalward.render.outputs import (
     BADGE_FILE,
     COMMENT_FILE,
+    HTML_FILE,
     JUDGEMENT_FILE,
     JUNIT_FILE,
     RELEASE_FILE,
+    RELEASE_HTML,
     RELEASE_MARKDOWN,
 )
 from evalward.writing import Folder
@@ -33,10 +35,12 @@ FILES = (
     REPORT_MARKDOWN,
     JUDGEMENT_FILE,
     COMMENT_FILE,
+    HTML_FILE,
     JUNIT_FILE,
     BADGE_FILE,
     RELEASE_FILE,
     RELEASE_MARKDOWN,
+    RELEASE_HTML,
     "guidance.json",
     "guidance.md",
     "cases.jsonl",

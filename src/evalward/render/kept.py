@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 from evalward.records.baseline import Baseline
 from evalward.records.report import Report
 from evalward.records.result import Trial
 from evalward.records.sections import FileText
+from evalward.records.texts import MOST_IN_BASELINE, MOST_IN_REPORT, TextUser, texts_of
 from evalward.render.kinds import ShownKinds
 
 
@@ -51,6 +53,12 @@ class Sources:
     kinds: ShownKinds = field(default_factory=dict)
 
     def texts(self) -> Mapping[str, str]:
-        """What the hashes of both sides stand for."""
-        before = self.baseline.texts if self.baseline else {}
-        return {**before, **(self.report.texts if self.report else {})}
+        """What the hashes of both sides stand for. The baseline is believed before the report: it was reviewed."""
+        return self._texts
+
+    @cached_property
+    def _texts(self) -> Mapping[str, str]:
+        sides = [side for side in (self.baseline, self.report) if side is not None]
+        runs: list[TextUser] = [*(self.report.every_run if self.report else ())]
+        runs += self.baseline.runs if self.baseline else ()
+        return texts_of(runs, [side.texts for side in sides], MOST_IN_REPORT + MOST_IN_BASELINE)

@@ -152,7 +152,8 @@ class CheckLine:
 class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
-    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands.
+    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands. `show` is the
+    command that shows one of its trials.
     """
 
     id: str
@@ -167,6 +168,7 @@ class CaseEntry:
     more_checks: int = 0
     session: str = ""
     trace: str = ""
+    show: str = ""
     answer: AnswerLine | None = None
 
 
@@ -309,7 +311,7 @@ class JudgementPage:
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
-    `compared`: there is a baseline. `trends` is Markdown already.
+    `compared`: there is a baseline. `trends` is Markdown already. `download` fetches what the cases' commands read.
     """
 
     detail: Detail
@@ -342,6 +344,7 @@ class JudgementPage:
     category_count: int
     warnings: Some[str]
     command: str
+    download: str
     accept: Accepting
     left_out: str
     block: int

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from evalward.render.outputs.base import HTML_FILE, OutputFormat, ShownJudgement, Writer
+from evalward.render.outputs.base import (
+    HTML_FILE,
+    RELEASE_HTML,
+    OutputFormat,
+    ShownJudgement,
+    ShownRelease,
+    ShownReports,
+    Writer,
+)
 
 
 def _judgement(shown: ShownJudgement) -> str:
@@ -11,4 +19,21 @@ def _judgement(shown: ShownJudgement) -> str:
     return judgement_page(shown)
 
 
-HTML = OutputFormat("html", judgement=Writer(_judgement, HTML_FILE))
+def _reports(shown: ShownReports) -> str:
+    from evalward.render.html.page import reports_page  # noqa: PLC0415
+
+    return reports_page(shown)
+
+
+def _release(shown: ShownRelease) -> str:
+    from evalward.render.html.page import release_page  # noqa: PLC0415
+
+    return release_page(shown)
+
+
+HTML = OutputFormat(
+    "html",
+    judgement=Writer(_judgement, HTML_FILE),
+    reports=Writer(_reports, HTML_FILE),
+    release=Writer(_release, RELEASE_HTML),
+)
