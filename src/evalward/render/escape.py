@@ -38,9 +38,8 @@ _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u
 
 # Control and format characters, those of private use, surrogates, and what Unicode doesn't know.
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
-_UNUSUAL = re.compile(r"[^\n\t -~]+")  # runs of characters that are looked at one by one
 _PICTURES = 0x2400  # the first of Unicode's pictures of control characters
-_NOT_ORDINARY = re.compile(r"[^\n\t -~]+")
+_NOT_ORDINARY = re.compile(r"[^\n\t -~]+")  # runs of characters that are looked at one by one
 
 _BLANKS = re.compile(r"\s+")
 # What GitHub, or a repository's own autolink rules, would turn into something else than text.
@@ -155,15 +154,10 @@ def html_shown(text: str) -> str:
 
     Control characters become their pictures (`␛`), all others their number (`⟨U+202E⟩`); `\n` and `\t` stay.
     """
-<<<<<<< HEAD
     if text.isascii() and text.isprintable():
         return text
     text = _LINE_ENDS.sub("\n", clean_text(text))
-    return _UNUSUAL.sub(lambda found: "".join(_shown(found[0])), text)
-=======
-    text = _LINE_ENDS.sub("\n", clean_text(text))
     return _NOT_ORDINARY.sub(lambda found: "".join(_shown(found[0])), text)
->>>>>>> page
 
 
 def html_code(text: str, limit: int = 120) -> str:
