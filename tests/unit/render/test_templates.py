@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, UndefinedError
 
 from evalward.render import templates
 from evalward.render.compiled import Compiled
+from evalward.render.html import document
 
 
 @pytest.fixture
@@ -35,10 +36,12 @@ def test_folder__else_the_package(folder: Path) -> None:
 
 
 def test_every_template__compiles() -> None:
-    environment = templates._environment()
+    made = {templates.MARKDOWN_SUFFIX: templates._environment(), document.SUFFIX: document.environment()}
+    names = made[document.SUFFIX].list_templates()
 
-    assert environment.list_templates()
-    for name in environment.list_templates():
+    assert names
+    for name in names:
+        (environment,) = [each for suffix, each in made.items() if name.endswith(suffix)]
         environment.get_template(name)
 
 

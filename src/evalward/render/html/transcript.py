@@ -9,7 +9,7 @@ from evalward.records.base import digest_text
 from evalward.records.sections import Facts, FileText, SamplePlot
 from evalward.records.trace import Usage
 from evalward.render.conversation import Called, Said, Step, TrialView, TurnEnd, Voice
-from evalward.render.html.passages import PACKABLE, TextLimits, Passage, Passages
+from evalward.render.html.passages import PACKABLE, Passage, Passages, TextLimits
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
 MOST_STEPS = 400  # of a trial: what is said, called and ended

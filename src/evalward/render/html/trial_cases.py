@@ -10,6 +10,7 @@ from evalward.records.comparison import CaseChange, Comparison, Tally
 from evalward.records.report import Run
 from evalward.records.result import Result, Status
 from evalward.render.anchors import case_anchor, trial_anchor
+from evalward.render.context import ShowCommand
 from evalward.render.conversation import Said, TrialView, told_by, trial_view, view_of
 from evalward.render.entries import certainty
 from evalward.render.kept import Sources
@@ -19,9 +20,13 @@ _RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 @dataclass(frozen=True)
 class PageTrial:
-    """A trial of the page: `brief` is what the report says of it, `load` reads its conversation."""
+    """A trial of the page: `brief` is what the report says of it, `load` reads its conversation.
+
+    `command` shows its case in a terminal.
+    """
 
     anchor: str
+    command: str
     brief: TrialView
     load: Callable[[], TrialView]
 
@@ -63,25 +68,32 @@ class PageRun:
     cases: list[PageCase]
 
 
-def runs_of(sources: Sources, comparison: Comparison | None = None) -> list[PageRun]:
-    """The runs of the report, in its order; none without a report. `comparison` is its own, where there is one."""
+def runs_of(sources: Sources, comparison: Comparison | None = None, show: ShowCommand | None = None) -> list[PageRun]:
+    """The runs of the report, in its order; none without a report. `comparison` is its own, where there is one.
+
+    `show` gives the command that shows a case in a terminal.
+    """
     report = sources.report
     if report is None:
         return []
     compared = comparison.runs if comparison else []
     changes = {(run.suite, run.target): {case.id: case for case in run.cases} for run in compared}
     base = {(run.suite, run.target): run for run in report.base.runs} if report.base else {}
-    return [_run(sources, run, base.get(key), changes.get(key, {})) for run in report.runs for key in [_key(run)]]
+    return [
+        _run(_Entries(sources, run, base.get(key, run), show), changes.get(key, {}))
+        for run in report.runs
+        for key in [_key(run)]
+    ]
 
 
 def _key(run: Run) -> tuple[str, str]:
     return run.suite, run.target
 
 
-def _run(sources: Sources, run: Run, base: Run | None, changes: Mapping[str, CaseChange]) -> PageRun:
+def _run(make: _Entries, changes: Mapping[str, CaseChange]) -> PageRun:
+    run, base = make.run, make.base
     now = _by_case([*run.cases, *run.confirmation, *(run.beside.head if run.beside else [])])
-    before = _by_case([*(run.beside.base if run.beside else []), *(base.cases if base else [])])
-    make = _Entries(sources, run, base or run)
+    before = _by_case([*(run.beside.base if run.beside else []), *(base.cases if base is not run else [])])
     cases = [make.case(results, before.get(name, []), changes.get(name)) for name, results in now.items()]
     return PageRun(run.name, make.prompts(), sorted(cases, key=lambda case: case.rank))
 
@@ -100,6 +112,7 @@ class _Entries:
     sources: Sources
     run: Run
     base: Run
+    show: ShowCommand | None
 
     def prompts(self) -> list[Said]:
         """What the models of both sides read beside the task, where it was kept."""
@@ -128,6 +141,7 @@ class _Entries:
         sources = replace(self.sources, kept_before=self.sources.kept)
         return PageTrial(
             anchor,
+            self.show(result.id, run.suite, run.target) if self.show else "",
             replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there shows later
             lambda: view_of(sources, run, result, before=before),
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,10 +11,11 @@ from markupsafe import Markup
 from evalward.records.comparison import Comparison
 from evalward.records.result import CheckResult, Status
 from evalward.records.sections import SamplePlot
+from evalward.render.context import ShowCommand
 from evalward.render.conversation import Said, TrialView
 from evalward.render.html.budget import PAGE_BYTES, SPARE, Filled, TrialBody, filled, fitting_first, size_of
 from evalward.render.html.document import environment
-from evalward.render.html.passages import TextLimits, Passages, packed, shortened
+from evalward.render.html.passages import Passages, TextLimits, packed, shortened
 from evalward.render.html.plots import StripPlot, StripRow, strip_plot
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
 from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial, runs_of
@@ -106,10 +106,12 @@ class TrialsPart:
     left_out: list[str] = field(default_factory=list)
 
 
-def with_trials(page: str, sources: Sources, comparison: Comparison | None = None) -> str:
+def with_trials(
+    page: str, sources: Sources, comparison: Comparison | None = None, show: ShowCommand | None = None
+) -> str:
     """The page with its trials in place of `PLACE`: as many as there is room for beside the rest."""
     before, _, after = page.partition(PLACE)
-    part = trials_part(runs_of(sources, comparison), PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
+    part = trials_part(runs_of(sources, comparison, show), PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
     section = environment().get_template("trials.html.j2").render(trials=part)
     return f"{before}{section}{after}"
 
@@ -202,14 +204,8 @@ def _head(view: TrialView, entry: PageTrial) -> TrialHead:
         wanted=view.status in _FAILED,
         held=sum(check.passed for check in view.checks),
         checks=view.checks,
-        command=show_command(view),
+        command=entry.command,
     )
-
-
-def show_command(view: TrialView) -> str:
-    """The command that shows a trial in a terminal."""
-    words = ["evalward", "show", view.case, "--target", view.target, "--trial", str(view.trial)]
-    return shlex.join([*words, *(["--baseline"] if view.before else [])])
 
 
 def _drawings(plot: SamplePlot) -> SampleDrawings:
