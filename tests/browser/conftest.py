@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.browser.chromium import chromium
-from support.browser.pages import Pages
+from support.browser.documents import Pages
 
 
 @pytest.fixture(scope="module")
