@@ -68,21 +68,27 @@ class PageRun:
     cases: list[PageCase]
 
 
-def runs_of(sources: Sources, comparison: Comparison | None = None, show: ShowCommand | None = None) -> list[PageRun]:
+def runs_of(
+    sources: Sources,
+    comparison: Comparison | None = None,
+    show: ShowCommand | None = None,
+    given: set[str] | None = None,
+) -> list[PageRun]:
     """The runs of the report, in its order; none without a report. `comparison` is its own, where there is one.
 
-    `show` gives the command that shows a case in a terminal.
+    `show` gives the command that shows a case in a terminal. `given` are the fragments that trials on the same page
+    have; those of this report join them.
     """
     report = sources.report
     if report is None:
         return []
+    anchors = _Anchors(set() if given is None else given)
     compared = comparison.runs if comparison else []
     changes = {(run.suite, run.target): {case.id: case for case in run.cases} for run in compared}
-    base = {(run.suite, run.target): run for run in report.base.runs} if report.base else {}
+    base = {_key(run): run for run in report.base.runs} if report.base else {}
     return [
-        _run(_Entries(sources, run, base.get(key, run), show), changes.get(key, {}))
+        _run(_Entries(sources, run, base.get(_key(run), run), show, anchors), changes.get(_key(run), {}))
         for run in report.runs
-        for key in [_key(run)]
     ]
 
 
@@ -113,6 +119,7 @@ class _Entries:
     run: Run
     base: Run
     show: ShowCommand | None
+    anchors: _Anchors
 
     def prompts(self) -> list[Said]:
         """What the models of both sides read beside the task, where it was kept."""
@@ -124,44 +131,40 @@ class _Entries:
     def case(self, results: Sequence[Result], before: Sequence[Result], change: CaseChange | None) -> PageCase:
         first = results[0]
         broken = change is not None and change.change == "broken"
-        anchors = _Anchors(self.run, first.id)
         return PageCase(
             anchor=case_anchor(self.run.suite, self.run.target, first.id),
             id=first.id,
             status=_status(results),
             broken=broken,
             facts=_facts(first, change),
-            now=[self._entry(self.run, result, anchors.of(result.trial)) for result in results],
-            before=[self._entry(self.base, each, anchors.of(each.trial, "-base"), before=True) for each in before]
-            if broken
-            else [],
+            now=[self._entry(self.run, result) for result in results],
+            before=[self._entry(self.base, result, before=True) for result in before if broken],
         )
 
-    def _entry(self, run: Run, result: Result, anchor: str, *, before: bool = False) -> PageTrial:
+    def _entry(self, run: Run, result: Result, *, before: bool = False) -> PageTrial:
         sources = replace(self.sources, kept_before=self.sources.kept)
         return PageTrial(
-            anchor,
+            self.anchors.of(self.run, result, "-base" if before else ""),
             self.show(result.id, run.suite, run.target) if self.show else "",
             replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there shows later
             lambda: view_of(sources, run, result, before=before),
         )
 
 
+@dataclass(frozen=True)
 class _Anchors:
-    """The fragments of a case's trials: a number that comes twice gets an addition."""
+    """The fragments of trials: one that was given already gets an addition."""
 
-    def __init__(self, run: Run, case: str) -> None:
-        self._run, self._case = run, case
-        self._given: set[str] = set()
+    given: set[str]
 
-    def of(self, trial: int, side: str = "") -> str:
+    def of(self, run: Run, result: Result, side: str = "") -> str:
         """The fragment of a trial."""
-        first = anchor = trial_anchor(self._run.suite, self._run.target, self._case, trial) + side
+        first = anchor = trial_anchor(run.suite, run.target, result.id, result.trial) + side
         number = 1
-        while anchor in self._given:
+        while anchor in self.given:
             number += 1
             anchor = f"{first}-{number}"
-        self._given.add(anchor)
+        self.given.add(anchor)
         return anchor
 
 

@@ -8,18 +8,15 @@ from typing import Any
 
 from markupsafe import Markup
 
-from evalward.records.comparison import Comparison
 from evalward.records.result import CheckResult, Status
 from evalward.records.sections import SamplePlot
-from evalward.render.context import ShowCommand
 from evalward.render.conversation import Said, TrialView
 from evalward.render.html.budget import PAGE_BYTES, SPARE, Filled, TrialBody, filled, fitting_first, size_of
 from evalward.render.html.document import environment
 from evalward.render.html.passages import Passages, TextLimits, packed, shortened
 from evalward.render.html.plots import StripPlot, StripRow, strip_plot
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
-from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial, runs_of
-from evalward.render.kept import Sources
+from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial
 from evalward.render.numbers import format_number, plural
 from evalward.render.view import BROKEN, RESULTS, Badge
 
@@ -90,7 +87,7 @@ class SampleDrawings:
 
 
 @dataclass(frozen=True)
-class RunSection:
+class RunHtml:
     """A run's part: its name, and its cases as HTML."""
 
     name: str
@@ -101,17 +98,15 @@ class RunSection:
 class TrialsPart:
     """The part of the page that shows single trials. `left_out` are sentences on what isn't in the page."""
 
-    runs: list[RunSection] = field(default_factory=list)
+    runs: list[RunHtml] = field(default_factory=list)
     prompts: str = ""
     left_out: list[str] = field(default_factory=list)
 
 
-def with_trials(
-    page: str, sources: Sources, comparison: Comparison | None = None, show: ShowCommand | None = None
-) -> str:
+def with_trials(page: str, runs: Sequence[PageRun]) -> str:
     """The page with its trials in place of `PLACE`: as many as there is room for beside the rest."""
     before, _, after = page.partition(PLACE)
-    part = trials_part(runs_of(sources, comparison, show), PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
+    part = trials_part(runs, PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
     section = environment().get_template("trials.html.j2").render(trials=part)
     return f"{before}{section}{after}"
 
@@ -134,7 +129,7 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
         for case, head in zip(shown, heads, strict=True)
     }
     parts = [
-        RunSection(run.name, Markup("").join(html[case.anchor] for case in run.cases if case.anchor in html))
+        RunHtml(run.name, Markup("").join(html[case.anchor] for case in run.cases if case.anchor in html))
         for run in runs
     ]
     return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
