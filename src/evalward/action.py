@@ -14,6 +14,7 @@ from evalward.commands.base_files import head_files
 from evalward.commands.edits import edits_of
 from evalward.commands.job import Checkout, Job, Measured
 from evalward.commands.job_history import anchor_of_job, history_of_job, keep_measured
+from evalward.commands.link import link
 from evalward.commands.measuring import load, runner_of
 from evalward.commands.modes import MODES
 from evalward.commands.pipeline import Criteria, decide_report
@@ -44,6 +45,8 @@ def run_action(world: World) -> int:
     runner = read_runner(world.env)
     try:
         settings = read_settings(world.env)
+        if settings.mode == "link":
+            return link(world, settings)
         if settings.publish is not None:
             return publish(world, settings)
         if settings.mode == "accept" and world.env.get("GITHUB_EVENT_NAME") == "issue_comment":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison
 from evalward.records.result import NOT_RUN
+from evalward.render.anchors import case_anchor
 from evalward.render.context import ShowCommand
 from evalward.render.history import flaky_words
 from evalward.render.names import SuiteTarget, told_apart
@@ -46,6 +47,7 @@ class EntryWriter:
             trace=(case.trace or "") if caps.traces else "",
             show=self._command(case, run),
             answer=_answer(case),
+            anchor=case_anchor(run.suite, run.target, case.id),
         )
 
     def _command(self, case: CaseChange, run: RunComparison) -> str:

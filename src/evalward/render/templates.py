@@ -9,6 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from evalward.render.anchors import link_place
 from evalward.render.escape import html_code, html_text, md_block, md_cell, md_code, md_prose
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def _environment() -> Environment:
         inset=lambda text: Safe(re.sub(r"^(?=.)", "  ", text, flags=re.MULTILINE)),
         unbroken=lambda text: Safe(re.sub("(?<![,;]) ", "&nbsp;", text)),
         marker=_marker,
+        link_place=lambda anchor: Safe(link_place(anchor)),
         url=_url,
     )
     return environment

@@ -153,7 +153,7 @@ class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
     `run` is empty when the page has one run only; `session` is command and stderr, or the two commands. `show` is the
-    command that shows one of its trials.
+    command that shows one of its trials, `anchor` is where the HTML page has it.
     """
 
     id: str
@@ -170,6 +170,7 @@ class CaseEntry:
     trace: str = ""
     show: str = ""
     answer: AnswerLine | None = None
+    anchor: str = ""
 
 
 @dataclass(frozen=True)

@@ -125,13 +125,10 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
     found = filled(entries, _urgent, room, lambda entry, limits: drawn.trial(entry[1], limits))
     bodies = {entries[place][1].anchor: Markup(body.html) for place, body in found.bodies.items()}  # noqa: S704 - ours
     html = {
-        case.anchor: drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else head
+        id(case): drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else head
         for case, head in zip(shown, heads, strict=True)
     }
-    parts = [
-        RunHtml(run.name, Markup("").join(html[case.anchor] for case in run.cases if case.anchor in html))
-        for run in runs
-    ]
+    parts = [RunHtml(run.name, Markup("").join(html[id(c)] for c in run.cases if id(c) in html)) for run in runs]
     return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
 
 
