@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from evalward.commands.faults import internal_error
 from evalward.commands.files import emit
-from evalward.commands.kept import kept_in, kept_of_base
+from evalward.commands.kept import sources_in
 from evalward.commands.kept_output import kept_base, kept_output
 from evalward.commands.pipeline import Criteria, kinds_of
 from evalward.commands.world import World
@@ -61,13 +60,14 @@ def write_page(shown: Shown, folder: OutputFolder, warn: Callable[[str], None]) 
 
 
 def sources_of(report: Report, baseline: Baseline | None, output: OutputFolder | Path | None = None) -> Sources:
-    """What a page shows beyond a judgement or a report: `output` has the trials, as an open folder, or as a path."""
-    found = Sources(report, baseline, kinds=kinds_of(report))
+    """What a page shows beyond a judgement or a report: `output` is the folder with the trials, open, or
+    by its path.
+    """
+    if isinstance(output, Path):
+        return sources_in(output, report, baseline)
     if output is None:
-        return found
-    if isinstance(output, OutputFolder):
-        return replace(found, kept=kept_output(output), kept_before=kept_base(output))
-    return replace(found, kept=kept_in(output), kept_before=kept_of_base(output))
+        return Sources(report, baseline, kinds=kinds_of(report))
+    return Sources(report, baseline, kept_output(output), kept_base(output), kinds_of(report))
 
 
 def emit_as(world: World, form: str, shown: Shown, output: Path | None) -> None:

@@ -15,10 +15,13 @@ from evalward.writing import MOST_READ, Folder
 
 
 class KeptOutput:
-    """An open output folder. No link is followed; what is too large, or isn't what it should be, isn't there."""
+    """An open output folder. No link is followed; what is too large, or isn't what it should be, isn't there.
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
+    `shelf` is the folder in it that paths of artifacts count from, empty for itself.
+    """
+
+    def __init__(self, folder: Folder, shelf: str = "") -> None:
+        self._folder, self._shelf = folder, shelf
 
     def trial(self, path: str) -> Trial | None:
         """The trial in a file, of at most 64 MiB."""
@@ -30,7 +33,7 @@ class KeptOutput:
     def files(self, folder: str) -> Sequence[FileText]:
         """The first files of a folder by their names, each as far as it is shown."""
         try:
-            inside = self._folder.below(folder)
+            inside = self._folder.below(f"{self._shelf}/{folder}" if self._shelf else folder)
             inside.handle(make=False)
             entries = list(islice(inside.entries(), MOST_ENTRIES))
         except (InputError, OSError, ValueError):
@@ -56,4 +59,4 @@ def kept_output(output: OutputFolder) -> KeptOutput:
 
 def kept_base(output: OutputFolder) -> KeptOutput:
     """The base commit's trials that were measured beside them."""
-    return KeptOutput(output.folder.below(BESIDE))
+    return KeptOutput(output.folder, BESIDE)

@@ -81,7 +81,7 @@ def release(world: World, options: ReleaseOptions) -> int:
     judge = _judge(world, loaded, tree, options)
     decided = decide_release(loaded, report, options, reading(loaded.root), judge)
     output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
-    shown = decided.shown(release_again(options.config, options.report), options.report)
+    shown = decided.shown(release_again(options.config, options.report), options.report.parent)
     written = [
         *write_outputs(shown, output, RELEASE_FORMATS),
         *write_page(shown, output, lambda text: world.say(f"warning: {text}")),

@@ -10,9 +10,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from evalward.commands.files import read_baseline_file, read_report
-from evalward.commands.kept import kept_in, kept_of_base
+from evalward.commands.kept import sources_in
 from evalward.commands.paging import paged
-from evalward.commands.pipeline import kinds_of
 from evalward.commands.spelling import show_case
 from evalward.commands.world import World
 from evalward.records.baseline import Baseline, BaselineCase
@@ -181,10 +180,9 @@ def _ended(one: TriedCase) -> str:
 def _one(world: World, options: ShowTrialOptions, report: Report, found: TriedCase) -> str:
     """The trial, and with `--baseline` the other side's before it."""
     now = found.trial(options.trial)
-    file = world.cwd / options.report
     before = _before(found, report) if options.compared else []
     baseline = _baseline(world, options, needed=not before) if options.compared else None
-    sources = Sources(report, baseline, kept_in(file), kept_of_base(file), kinds_of(report))
+    sources = sources_in((world.cwd / options.report).parent, report, baseline)
     views = [_viewed_before(found.run, before, now.trial, sources)] if before else []
     views.append((_sort(found, now), view_of(sources, found.run, now)))
     notes, numbers = _in_baseline(baseline, found) if baseline else ([], None)

@@ -104,8 +104,9 @@ def digest_text(text: str) -> str:
 
 
 def short_fingerprint(fingerprint: str) -> str:
-    """The start of a hash, behind what it says before a colon: enough to see that two differ."""
-    return fingerprint.rpartition(":")[2][:12]
+    """The start of a hash, with what it says before the colon: enough to see that two differ."""
+    form, colon, digits = fingerprint.rpartition(":")
+    return f"{form}{colon}{digits[:12]}"
 
 
 def clean_text(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _DEEPEST = 20
-_PLAIN = re.compile(r"""(?:[^\W\d]|/(?=\w))(?:[\w/.@+ ,()'"!?;=<>$*-]|:(?=\S))*(?<![ .])""")
+_PLAIN = re.compile(r"""(?:[^\W\d]|\.?/(?=\w))(?:[\w/.@+ ,()'"!?;=<>$*-]|:(?=\S))*(?<! )""")
 _RESERVED = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 _UNPRINTABLE_BUT_FINE = "\n\t\u00a0\u200d"  # of texts of several lines: a joiner makes one emoji of two
 

@@ -26,6 +26,7 @@ _VERIFIABLE = (SYSTEM, TOOL_PROMPT)
 _SCHEMA_HEAD = "\n\nInput schema:\n"
 _CUT = re.compile(r"\n\[(\d{1,15}) more characters\]\Z")
 _ROOM = len("\n[123456789012345 more characters]")
+_LONGEST_WORD = 2_000  # characters
 _HIDDEN = "[redacted]"  # as `evalward.redaction` writes it, which lies above
 
 
@@ -93,7 +94,14 @@ def cut_text(text: str) -> str:
     earlier = _CUT.search(text[-_ROOM:])
     whole = text[: -len(earlier.group())] if earlier else text
     kept = whole[: LONGEST_TEXT - _ROOM]
+    kept = kept[: len(kept) - _last_word(kept)]
     return f"{kept}\n[{len(whole) - len(kept) + (int(earlier[1]) if earlier else 0)} more characters]"
+
+
+def _last_word(text: str) -> int:
+    """The length of the word that a cut would halve: half a secret would not be found, and so not redacted."""
+    end = text[-_LONGEST_WORD:]
+    return next((at for at, char in enumerate(reversed(end)) if char.isspace()), 0)
 
 
 def bounded_texts(texts: Iterable[tuple[str, str]], most: int) -> dict[str, str]:

@@ -24,14 +24,14 @@ def run_anchor(suite: str, target: str) -> str:
     return _anchor("run", f"{suite} {target}", (suite, target))
 
 
-def _anchor(what: str, name: str, parts: tuple[str, ...]) -> str:
-    digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:10]
-    readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:READABLE].strip("-")
-    return f"{what}-{readable}-{digest}" if readable else f"{what}-{digest}"
-
-
 def link_place(anchor: str) -> str:
     """The hidden end of a comment's line where a link to this anchor of the page will stand, once it is uploaded."""
     if not ANCHOR.fullmatch(anchor):
         raise ValueError(f"{anchor!r} is no anchor of a case")
     return f" <!-- evalward:link={anchor} -->"
+
+
+def _anchor(what: str, name: str, parts: tuple[str, ...]) -> str:
+    digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    readable = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:READABLE].strip("-")
+    return f"{what}-{readable}-{digest}" if readable else f"{what}-{digest}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalward.records.result import Status
 from evalward.render.console import Screen
-from evalward.render.escape import html_shown, one_line, plain
+from evalward.render.escape import html_shown, one_line
 from evalward.render.view import RESULTS
 
 _WIDEST = 48  # columns of a name; commands are never cut
@@ -35,6 +35,5 @@ def choices_text(title: str, choices: Sequence[CaseChoice], *, colour: bool, wid
     for choice, row in zip(choices, cells, strict=True):
         badge = RESULTS[choice.status]
         names = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        command = screen.paint(plain(choice.command), "bold")
-        screen.lines.append(f"  {screen.paint(badge.mark, badge.colour)} {names}  {command}")
+        screen.command(choice.command, f"  {screen.paint(badge.mark, badge.colour)} {names}  ")
     return screen.text()

@@ -67,6 +67,10 @@ class Screen:
             shown = self.paint(line, colour) if colour else line
             self.lines.append(" " * indent + shown if line else "")
 
+    def command(self, text: str, before: str = "") -> None:
+        """A command to copy: whole, on one line however long; `before` stands in front of it."""
+        self.lines.append(f"{before}{self.paint(plain(text).replace(chr(10), ' '), 'bold')}")
+
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> None:
         """An aligned table; `align` has l or r for each column. Wide columns are wrapped where there is no room."""
         from tabulate import tabulate  # noqa: PLC0415 - only who prints tables pays for it

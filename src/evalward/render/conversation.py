@@ -17,6 +17,7 @@ from evalward.records.pairing import PairedBlock, paired
 from evalward.records.report import Run
 from evalward.records.result import NOT_RUN, CheckResult, Result, Status, Trial
 from evalward.records.sections import TrialSection
+from evalward.records.texts import SYSTEM, TOOL_PROMPT
 from evalward.records.trace import Opaque, Role, ToolCall, ToolResult, ToolUse, Trace, Usage
 from evalward.render.kept import Sources
 from evalward.render.numbers import format_count
@@ -153,7 +154,7 @@ def told_by(run: Run | BaselineRun, texts: Mapping[str, str]) -> Iterator[Said]:
             yield Said(voice, text)
 
 
-_TOLD: dict[str, Voice] = {"system": "system", "tool_description": "tool"}
+_TOLD: dict[str, Voice] = {SYSTEM: "system", TOOL_PROMPT: "tool"}
 
 
 def _steps(trace: Trace) -> Iterator[Step]:

@@ -10,7 +10,7 @@ from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
 from evalward.render.context import Accepting, PageContext, ShowCommand
-from evalward.render.escape import one_line, plain, without_marks
+from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
 from evalward.render.kinds import ShownKinds
 from evalward.render.numbers import plural
@@ -260,7 +260,7 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
     if case.session:
         screen.verbatim(case.session, 6)
     if case.show:
-        screen.lines.append(f"      → {plain(case.show)}")  # whole, so that it can be copied
+        screen.command(case.show, "      → ")
 
 
 def _excused(screen: Screen, case: CaseEntry) -> None:

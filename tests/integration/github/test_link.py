@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import StringIO
@@ -201,6 +202,7 @@ def test_check_and_link__as_a_workflow_does_it(site: Site, monkeypatch: pytest.M
     event = pull_request(head=head, base=site.api.tip())
     checked = site.act("pull_request", event, head)
     [before] = site.api.bodies()
+    page = (site.workspace / "evalward-out" / "report.html").read_text("utf-8")
     (site.workspace / "evalward-out" / "judgement.json").write_text("forged")
     (site.workspace / "evalward-out" / "comment.md").write_text("forged")
     monkeypatch.setattr(process, "PROGRAM", "raise SystemExit('a runner was started')")
@@ -216,5 +218,6 @@ def test_check_and_link__as_a_workflow_does_it(site: Site, monkeypatch: pytest.M
         line for line in before.split("\n") if not line.startswith(("### ", "- ❌ `"))
     ]
     anchors = [case_anchor("tools", "oracle", name) for name in NAMES[:3]]
-    assert [f"{url}#{anchor})" in after for anchor in anchors] == [True] * 3
+    assert sorted(re.findall(rf"\({re.escape(url)}#([^)]*)\)", after)) == sorted(anchors)
     assert after.count(url) == 4
+    assert [page.count(f'id="{anchor}"') for anchor in anchors] == [1] * 3

@@ -87,6 +87,14 @@ def test_a_cut_text_that_grew_is_cut_once_more_and_counts_all_that_is_missing() 
     assert twice.count("more characters") == 1
 
 
+@pytest.mark.parametrize("blanks", range(0, 60, 7))
+def test_no_word_is_halved_by_a_cut(blanks: int) -> None:
+    text = cut_text(" " * blanks + "canary/0123456789 " * 2_000)
+
+    kept, _, _ = text.rpartition("\n")
+    assert set(kept.split()) == {"canary/0123456789"}
+
+
 def test_a_text_that_fits_stays_as_it_is() -> None:
     assert cut_text("x" * LONGEST_TEXT) == "x" * LONGEST_TEXT
     assert not is_altered("[3 more characters] is what it says\n")

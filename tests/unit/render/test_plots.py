@@ -173,6 +173,7 @@ def test_line__names_are_not_written_over_each_other() -> None:
 def test_line__without_values(values: list[float | None]) -> None:
     plot = line_plot(LinePlot("m", "tokens", points(*values)))
     assert words(plot).startswith("m: not available in ")
+    assert texts(plot) == ["n/a"]
     assert not "".join(each.attrib["d"] for each in drawn(plot, "plot-line"))
 
 

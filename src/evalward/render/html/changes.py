@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalward.records.comparison import CaseChange, Comparison, RunComparison, Tally
+from evalward.records.comparison import CaseChange, RunComparison, Tally
 from evalward.records.metric import Unit
 from evalward.records.result import CheckResult, Result, Status
 from evalward.render.anchors import trial_anchor
+from evalward.render.changed_texts import ChangedText
 from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.sides import RunTrials
+from evalward.render.html.texts import RunTexts
 from evalward.render.kinds import TrialText
 from evalward.render.numbers import format_count, format_number, plural
 from evalward.render.view import RESULTS, Badge, CaseEntry, Some
@@ -18,17 +20,17 @@ from evalward.render.view import RESULTS, Badge, CaseEntry, Some
 UNKNOWN = "–"
 MOST_CHECKS = 50  # of one trial
 MOST_MARKS = 40  # trials of one side that are named one by one
-NUMBERS_ONLY = "The baseline keeps the numbers of a trial, no texts."
 NOTHING_KEPT = "What was measured isn't at hand; this is what the judgement says of it."
 
 
 @dataclass(frozen=True)
 class RunBeside:
-    """A run that was compared: its cases by their ids, and the trials behind them."""
+    """A run that was compared: its cases by their ids, the trials behind them, and the texts that changed."""
 
     run: RunComparison
     trials: RunTrials
     cases: Mapping[str, CaseChange]
+    texts: RunTexts
 
 
 RunsByName = Mapping[str, RunBeside]
@@ -68,13 +70,15 @@ class CaseSide:
 class ChangedCase:
     """A case that changed: its entry as in the comment, its place in the page, and its sides, the earlier one first.
 
-    `rows` are the numbers of all sides beside each other, a label and a text for each side.
+    `rows` are the numbers of all sides beside each other, a label and a text for each side; `text` is what it asks, of
+    a case that asks something else now.
     """
 
     entry: CaseEntry
     anchor: str
     sides: list[CaseSide]
     rows: list[tuple[str, list[str]]]
+    text: ChangedText | None = None
 
     @property
     def told(self) -> list[CaseSide]:
@@ -85,10 +89,12 @@ class ChangedCase:
 NUMBERS: Sequence[str] = ("Passed", "Score", "Cost per trial", "Tokens per trial", "Time per trial", "Turns, calls")
 
 
-def runs_by_name(comparison: Comparison, trials: Sequence[RunTrials]) -> dict[str, RunBeside]:
-    """The runs of a comparison with their trials."""
-    pairs = zip(comparison.runs, trials, strict=True)
-    return {run.name: RunBeside(run, found, {case.id: case for case in run.cases}) for run, found in pairs}
+def runs_by_name(runs: Iterable[RunComparison], trials: Iterable[RunTrials], texts: Iterable[RunTexts]) -> RunsByName:
+    """The runs of a comparison with their trials and texts."""
+    return {
+        run.name: RunBeside(run, found, {case.id: case for case in run.cases}, told)
+        for run, found, told in zip(runs, trials, texts, strict=True)
+    }
 
 
 def changed(entries: Iterable[CaseEntry], runs: RunsByName, book: AnchorBook) -> list[ChangedCase]:
@@ -99,17 +105,16 @@ def changed(entries: Iterable[CaseEntry], runs: RunsByName, book: AnchorBook) ->
         pair = runs.get(entry.run or only)
         case = pair.cases.get(entry.id) if pair else None
         if pair and case:
-            found.append(_changed(entry, case, pair.run, pair.trials, book))
+            found.append(_changed(entry, case, pair, book))
     return found
 
 
-def _changed(
-    entry: CaseEntry, case: CaseChange, run: RunComparison, trials: RunTrials, book: AnchorBook
-) -> ChangedCase:
-    sides = [side for side in _sides(entry, case, run, trials) if side is not None]
+def _changed(entry: CaseEntry, case: CaseChange, pair: RunBeside, book: AnchorBook) -> ChangedCase:
+    run = pair.run
+    sides = [side for side in _sides(entry, case, run, pair.trials) if side is not None]
     rows = [(label, [side.numbers[row] for side in sides]) for row, label in enumerate(NUMBERS)]
     told = [(label, values) for label, values in rows if any(value != UNKNOWN for value in values)]
-    return ChangedCase(entry, book.take(run.suite, run.target, case.id), sides, told)
+    return ChangedCase(entry, book.take(run.suite, run.target, case.id), sides, told, pair.texts.cases.get(case.id))
 
 
 def _sides(entry: CaseEntry, case: CaseChange, run: RunComparison, trials: RunTrials) -> list[CaseSide | None]:
@@ -119,11 +124,10 @@ def _sides(entry: CaseEntry, case: CaseChange, run: RunComparison, trials: RunTr
     before, now = trials.before_of(case), trials.now.get(case.id, [])
     base_again, again = trials.base_fresh.get(case.id, []), trials.fresh.get(case.id, [])
     known = "Base, measured now" if trials.measured else "Baseline"
-    note = "" if trials.measured else NUMBERS_ONLY
     return [
-        _side(known, before, trials, note=note) if before else _told(known, case.before),
+        _side(known, before, trials) if before else _told(known, case.before),
         _side("Base, tried again", base_again, trials) if base_again else None,
-        _side("Now", now, trials, link=link) if now else _of_entry(entry, case.now),
+        _side("Now", now, trials, link=link, session=entry.session) if now else _of_entry(entry, case.now),
         _side("Now, tried again", again, trials, link=link) if again else None,
     ]
 
@@ -134,15 +138,14 @@ def _side(
     trials: RunTrials,
     *,
     link: Callable[[Result], str] = lambda _: "",
-    note: str = "",
+    session: str = "",
 ) -> CaseSide:
-    """A side whose trials are at hand."""
+    """A side whose trials are at hand. `session` is what stands for that of the trial, where its kind tells none."""
     first = _to_look_at(results)
     texts = [trials.kind.trial_text(result) if trials.kind else TrialText() for result in results]
     text = texts[results.index(first)]
     marks = [TrialMark(f"trial {each.trial}", RESULTS[each.status], link(each)) for each in results[:MOST_MARKS]]
     checks = sorted(first.checks, key=lambda check: check.passed)
-    session = text.session
     return CaseSide(
         title=title,
         trials=Some(marks, len(results)),
@@ -151,8 +154,7 @@ def _side(
         looked_at=f"trial {first.trial}" if len(results) > 1 else "",
         checks=checks[:MOST_CHECKS],
         more_checks=max(0, len(checks) - MOST_CHECKS),
-        session=session,
-        note=note,
+        session=text.session or session,
     )
 
 
@@ -163,7 +165,8 @@ def _to_look_at(results: Sequence[Result]) -> Result:
 
 
 def _why(result: Result) -> str:
-    return ": ".join(part for part in (result.reason, result.message) if part)
+    reason = (result.reason or "").replace("_", " ")
+    return ": ".join(part for part in (reason, result.message) if part)
 
 
 def _told(title: str, tally: Tally | None) -> CaseSide | None:

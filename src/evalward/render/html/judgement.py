@@ -9,6 +9,7 @@ from evalward.records.anchor import AnchorFinding
 from evalward.records.comparison import RunComparison
 from evalward.records.sections import Bars
 from evalward.records.verdict import Judgement, Reason, Stage, Verdict
+from evalward.render.changed_texts import ChangedText
 from evalward.render.context import PageContext
 from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.answers import Answers, answers
@@ -19,6 +20,7 @@ from evalward.render.html.links import Links
 from evalward.render.html.rules import RuleLine, rule_lines
 from evalward.render.html.setup import SetupView, judgement_setup
 from evalward.render.html.sides import trials_of
+from evalward.render.html.texts import RunTexts, texts_of
 from evalward.render.html.trends import TrendLine, trend_lines
 from evalward.render.kept import Sources
 from evalward.render.numbers import format_number, plural
@@ -68,8 +70,19 @@ class AnchorLine:
 
 
 @dataclass(frozen=True)
+class PromptChange:
+    """A text that models read and that changed, and the runs in which it did."""
+
+    text: ChangedText
+    runs: list[str]
+
+
+@dataclass(frozen=True)
 class JudgementBody:
-    """Everything that the page of a judgement shows. `prefix` keeps the ids of two judgements on one page apart."""
+    """Everything that the page of a judgement shows. `prefix` keeps the ids of two judgements on one page apart.
+
+    `numbers_only`: of some run there is a baseline that keeps numbers, and no texts of its trials.
+    """
 
     page: JudgementPage
     links: Links
@@ -80,6 +93,8 @@ class JudgementBody:
     excused: list[ChangedCase]
     fixed: list[ChangedCase]
     others: list[ChangedCase]
+    prompts: list[PromptChange]
+    numbers_only: bool
     runs: list[RunBody]
     cases: list[RunCases]
     trends: list[TrendLine]
@@ -96,8 +111,8 @@ def judgement_body(
     comparison, verdict = judgement.comparison, judgement.verdict
     page, links = build_page(judgement, context, HTML), Links.of(context)
     trials = [trials_of(run, sources) for run in comparison.runs]
-    by_name = runs_by_name(comparison, trials)
-    parts = _changes(page, by_name, book)
+    texts = texts_of(comparison.runs, sources)
+    parts = _changes(page, runs_by_name(comparison.runs, trials, texts), book)
     return JudgementBody(
         page=page,
         links=links,
@@ -108,6 +123,8 @@ def judgement_body(
         excused=parts[2],
         fixed=parts[3],
         others=parts[4],
+        prompts=_prompts(comparison.runs, texts),
+        numbers_only=not all(found.measured for found in trials),
         runs=_runs(page, comparison.runs, verdict, prefix),
         cases=[compared_cases(run, found, book) for run, found in zip(comparison.runs, trials, strict=True)],
         trends=trend_lines(judgement.trends, verdict.rules),
@@ -122,6 +139,19 @@ def _changes(page: JudgementPage, runs: RunsByName, book: AnchorBook) -> list[li
     """In the order in which they stand on the page: the first that shows a case is its place."""
     lists = (page.broken, page.new, page.excused, page.fixed, page.others)
     return [changed(entries.shown, runs, book) for entries in lists]
+
+
+def _prompts(runs: Sequence[RunComparison], texts: Sequence[RunTexts]) -> list[PromptChange]:
+    """Each change once, with all runs in which it is the same."""
+    found: list[PromptChange] = []
+    for run, told in zip(runs, texts, strict=True):
+        for text in told.prompts:
+            known = next((each for each in found if each.text == text), None)
+            if known is None:
+                found.append(PromptChange(text, [run.name]))
+            else:
+                known.runs.append(run.name)
+    return found
 
 
 def _runs(page: JudgementPage, runs: Sequence[RunComparison], verdict: Verdict, prefix: str) -> list[RunBody]:

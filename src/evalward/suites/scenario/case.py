@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from evalward.graders.source import Source, fingerprints
-from evalward.records.base import digest, short_fingerprint
+from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Rubric
-from evalward.suites.scenario.fixture import Fixture
+from evalward.suites.scenario.fixture import Fixture, told
 from evalward.suites.scenario.matrix import is_meant
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScenarioTool
 from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
@@ -83,6 +83,10 @@ class ScenarioCase(Case):
         data = self.scenario.model_dump(mode="json", exclude_defaults=True, by_alias=True)
         return {"id": self.id, "category": self.category, "prompt": self.prompt, **data}
 
+    def unnamed(self) -> dict[str, Any]:
+        """The scenario without its name and what is at its default."""
+        return self.scenario.model_dump(mode="json", exclude_defaults=True, by_alias=True, exclude={"name", "category"})
+
     def taken_from_elsewhere(self) -> dict[str, Any]:
         """Its tool and limits, the rubric that judges, and the fingerprints of fixture and graders."""
         tool = self.tool.model_dump(mode="json", exclude_defaults=True, exclude={"health_check"})
@@ -91,7 +95,7 @@ class ScenarioCase(Case):
             "timeout_s": self.timeout_s,
             **({} if self.max_turns is None else {"max_turns": self.max_turns}),
             **({} if self.rubric is None else {"rubric": self.rubric.model_dump(mode="json", exclude_defaults=True)}),
-            "fixture": {path: short_fingerprint(each) for path, each in sorted(self.fixture_rest.items())},
+            "fixture": {path: told(each) for path, each in sorted(self.fixture_rest.items())},
             **fingerprints(self.graders),
         }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from evalward.records.result import Result
 from evalward.records.sections import Facts, FileText, GridRow, SampleGroup, SamplePlot, TrialSection
 from evalward.render.numbers import NOT_AVAILABLE, format_delta, format_factor
-from evalward.suites.speedup.details import LEVELS, BenchmarkSpeed, SpeedupDetails
+from evalward.suites.speedup.details import LEVELS, BenchmarkSpeed, BlockStatus, SpeedupDetails
 
 BEFORE, HUMAN, NOW = "before", "human patch", "now"
 """The untouched code, the oracle's, and the change that is evaluated."""
@@ -70,12 +70,18 @@ def _tests(details: SpeedupDetails) -> Iterator[Facts]:
         ("all", tests.total, snapshots.total),
     ]
     rows = [GridRow(label="state", values=[tests.status, snapshots.status])]
-    rows += [GridRow(label=label, values=[_count(one), _count(other)]) for label, one, other in counts]
+    rows += [
+        GridRow(label=label, values=[_count(one, tests.status), _count(other, snapshots.status)])
+        for label, one, other in counts
+    ]
     yield Facts(title="Tests and snapshots", heads=["tests", "snapshots"], rows=rows)
 
 
-def _count(value: int | None) -> str:
-    return "–" if value is None else f"{value:,}"
+def _count(value: int | None, status: BlockStatus) -> str:
+    """A count; none where nothing is known of any."""
+    if value is None:
+        return "–"
+    return f"{value:,}" if status in {"passed", "failed"} else NOT_AVAILABLE
 
 
 def _notes(details: SpeedupDetails) -> list[Facts]:

@@ -37,16 +37,18 @@ def interval_plot(plot: IntervalPlot) -> Markup:
     with a dot for the value; what is beyond a floor or ceiling is hatched by a dashed line and a tint.
     """
     width, height, over, middle = 240.0, 48.0, 8.0, 23.0
-    axis = scale(_interval_numbers(plot), 8, width - 8, (0.0, 1.0) if plot.unit == "ratio" else None)
+    numbers = _interval_numbers(plot)
+    axis = scale(numbers, 8, width - 8, (0.0, 1.0) if plot.unit == "ratio" else None)
     parts = [
         *_beyond(plot, axis, middle + 10),
         path(f"M{coordinate(axis.start)} {coordinate(middle + 10)}H{coordinate(axis.end)}", "plot-axis"),
         *_allowed(plot, axis, over),
         *_whisker(plot.interval, axis, middle),
         *_dot(plot.value, axis, middle),
-        label(format_number(axis.low, plot.unit), axis.start, height - 3),
-        label(format_number(axis.high, plot.unit), axis.end, height - 3, "end"),
     ]
+    if numbers:
+        parts.append(label(format_number(axis.low, plot.unit), axis.start, height - 3))
+        parts.append(label(format_number(axis.high, plot.unit), axis.end, height - 3, "end"))
     return drawing(_interval_words(plot), width, height, "plot-interval", parts)
 
 

@@ -12,7 +12,7 @@ from evalward.records.evidence import Interval
 from evalward.records.metric import Unit
 from evalward.render.html.plots.svg import Scale, coordinate, drawable, drawables, drawing, element, label, path, scale
 from evalward.render.html.plots.words import Level, level_words, named, short, value_words
-from evalward.render.numbers import format_number, plural
+from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
 _DOTTED = 120  # points that have room for a dot each
 _LINE = 13  # from one line of text to the next
@@ -72,7 +72,7 @@ def line_plot(plot: LinePlot) -> Markup:
     frame = _Frame(_time(points, width), scale(_line_numbers(plot), bottom, 18, _bounds(plot.unit)))
     known = _stretches(points)
     parts = [
-        *_grid(frame, plot.unit),
+        *(_grid(frame, plot.unit) if known else [label(NOT_AVAILABLE, width / 2, bottom / 2, "middle")]),
         *_bands(frame, known),
         *_levels(frame, plot),
         *_releases(frame, plot.releases, bottom),

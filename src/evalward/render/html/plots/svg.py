@@ -94,7 +94,9 @@ def scale(values: Iterable[float], start: float, end: float, bounds: tuple[float
     Without values it goes from 0 to 1. Values that are all equal are in its middle, unless at a bound.
     """
     found = list(values)
-    low, high = (min(found), max(found)) if found else (0.0, 1.0)
+    if not found:
+        return Scale(0.0, 1.0, start, end)
+    low, high = min(found), max(found)
     if not high - low > abs(high) * 1e-9:
         room = abs(high) * _FLAT or 1.0
         low, high = low - room, high + room
@@ -104,7 +106,7 @@ def scale(values: Iterable[float], start: float, end: float, bounds: tuple[float
     ends = [_rounded(low, step, ROUND_FLOOR), _rounded(high, step, ROUND_CEILING)]
     if bounds is not None:
         ends = [min(max(each, bounds[0]), bounds[1]) for each in ends]
-        if found and (min(found) < ends[0] or max(found) > ends[1]):  # a hostile rate of 300 %
+        if min(found) < ends[0] or max(found) > ends[1]:  # a hostile rate of 300 %
             return scale(found, start, end)
     return Scale(ends[0], ends[1], start, end)
 
