@@ -42,7 +42,7 @@ _HUGE = 1e100  # squares of it are numbers; no eval measures it
 
 
 @dataclass(frozen=True)
-class _Change:
+class _Shift:
     """What a metric was before and after a place, over so many measurements (`runs`)."""
 
     before: float
@@ -59,7 +59,7 @@ class _Change:
         return abs(self.after - self.before) * math.sqrt(self.runs[0] * self.runs[1] / sum(self.runs))
 
 
-_Window = Callable[[Sequence[HistoryEntry], Sequence[HistoryEntry]], _Change | None]
+_Window = Callable[[Sequence[HistoryEntry], Sequence[HistoryEntry]], _Shift | None]
 
 
 def moves(entries: Sequence[HistoryEntry], lists: Mapping[str, dict[str, str]], metrics: Sequence[str]) -> list[Move]:
@@ -84,7 +84,7 @@ def _branches(entries: Sequence[HistoryEntry]) -> list[list[HistoryEntry]]:
 # --- where ------------------------------------------------------------------------------------------------------------
 
 
-def _found(branch: Sequence[HistoryEntry], window: _Window) -> Iterator[tuple[int, _Change]]:
+def _found(branch: Sequence[HistoryEntry], window: _Window) -> Iterator[tuple[int, _Shift]]:
     """The places where something changed, those of most weight first."""
     cuts = [0, len(branch)]
     changes = {place: _at(branch, place, cuts, window) for place in range(1, len(branch))}
@@ -103,7 +103,7 @@ def _found(branch: Sequence[HistoryEntry], window: _Window) -> Iterator[tuple[in
             changes[near] = _at(branch, near, cuts, window)
 
 
-def _at(branch: Sequence[HistoryEntry], place: int, cuts: Sequence[int], window: _Window) -> _Change | None:
+def _at(branch: Sequence[HistoryEntry], place: int, cuts: Sequence[int], window: _Window) -> _Shift | None:
     """What changed at a place, looking no further than the cuts around it; `None` at a cut."""
     next_cut = bisect_right(cuts, place)
     if cuts[next_cut - 1] == place:
@@ -119,7 +119,7 @@ def _at(branch: Sequence[HistoryEntry], place: int, cuts: Sequence[int], window:
 def _values(metric: str) -> _Window:
     """The change of a metric's mean."""
 
-    def window(before: Sequence[HistoryEntry], after: Sequence[HistoryEntry]) -> _Change | None:
+    def window(before: Sequence[HistoryEntry], after: Sequence[HistoryEntry]) -> _Shift | None:
         sides = [[value for each in side if (value := _value(each, metric)) is not None] for side in (before, after)]
         if not all(sides):
             return None
@@ -127,7 +127,7 @@ def _values(metric: str) -> _Window:
         squares = math.fsum((value - mean) ** 2 for side, mean in zip(sides, means, strict=True) for value in side)
         runs = len(sides[0]), len(sides[1])
         spread = math.sqrt(squares / (sum(runs) - 2)) if min(runs) >= _FEWEST else None
-        return _Change(means[0], means[1], runs, spread)
+        return _Shift(means[0], means[1], runs, spread)
 
     return window
 
@@ -141,14 +141,14 @@ def _value(entry: HistoryEntry, metric: str) -> float | None:
 def _cases(counts: Callable[[HistoryEntry], Counts]) -> _Window:
     """The change of the mean pass rate of the cases that ask the same on both sides."""
 
-    def window(before: Sequence[HistoryEntry], after: Sequence[HistoryEntry]) -> _Change | None:
+    def window(before: Sequence[HistoryEntry], after: Sequence[HistoryEntry]) -> _Shift | None:
         first, *rest = map(counts, after)
         pairs = pairs_of(pooled(map(counts, before)), first, rest)
         if not pairs:
             return None
         was = fmean(pair.passed_before / pair.trials_before for pair in pairs.values())
         now = fmean(pair.passed_now / pair.trials_now for pair in pairs.values())
-        return _Change(was, now, (len(before), len(after)), pairs=pairs)
+        return _Shift(was, now, (len(before), len(after)), pairs=pairs)
 
     return window
 
@@ -156,7 +156,7 @@ def _cases(counts: Callable[[HistoryEntry], Counts]) -> _Window:
 # --- how sure ---------------------------------------------------------------------------------------------------------
 
 
-def _tested(change: _Change, places: int, *, random: bool) -> _Change:
+def _tested(change: _Shift, places: int, *, random: bool) -> _Shift:
     """With the p-value of a change this way, twice because it could have gone either way, and for each place."""
     if not random:
         return replace(change, certain=True)
@@ -167,20 +167,20 @@ def _tested(change: _Change, places: int, *, random: bool) -> _Change:
     return replace(change, p=p, certain=p <= LEVEL)
 
 
-def _p_of_cases(change: _Change, pairs: list[CaseTrials]) -> float:
+def _p_of_cases(change: _Shift, pairs: list[CaseTrials]) -> float:
     if change.after > change.before:
         pairs = [CaseTrials(each.passed_now, each.trials_now, each.passed_before, each.trials_before) for each in pairs]
     return stratified_worse(pairs)
 
 
-def _p_of_values(change: _Change) -> float | None:
+def _p_of_values(change: _Shift) -> float | None:
     """`None` where too few runs, or runs that are all equal, say nothing of how much they vary."""
     if not change.spread:
         return None
     return student_above(change.weight / change.spread, sum(change.runs) - 2)
 
 
-def _move(metric: str, branch: Sequence[HistoryEntry], place: int, change: _Change) -> Move:
+def _move(metric: str, branch: Sequence[HistoryEntry], place: int, change: _Shift) -> Move:
     entry, last = branch[place], branch[place - 1]
     known = next(found for each in reversed(branch) if (found := each.metrics.get(metric)))
     return Move(
@@ -203,7 +203,7 @@ def _move(metric: str, branch: Sequence[HistoryEntry], place: int, change: _Chan
     )
 
 
-def _most(change: _Change) -> list[str]:
+def _most(change: _Shift) -> list[str]:
     """The cases that went the same way furthest."""
     way = 1 if change.after > change.before else -1
     moved = {case: way * pair.difference for case, pair in (change.pairs or {}).items()}

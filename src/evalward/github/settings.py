@@ -21,7 +21,7 @@ MAX_BRANCH = 200
 MAX_SHOWN_URL = 200
 BASE_IN_STATUS = "{base}"
 
-Mode = Literal["check", "update-baseline", "accept", "release", "link"]
+Mode = Literal["check", "update-baseline", "accept", "release", "link", "history-page"]
 BaselineTo = Literal["push", "pull-request"]
 BaselineMode = Literal["replace", "pool"]
 

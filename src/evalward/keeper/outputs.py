@@ -28,6 +28,7 @@ from evalward.render.outputs import (
 )
 from evalward.writing import Folder
 
+HISTORY_PAGE = "index.html"
 TRIALS, ARTIFACTS, GUIDANCE, BESIDE = "trials", "artifacts", "guidance", "beside"
 FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE)
 FILES = (
@@ -44,6 +45,7 @@ FILES = (
     "guidance.json",
     "guidance.md",
     "cases.jsonl",
+    HISTORY_PAGE,
 )
 REMEDY = "Choose another folder with --output, or with the action's input output-dir."
 NO_GIT = 127

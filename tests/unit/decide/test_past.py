@@ -104,7 +104,7 @@ def test_points__of_whole_runs_in_order_of_time() -> None:
 
 def test_points__of_a_run_that_was_only_measured_in_parts() -> None:
     found = run([entry(1, partial=True)])
-    assert found.metrics == found.spending == found.moves == []
+    assert (found.metrics, found.spending, found.moves) == ([], [], [])
     assert len(found.rows) == 1
 
 

@@ -32,7 +32,7 @@ _MOVED = Badge("🔷", "moved", "dim", "◆")
 
 
 @dataclass(frozen=True)
-class Place:
+class CommitPlace:
     """A commit, and where it is to be seen; both may be empty."""
 
     commit: str
@@ -54,7 +54,7 @@ class MoveLine:
     """What moved with which commit, and how sure that is. `notes` are sentences."""
 
     day: str
-    place: Place
+    place: CommitPlace
     ref: str
     metric: str
     badge: Badge
@@ -70,7 +70,7 @@ class MeasuredLine:
     """One measurement; `values` are those of the section's metrics."""
 
     day: str
-    place: Place
+    place: CommitPlace
     ref: str
     badge: Badge | None
     partial: bool
@@ -157,8 +157,8 @@ def _shown(name: str) -> str:
     return html_shown(name[:_NAME]) + ("…" if len(name) > _NAME else "")
 
 
-def _place(commit: str | None, links: Links) -> Place:
-    return Place(_shown(short_hash(commit)) if commit else "", links.commit(commit))
+def _place(commit: str | None, links: Links) -> CommitPlace:
+    return CommitPlace(_shown(short_hash(commit)) if commit else "", links.commit(commit))
 
 
 # --- plots ------------------------------------------------------------------------------------------------------------
