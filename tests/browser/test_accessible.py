@@ -13,7 +13,7 @@ from support.browser.documents import NAMES, Pages
 pytestmark = pytest.mark.browser
 SCHEMES = get_args(Scheme)
 KEPT = 6
-"""Cases with their trials that axe looks at: all are made by the same templates, and it takes its time for each element."""
+"""Cases with their trials that axe looks at: all are made by the same templates, and each element takes it time."""
 
 
 def open_folds(page: Visit) -> None:
@@ -89,4 +89,6 @@ def test_who_wants_no_motion_gets_none(browser: Any, pages: Pages, still: bool, 
     with visit(browser, pages.failing(), still=still) as page:
         assert page.ask("getComputedStyle(document.documentElement).scrollBehavior") == behaviour
         moving = "Array.from(document.querySelectorAll('*'), (e) => getComputedStyle(e))"
-        assert page.ask(f"{moving}.filter((s) => s.animationName !== 'none' || s.transitionDuration !== '0s').length") == 0
+        assert (
+            page.ask(f"{moving}.filter((s) => s.animationName !== 'none' || s.transitionDuration !== '0s').length") == 0
+        )

@@ -49,7 +49,9 @@ def choose(page: Visit, name: str, value: str) -> None:
 
 def search(page: Visit, text: str) -> None:
     page.one("#filter input[name=text]").fill(text)
-    page.page.wait_for_function("(text) => new URLSearchParams(location.hash.slice(2)).get('text') === (text || null)", arg=text)
+    page.page.wait_for_function(
+        "(text) => new URLSearchParams(location.hash.slice(2)).get('text') === (text || null)", arg=text
+    )
 
 
 def test_everything_is_shown_at_first(page: Visit) -> None:
@@ -58,7 +60,8 @@ def test_everything_is_shown_at_first(page: Visit) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("status", "passed"), ("suite", "smoke"), ("target", "replay:agent"), ("category", "json_processing")]
+    ("name", "value"),
+    [("status", "passed"), ("suite", "smoke"), ("target", "replay:agent"), ("category", "json_processing")],
 )
 def test_a_choice_leaves_the_cases_that_have_it(page: Visit, name: str, value: str) -> None:
     expected = [row for row in shown(page) if row[name] == value]
@@ -132,7 +135,9 @@ def test_an_address_without_a_filter_shows_everything_again(page: Visit) -> None
     assert page.one("#filter select[name=status]").input_value() == ""
 
 
-@pytest.mark.parametrize("state", ["#?status=no+such&colour=red", "#?", "#?%", "#%E0%A4%A", "#?text=", "#?status=__proto__"])
+@pytest.mark.parametrize(
+    "state", ["#?status=no+such&colour=red", "#?", "#?%", "#%E0%A4%A", "#?text=", "#?status=__proto__"]
+)
 def test_an_address_that_somebody_made_up_breaks_nothing(browser: Any, pages: Pages, state: str) -> None:
     with visit(browser, pages.failing(), fragment=state) as page:
         assert len(shown(page)) == 77

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,10 @@ from support.browser.made_up import ATTACKS, BEACON, LONG_LINE, hostile_page, ho
 
 pytestmark = pytest.mark.browser
 MADE = {"judgement": hostile_page, "report": hostile_report_page}
+BEYOND = """(width) => Array.from(document.querySelectorAll("main *"))
+  .filter((each) => !each.closest(".scroll") && each.getBoundingClientRect().right > width + 1)
+  .map((each) => each.outerHTML.slice(0, 80))"""
+"""What ends beyond the window, and doesn't scroll in a box of its own."""
 EVERY_ELEMENT = "Array.from(document.querySelectorAll('*'))"
 
 
@@ -34,15 +37,21 @@ def touch_all(page: Visit) -> None:
     )
 
 
+ACTING = (
+    "img, iframe, object, embed, base, link, template, noscript, video, [style], [src], [action], "
+    "meta[http-equiv=refresh i], [autofocus]:not(dialog *)"
+)
+
+
 def refuse_what_acts(page: Visit) -> None:
     """Nothing ran, asked, complained or could do so."""
     assert page.ask("window.hacked") is None
     assert (page.complaints, page.dialogs, page.beyond_the_file()) == ([], [], [])
-    assert page.ask("document.querySelectorAll('img, iframe, object, embed, base, link, template, noscript, video').length") == 0
-    assert page.ask("document.querySelectorAll('meta[http-equiv=refresh i], [style], [src], [action], [autofocus]:not(dialog *)').length") == 0
-    assert page.ask(EVERY_ELEMENT + ".flatMap((e) => e.getAttributeNames()).filter((name) => name.startsWith('on'))") == []
-    links = page.ask("Array.from(document.links, (link) => link.getAttribute('href')).filter((href) => !href.startsWith('#'))")
-    assert links == []
+    assert page.page.locator(ACTING).count() == 0
+    names = page.ask(f"{EVERY_ELEMENT}.flatMap((each) => each.getAttributeNames())")
+    assert [name for name in names if name.startswith("on")] == []
+    links = page.ask("Array.from(document.links, (link) => link.getAttribute('href'))")
+    assert [link for link in links if not link.startswith("#")] == []
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -67,7 +76,9 @@ def test_a_text_stays_a_text_without_scripts(browser: Any, pages: Pages) -> None
 def test_what_would_turn_a_text_around_is_shown_by_its_number(browser: Any, pages: Pages) -> None:
     with visit(browser, pages.written("hostile-judgement", hostile_page)) as page:
         open_all(page)
-        assert page.ask(r"/[\u202a-\u202e\u2066-\u2069\u200b\ufeff\u001b\u0000]/.test(document.body.textContent)") is False
+        assert (
+            page.ask(r"/[\u202a-\u202e\u2066-\u2069\u200b\ufeff\u001b\u0000]/.test(document.body.textContent)") is False
+        )
         assert "⟨U+202E⟩gnp.exe" in page.ask("document.body.textContent")
 
 
@@ -78,6 +89,7 @@ def test_a_line_of_a_million_characters_leaves_the_page_as_wide_as_it_was(
     with visit(browser, pages.written("hostile-judgement", hostile_page), width=width) as page:
         open_all(page)
         assert page.ask("document.documentElement.scrollWidth") == width
+        assert page.ask(BEYOND, width) == []
 
 
 INJECTED: dict[str, str] = {
@@ -93,7 +105,7 @@ INJECTED: dict[str, str] = {
     "a frame of our own": "<iframe srcdoc='<script>parent.hacked = 1</script>'></iframe>",
     "an object": f"<object data={BEACON}></object>",
     "a base": f"<base href={BEACON}>",
-    "a font": f"<svg><style>@font-face {{ font-family: x; src: url({BEACON}) }} text {{ font-family: x }}</style></svg>",
+    "a font": f"<style>@font-face {{ font-family: x; src: url({BEACON}) }} p {{ font-family: x }}</style>",
 }
 
 
@@ -102,7 +114,9 @@ def test_the_policy_stops_what_got_into_the_page(browser: Any, pages: Pages, tmp
     """As if escaping had failed at one place: nothing runs and nothing is loaded, and the browser says so."""
     file = tmp_path / "report.html"
     whole = pages.failing().read_text("utf-8")
-    file.write_text(whole.replace('<main id="main" tabindex="-1">', f'<main id="main" tabindex="-1">{INJECTED[what]}', 1))
+    file.write_text(
+        whole.replace('<main id="main" tabindex="-1">', f'<main id="main" tabindex="-1">{INJECTED[what]}', 1)
+    )
     (tmp_path / "evil.js").write_text("window.hacked = 1")
     with visit(browser, file) as page:
         page.page.wait_for_function("document.documentElement.classList.contains('scripts')")
@@ -116,10 +130,9 @@ def test_a_form_that_got_into_the_page_sends_nothing(browser: Any, pages: Pages,
     form = f"<form action={BEACON}><button id=send>Log in</button></form>"
     file.write_text(pages.failing().read_text("utf-8").replace("</main>", f"{form}</main>", 1))
     with visit(browser, file) as page:
-        page.one("#send").click()
-        page.page.wait_for_function("document.readyState === 'complete'")
+        with page.page.expect_console_message(lambda message: "form-action" in message.text):
+            page.ask("document.querySelector('#send').click()")
         assert page.ask("location.href").startswith(file.resolve().as_uri())
-        assert any("form-action" in complaint for complaint in page.complaints)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -127,5 +140,3 @@ def test_our_own_pages_keep_to_their_policy(browser: Any, pages: Pages, name: st
     with visit(browser, pages.named(name)) as page:
         open_all(page)
         assert (page.complaints, page.dialogs) == ([], [])
-
-

@@ -136,10 +136,13 @@ def test_a_link_of_the_page_leads_to_its_trial_though_the_filter_hides_it(page: 
 
 
 def test_every_link_within_the_page_leads_somewhere(page: Visit) -> None:
-    assert page.ask(
-        """Array.from(document.querySelectorAll('a[href^="#"]'), (link) => link.getAttribute("href").slice(1))
+    assert (
+        page.ask(
+            """Array.from(document.querySelectorAll('a[href^="#"]'), (link) => link.getAttribute("href").slice(1))
              .filter((id) => !document.getElementById(decodeURIComponent(id)))"""
-    ) == []
+        )
+        == []
+    )
 
 
 def test_no_id_stands_twice(page: Visit) -> None:

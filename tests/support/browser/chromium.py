@@ -1,7 +1,7 @@
 """Chromium, driven by Playwright: the system's program, offline, with a record of all that a page did.
 
-Playwright is in the extra `browser` and not among what every developer installs: its wheel has 50 MB, because it carries
-a Node of its own. `make browser-test` installs it.
+Playwright is in the extra `browser` and not among what every developer installs: with a Node of its own it has 165 MB.
+`make browser-test` installs it.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ def chromium() -> Iterator[Any]:
 class Visit:
     """A page that was opened from a file, and what it did meanwhile.
 
-    `requests` are those beyond the file itself, `complaints` everything in the console that is no plain message, errors
-    of scripts and violations of the page's policy among them; `dialogs` what it asked the reader.
+    `requests` are all but those that the page's policy forbade before they left the browser. `complaints` is everything
+    in the console that is no plain message, errors of scripts and violations of the page's policy among them; `dialogs`
+    what it asked the reader.
     """
 
     page: Any
@@ -81,6 +82,7 @@ class Visit:
     def watch(self) -> None:
         """Write down from now on what happens. The file itself is no request; the same file again is one."""
         self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("requestfailed", self._failed)
         self.page.on("websocket", lambda socket: self.requests.append(socket.url))
         self.page.on("popup", lambda other: self.requests.append(f"popup {other.url}"))
         self.page.on("download", lambda download: self.requests.append(f"download {download.url}"))
@@ -106,6 +108,10 @@ class Visit:
         """What a JavaScript expression gives in the page."""
         return self.page.evaluate(script, argument)
 
+    def _failed(self, request: Any) -> None:
+        if request.failure == "csp":
+            self.requests.remove(request.url)
+
     def _heard(self, message: Any) -> None:
         if message.type in {"error", "warning", "assert"}:
             self.complaints.append(message.text)
@@ -124,16 +130,19 @@ def visit(
     scheme: Scheme = "light",
     width: int = WIDTHS[1],
     height: int = 1000,
+    scale: float = 1,
     scripts: bool = True,
     still: bool = True,
     lenient: bool = False,
 ) -> Iterator[Visit]:
-    """The file in a window of its own. `still`: the reader wants no motion. `lenient`: the page's policy is not kept to,
-    for tools that bring scripts of their own. At the end nothing may have been requested beside the file.
+    """The file in a window of its own. At the end nothing may have been requested beside it.
+
+    `still`: the reader wants no motion. `lenient`: the page's policy doesn't hold, for tools that bring scripts.
     """
     context = browser.new_context(
         offline=True,
         viewport={"width": width, "height": height},
+        device_scale_factor=scale,
         color_scheme=scheme,
         reduced_motion="reduce" if still else "no-preference",
         java_script_enabled=scripts,

@@ -64,7 +64,9 @@ class Pages:
             store = folder / "store"
             store.mkdir(parents=True)
             (store / "history.jsonl").write_text(long_history(90, 40, ("replay:a", "replay:b")), "utf-8")
-            _evalward("history", "page", "--folder", store, "--output", folder, "--repository", "https://github.com/a/b")
+            _evalward(
+                "history", "page", "--folder", store, "--output", folder, "--repository", "https://github.com/a/b"
+            )
             (folder / "index.html").rename(folder / PAGE)
 
         return self._made("history", make)

@@ -48,10 +48,8 @@ HOSTILE = f"{' '.join(ATTACKS)} {EVERYTHING}"
 LONG_LINE = "x" * 1_000_000
 
 
-
-
 def hostile_page() -> str:
-    """A page of which every text is an attack: the judgement's, the report's, those of trials, their long outputs too."""
+    """A page of which every text is an attack: the judgement's, the report's, those of trials and their outputs."""
     shown = ShownJudgement(fill(failed(), HOSTILE), context(repository=HOSTILE, title=HOSTILE), sources=_hostile())
     return text_of("html", shown)
 
@@ -83,11 +81,13 @@ def _hostile() -> Sources:
 
 
 def large_page(trials: int) -> str:
-    """The page of a run of so many cases, of which every twentieth broke: each with a conversation of 2,000 characters."""
+    """The page of a run of so many cases, a trial of 2,000 characters each, of which every twentieth broke."""
     before = [result(f"case_{number:05}", category=f"category_{number % 9}") for number in range(trials)]
     now = [_of_many(number) for number in range(trials)]
     measured, base = report(run(now)), baseline(run(before))
-    told = conversation("List the files of the project. " * 10, "ls -lR /data | sort", "notes.txt 12 kB\n" * 70, "Done.")
+    told = conversation(
+        "List the files of the project. " * 10, "ls -lR /data | sort", "notes.txt 12 kB\n" * 70, "Done."
+    )
     sources = Sources(report=measured, baseline=base, kept=kept(now, told), kinds={"bash": BASH})
     judgement = decide_report(measured, base, Policy())
     return text_of("html", ShownJudgement(judgement, context(), sources=sources))
