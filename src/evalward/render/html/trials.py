@@ -161,7 +161,7 @@ class _Drawn:
         """A case with its trials, those without a body as one line or with their checks."""
 
         def trials(entries: Sequence[PageTrial]) -> list[Markup]:
-            return [bodies.get(entry.anchor) or _trial(entry.brief, entry) for entry in entries]
+            return [bodies.get(entry.anchor) or self._head(entry.brief, entry) for entry in entries]
 
         badge = BROKEN if case.broken else RESULTS[case.status]
         head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
@@ -171,19 +171,18 @@ class _Drawn:
         """A trial with its transcript within the limits, or why there is none."""
         view = entry.load()
         if view.missing and not view.sections:
-            return TrialBody(_trial(view, entry))
+            return TrialBody(self._head(view, entry))
         found = transcript_of(view, limits, self.elsewhere)
         texts = packed(found.texts) if found.texts else ""
         body = _macro("transcript")(found, [_drawings(plot) for plot in found.plots], texts)
-        return TrialBody(_trial(view, entry, body), found.left_out)
+        return TrialBody(str(_macro("trial")(_head(view, entry), body)), found.left_out)
 
-
-def _trial(view: TrialView, entry: PageTrial, body: str = "") -> Markup:
-    return _macro("trial")(_head(view, entry), body)
+    def _head(self, view: TrialView, entry: PageTrial) -> Markup:
+        return _macro("trial")(_head(view, entry), "")
 
 
 def _macro(name: str) -> Callable[..., Markup]:
-    """A macro, without line ends between elements: each would be a node. Texts hold no `>`: it is escaped."""
+    """A macro without line ends between elements, each a node of the page. Texts hold no `>`: it is escaped."""
     macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
     return lambda *arguments: Markup(_BETWEEN.sub("><", macro(*arguments).strip("\n")))  # noqa: S704 - escaped by Jinja
 
