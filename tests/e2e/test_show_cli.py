@@ -86,12 +86,11 @@ def test_the_page_is_named_where_there_is_no_display(out: Path) -> None:
     page = out / "evalward-out" / "report.html"
     page.unlink(missing_ok=True)
     env = {"PATH": os.environ["PATH"]}
-    words = [EVALWARD, "view"]
-    none = subprocess.run(words, cwd=out, env=env, capture_output=True, text=True, check=False)
+    none = subprocess.run([EVALWARD, "view"], cwd=out, env=env, capture_output=True, text=True, check=False)
     assert (none.returncode, "there is no such page" in none.stderr) == (2, True)
 
     page.write_text("<!doctype html>", "utf-8")
-    some = subprocess.run(words, cwd=out, env=env, capture_output=True, text=True, check=False)
+    some = subprocess.run([EVALWARD, "view"], cwd=out, env=env, capture_output=True, text=True, check=False)
     assert (some.returncode, some.stdout) == (0, f"{page}\n")
     page.unlink()
 

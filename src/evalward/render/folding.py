@@ -9,7 +9,7 @@ MOST_CHARACTERS = 6_000
 
 
 @dataclass(frozen=True)
-class Folded:
+class FoldedText:
     """A text as far as it is shown. `left_out` are the characters between `head` and `tail`, `lines` theirs."""
 
     head: str
@@ -18,16 +18,16 @@ class Folded:
     lines: int = 0
 
 
-def folded(text: str, *, most: int = MOST_CHARACTERS, head: int = HEAD_LINES, tail: int = TAIL_LINES) -> Folded:
+def folded(text: str, *, most: int = MOST_CHARACTERS, head: int = HEAD_LINES, tail: int = TAIL_LINES) -> FoldedText:
     """The first and last lines of a text, at most `most` characters of it; a short text as it is."""
     text = text.strip("\n")
     if len(text) <= most and text.count("\n") < head + tail:
-        return Folded(text)
+        return FoldedText(text)
     room = most // 4  # for the tail
     start = min(_end_of_lines(text, head), most - room)
     end = max(_start_of_lines(text, tail), len(text) - room, start)
     between = text[start:end]
-    return Folded(text[:start].rstrip("\n"), text[end:], len(between), between.count("\n"))
+    return FoldedText(text[:start].rstrip("\n"), text[end:], len(between), between.count("\n"))
 
 
 def _end_of_lines(text: str, lines: int) -> int:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.render.folding import HEAD_LINES, MOST_CHARACTERS, TAIL_LINES, Folded, folded
+from evalward.render.folding import HEAD_LINES, MOST_CHARACTERS, TAIL_LINES, FoldedText, folded
 
 
 @pytest.mark.parametrize(
     "text", ["", "a", "a\n\nb", "\n".join(map(str, range(HEAD_LINES + TAIL_LINES))), "x" * MOST_CHARACTERS]
 )
 def test_a_short_text_stays_as_it_is(text: str) -> None:
-    assert folded(text) == Folded(text)
+    assert folded(text) == FoldedText(text)
 
 
 def test_line_ends_around_a_text_are_no_lines_of_it() -> None:
-    assert folded("\n\na\n\n") == Folded("a")
+    assert folded("\n\na\n\n") == FoldedText("a")
 
 
 def test_many_lines_keep_the_first_and_the_last() -> None:

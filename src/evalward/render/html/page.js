@@ -239,7 +239,7 @@
 
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || help?.open) return;
-    if (event.target.closest("input, select, textarea, [contenteditable]")) {
+    if (event.target instanceof Element && event.target.closest("input, select, textarea, [contenteditable]")) {
       if (event.key === "Escape") event.target.blur();
       return;
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -181,8 +182,12 @@ class _Drawn:
 
 
 def _macro(name: str) -> Callable[..., Markup]:
+    """A macro without line ends between elements, each a node of the page. Texts hold no `>`: it is escaped."""
     macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
-    return macro
+    return lambda *arguments: Markup(_BETWEEN.sub("><", macro(*arguments).strip("\n")))  # noqa: S704 - escaped by Jinja
+
+
+_BETWEEN = re.compile(r">\n+<")
 
 
 def _head(view: TrialView, entry: PageTrial) -> TrialHead:

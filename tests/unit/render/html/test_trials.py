@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evalward.records.base import digest_text
+from evalward.records.base import digest
 from evalward.records.comparison import CaseChange, Comparison
 from evalward.records.report import Beside, Report
 from evalward.records.result import CheckResult, Result
@@ -87,7 +87,7 @@ def test_a_failed_call__is_marked_in_words_and_shows_stderr() -> None:
 
 def test_prompts__stand_in_the_page_once_and_are_linked() -> None:
     results = [one("a"), one("b")]
-    texts = {digest_text(text): text for text in ("You are terse.", "Runs bash.")}
+    texts = {digest(text): text for text in ("You are terse.", "Runs bash.")}
     has = dict(zip(("system", "tool_description"), texts, strict=True))
     given = sources(results, conversation("?", "ls", "x\n"), parts=has)
     assert given.report is not None
