@@ -82,7 +82,7 @@ def _lines(text: str) -> list[str]:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _Stretch:
     """Lines `old` to `old_end` of one side are, or became, `new` to `new_end` of the other."""
 
     same: bool
@@ -96,7 +96,7 @@ class _Block:
 class _Compared:
     """All of both sides in order; `coarse`: to search in what isn't equal at either end would have taken too long."""
 
-    blocks: list[_Block]
+    blocks: list[_Stretch]
     coarse: bool
 
 
@@ -114,20 +114,20 @@ class _Diff:
         end = _common(before[start:][::-1], now[start:][::-1])
         old, new = len(before) - end, len(now) - end
         inner = self._searched(before[start:old], now[start:new])
-        found = [_Block(same=True, old=0, old_end=start, new=0, new_end=start)]
-        for each in inner or [_Block(same=False, old=0, old_end=old - start, new=0, new_end=new - start)]:
-            found.append(_Block(each.same, *(at + start for at in (each.old, each.old_end, each.new, each.new_end))))
-        found.append(_Block(same=True, old=old, old_end=len(before), new=new, new_end=len(now)))
+        found = [_Stretch(same=True, old=0, old_end=start, new=0, new_end=start)]
+        for each in inner or [_Stretch(same=False, old=0, old_end=old - start, new=0, new_end=new - start)]:
+            found.append(_Stretch(each.same, *(at + start for at in (each.old, each.old_end, each.new, each.new_end))))
+        found.append(_Stretch(same=True, old=old, old_end=len(before), new=new, new_end=len(now)))
         return _Compared([each for each in found if each.old < each.old_end or each.new < each.new_end], inner is None)
 
-    def _searched(self, before: Sequence[str], now: Sequence[str]) -> list[_Block] | None:
+    def _searched(self, before: Sequence[str], now: Sequence[str]) -> list[_Stretch] | None:
         """What is equal and what isn't; `None` where finding it would take too long."""
         if not before or not now:
-            return [_Block(same=False, old=0, old_end=len(before), new=0, new_end=len(now))]
+            return [_Stretch(same=False, old=0, old_end=len(before), new=0, new_end=len(now))]
         matcher = self._matcher(before, now)
         if matcher is None:
             return None
-        return [_Block(tag == "equal", *at) for tag, *at in matcher.get_opcodes()]
+        return [_Stretch(tag == "equal", *at) for tag, *at in matcher.get_opcodes()]
 
     def _matcher(self, before: Sequence[str], now: Sequence[str]) -> SequenceMatcher[str] | None:
         """The matcher, if its steps are bounded well: each match looks at every line and its equals once more."""
@@ -141,7 +141,7 @@ class _Diff:
                 return SequenceMatcher(often.__contains__, before, now, autojunk=False)
         return None
 
-    def changed(self, block: _Block) -> Iterator[DiffLine | Folded]:
+    def changed(self, block: _Stretch) -> Iterator[DiffLine | Folded]:
         """The lines of a block that isn't the same: those that went, then those that came."""
         went = self.before[block.old : min(block.old_end, block.old + _MOST_AT_ONCE)]
         came = self.now[block.new : min(block.new_end, block.new + _MOST_AT_ONCE)]
@@ -185,7 +185,7 @@ def _spans(text: str, *, changed: bool) -> list[Span]:
     return [Span(text[:_ENDS]), Span("", folded=len(text) - 2 * _ENDS), Span(text[-_ENDS:])]
 
 
-def _folded(blocks: Sequence[_Block], diff: _Diff, context: int) -> Iterator[DiffLine | Folded]:
+def _folded(blocks: Sequence[_Stretch], diff: _Diff, context: int) -> Iterator[DiffLine | Folded]:
     for number, block in enumerate(blocks):
         if not block.same:
             yield from diff.changed(block)
