@@ -24,7 +24,8 @@ COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
 JUNIT_FILE = "junit.xml"
 BADGE_FILE = "badge.json"
-RELEASE_FILE, RELEASE_MARKDOWN = "release-report.json", "release-report.md"
+HTML_FILE = "report.html"
+RELEASE_FILE, RELEASE_MARKDOWN, RELEASE_HTML = "release-report.json", "release-report.md", "release-report.html"
 
 Media = Literal["judgement", "reports", "release"]
 """What can be written: a judgement, one or several reports, both judgements of a release."""
@@ -76,10 +77,15 @@ class ShownReports:
 
 @dataclass(frozen=True)
 class ShownRelease:
-    """What a release check found; `context` is that of both judgements."""
+    """What a release check found; `context` is that of both judgements.
+
+    `sources` are what the judgement against the branch rests on, `sources_of_tag` the one against the last release.
+    """
 
     found: ReleaseReport
     context: PageContext = field(default_factory=PageContext)
+    sources: Sources = field(default_factory=Sources)
+    sources_of_tag: Sources = field(default_factory=Sources)
     media: ClassVar[Media] = "release"
 
 
