@@ -182,7 +182,7 @@ class _Drawn:
 
 
 def _macro(name: str) -> Callable[..., Markup]:
-    """A macro without line ends between elements, each a node of the page. Texts hold no `>`, it is escaped."""
+    """A macro without line ends between elements, each a node of the page. Texts hold no `>`: it is escaped."""
     macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
     return lambda *arguments: Markup(_BETWEEN.sub("><", macro(*arguments).strip("\n")))  # noqa: S704 - escaped by Jinja
 
