@@ -15,7 +15,6 @@ from evalward.commands.base_files import head_files
 from evalward.commands.edits import edits_of
 from evalward.commands.job import Checkout, Job, Measured
 from evalward.commands.job_history import anchor_of_job, history_of_job, keep_measured
-from evalward.commands.job_history_page import write_history_page
 from evalward.commands.link import link
 from evalward.commands.measuring import load, runner_of
 from evalward.commands.modes import MODES
@@ -41,7 +40,14 @@ from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, EXIT_OK, Judgement
 from evalward.render.context import PageContext
 
-_ALONE: dict[str, Callable[[World, ActionInputs], int]] = {"link": link, "history-page": write_history_page}
+
+def _history_page(world: World, settings: ActionInputs) -> int:
+    from evalward.commands.job_history_page import write_history_page  # noqa: PLC0415 - few runs make one
+
+    return write_history_page(world, settings)
+
+
+_ALONE: dict[str, Callable[[World, ActionInputs], int]] = {"link": link, "history-page": _history_page}
 """Modes that judge nothing."""
 
 

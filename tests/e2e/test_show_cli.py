@@ -101,6 +101,7 @@ def test_the_page_is_named_where_there_is_no_display(out: Path) -> None:
         ("bash-tools", ["--suite", "smoke"]),
         ("commands", ["--case", "worked-*"]),
         ("graders", []),
+        ("guidance", ["--trials", "1"]),
     ],
 )
 def test_everything_that_an_example_measures_can_be_shown(example: str, words: list[str], tmp_path: Path) -> None:

@@ -164,6 +164,12 @@ def test_worse__is_told_and_fails_only_when_asked_to(stage: Stage, worse: dict[s
     assert "fail\n" in told.outputs
 
 
+def test_worse__the_comment_fetches_the_run_that_measured(stage: Stage, worse: dict[str, Any]) -> None:
+    seen = stage(worse)
+    assert f"gh run download {workflow_run()['workflow_run']['id']} " in seen.comment
+    assert "→ `evalward show two`" in seen.comment
+
+
 def test_page__has_the_places_that_the_comment_will_be_linked_to(
     stage: Stage, worse: dict[str, Any], tmp_path: Path
 ) -> None:

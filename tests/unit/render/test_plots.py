@@ -183,6 +183,20 @@ def test_line__a_year_has_no_dot_per_day() -> None:
     assert dots.attrib["d"].count("M") == 1  # the one that no line goes through
 
 
+@pytest.mark.parametrize(
+    ("unit", "values", "axis"),
+    [
+        ("tokens", [90_000, 250_000], ["50 k", "175 k", "300 k"]),
+        ("count", [2, 9_000], ["0", "5,000", "10 k"]),
+        ("score", [-3e12, 4e13], ["−20 T", "20 T", "60 T"]),
+        ("ms", [0, 90_000], ["0 ms", "50.0 s", "1.7 min"]),
+        ("usd", [0.1, 0.4], ["$0.00", "$0.2500", "$0.5000"]),
+    ],
+)
+def test_line__numbers_beside_the_axis_are_short(unit: Unit, values: list[float], axis: list[str]) -> None:
+    assert [text for text in texts(line_plot(LinePlot("m", unit, points(*values)))) if text] == axis
+
+
 # --- samples ----------------------------------------------------------------------------------------------------------
 
 

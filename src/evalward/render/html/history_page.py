@@ -16,7 +16,7 @@ from evalward.render.html.document import document
 from evalward.render.html.links import Links
 from evalward.render.html.plots import Level, LinePlot, PlotMark, PlotPoint, line_plot, timeline
 from evalward.render.names import DAY, moment, short_hash
-from evalward.render.numbers import format_delta, format_limit, format_number, format_value, plural
+from evalward.render.numbers import format_count, format_delta, format_limit, format_number, format_value, plural
 from evalward.render.trend import TrendRow, trend_row
 from evalward.render.view import OUTCOMES, Badge, Some
 
@@ -85,6 +85,8 @@ class RunSection:
     name: str
     facts: str
     badge: Badge | None
+    runs: str
+    last: str
     now: str
     guarded: bool
     figures: list[MetricFigure]
@@ -138,6 +140,8 @@ def _section(run: RunPast, releases: Sequence[Release], links: Links, pointed: t
         name=f"{_shown(known.suite)} × {_shown(known.target)}",
         facts=run_facts(known),
         badge=OUTCOMES[newest.outcome] if newest and newest.outcome else None,
+        runs=format_count(known.runs),
+        last=_shown(known.last.at[:DAY]),
         now=_now(run),
         guarded=run.guarded,
         figures=[_figure(each, releases, pointed=pointed[0]) for each in run.metrics],

@@ -173,6 +173,8 @@
     for (const place of all("[data-text]", trial)) {
       const text = document.createElement("pre");
       text.textContent = texts[Number(place.dataset.text)];
+      text.className = "boxed";
+      text.tabIndex = 0; // it scrolls, and keys have to reach it
       place.replaceChildren(text);
       place.removeAttribute("data-text");
     }

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from evalward.records.evidence import Interval
 from evalward.records.metric import Unit
 from evalward.render.html.plots.svg import Scale, coordinate, drawable, drawables, drawing, element, label, path, scale
-from evalward.render.html.plots.words import Level, level_words, named, value_words
+from evalward.render.html.plots.words import Level, axis_number, level_words, named, value_words
 from evalward.render.numbers import NOT_AVAILABLE, format_limit, format_number
 
 
@@ -47,8 +47,8 @@ def interval_plot(plot: IntervalPlot) -> Markup:
         *_dot(plot.value, axis, middle),
     ]
     if numbers:
-        parts.append(label(format_number(axis.low, plot.unit), axis.start, height - 3))
-        parts.append(label(format_number(axis.high, plot.unit), axis.end, height - 3, "end"))
+        parts.append(label(axis_number(axis.low, plot.unit), axis.start, height - 3))
+        parts.append(label(axis_number(axis.high, plot.unit), axis.end, height - 3, "end"))
     return drawing(_interval_words(plot), width, height, "plot-interval", parts)
 
 

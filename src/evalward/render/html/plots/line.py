@@ -11,7 +11,7 @@ from markupsafe import Markup
 from evalward.records.evidence import Interval
 from evalward.records.metric import Unit
 from evalward.render.html.plots.svg import Scale, coordinate, drawable, drawables, drawing, element, label, path, scale
-from evalward.render.html.plots.words import Level, level_words, named, short, value_words
+from evalward.render.html.plots.words import Level, axis_number, level_words, named, short, value_words
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
 _DOTTED = 120  # points that have room for a dot each
@@ -115,7 +115,7 @@ def _grid(frame: _Frame, unit: Unit) -> Iterator[Markup]:
     for value in values:
         y = up.at(value)
         yield path(f"M{coordinate(across.start)} {coordinate(y)}H{coordinate(across.end)}", "plot-grid")
-        yield label(format_number(value, unit, [each for each in values if each != value]), 46, y + 4, "end")
+        yield label(axis_number(value, unit, [each for each in values if each != value]), 46, y + 4, "end")
 
 
 def _bands(frame: _Frame, stretches: Iterable[Sequence[PlotPoint]]) -> Iterator[Markup]:

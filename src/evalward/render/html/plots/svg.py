@@ -104,6 +104,8 @@ def scale(values: Iterable[float], start: float, end: float, bounds: tuple[float
         low, high = low - (high - low) * _ROOM, high + (high - low) * _ROOM
     step = _step(Decimal(repr(high - low)) / _PARTS)
     ends = [_rounded(low, step, ROUND_FLOOR), _rounded(high, step, ROUND_CEILING)]
+    if min(found) >= 0 and ends[0] < 0:  # what is never negative has no place below 0
+        ends[0] = 0.0
     if bounds is not None:
         ends = [min(max(each, bounds[0]), bounds[1]) for each in ends]
         if min(found) < ends[0] or max(found) > ends[1]:  # a hostile rate of 300 %

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +14,7 @@ from evalward.render.numbers import NOT_AVAILABLE, format_limit, format_number
 
 _NAME = 120  # characters
 _LABEL = 16  # characters beside a row or a mark
+_SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
 
 LevelKind = Literal["floor", "ceiling", "anchor"]
 
@@ -44,6 +46,14 @@ def value_words(value: float | None, interval: Interval | None, unit: Unit) -> s
     if interval is None:
         return text
     return f"{text} (95 % interval {format_number(interval.low, unit)} to {format_number(interval.high, unit)})"
+
+
+def axis_number(value: float, unit: Unit, others: Iterable[float] = ()) -> str:
+    """The value beside an axis, where there is room for some eight characters: counts as `250 k`, tokens without it."""
+    if unit not in {"tokens", "count", "score"}:
+        return format_number(value, unit, others)
+    size, letter = next(((size, letter) for size, letter in _SIZES if abs(value) >= 10 * size), (1.0, ""))
+    return format_number(value / size, "count", [each / size for each in others]) + letter
 
 
 def level_words(level: Level, unit: Unit) -> str:
