@@ -14,7 +14,7 @@ from typing import Any
 _DEEPEST = 20
 _PLAIN = re.compile(r"""(?:[^\W\d]|\.?/(?=\w))(?:[\w/.@+ ,()'"!?;=<>$*-]|:(?=\S))*(?<! )""")
 _RESERVED = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
-_UNPRINTABLE_BUT_FINE = "\n\t\u00a0\u200d"  # of texts of several lines: a joiner makes one emoji of two
+_FINE = str.maketrans("", "", "\n\t\u00a0\u200d")  # in texts of several lines: a joiner makes one emoji of two
 
 
 def block_text(value: Any) -> str:
@@ -57,7 +57,7 @@ def _after_dash(lines: Iterator[str]) -> Iterator[str]:
 
 def _stands_alone(text: str) -> bool:
     """Whether a text is written line by line."""
-    return "\n" in text.rstrip("\n") and all(char.isprintable() or char in _UNPRINTABLE_BUT_FINE for char in text)
+    return "\n" in text.rstrip("\n") and text.translate(_FINE).isprintable()
 
 
 def _indicator(text: str) -> str:
