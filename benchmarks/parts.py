@@ -19,6 +19,8 @@ from benchmarks.anchor import anchor
 from benchmarks.history import history
 from benchmarks.judging import IMPORTED, imported_once, judged
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.page import TITLE as PAGE
+from benchmarks.page import page
 from benchmarks.reruns import TITLE as RERUNS
 from benchmarks.reruns import reruns
 from benchmarks.simulation import TITLE, simulation
@@ -238,5 +240,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "simulation": (TITLE, simulation),
     "anchor": (ANCHOR, anchor),
     "reruns": (RERUNS, reruns),
+    "page": (PAGE, page),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

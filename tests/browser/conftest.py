@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 
-from support.browser.chromium import chromium
+from support.browser.chromium import NoBrowserError, chromium
 from support.browser.documents import Pages
+from support.needs import missing
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """Chromium. It ends with the module: while it runs, no test may start an event loop of its own."""
-    with chromium() as found:
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(chromium())
+        except NoBrowserError as error:
+            missing("browser", error)
         yield found
 
 

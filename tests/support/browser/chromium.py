@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from support.needs import missing
-
 VARIABLE = "EVALWARD_CHROMIUM"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 ARGUMENTS = (
@@ -39,23 +37,27 @@ addEventListener("securitypolicyviolation", (event) => {
 """
 
 
+class NoBrowserError(Exception):
+    """There is no Chromium here, or nothing that drives it; the message says how to get it."""
+
+
 def program() -> Path:
-    """Chromium on this machine. A test that needs it ends here where there is none."""
+    """Chromium on this machine. Raises `NoBrowserError`."""
     names = (os.environ.get(VARIABLE) or "", *PROGRAMS)
     found = next((path for name in names if name and (path := shutil.which(name))), None)
     if found is None:
-        missing("browser", f"no Chromium: `apt-get install chromium`, or {VARIABLE} names the program")
+        raise NoBrowserError(f"no Chromium: `apt-get install chromium`, or {VARIABLE} names the program")
     return Path(found)
 
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser, as Playwright drives it, until the end of the block."""
+    """The browser, as Playwright drives it, until the end of the block. Raises `NoBrowserError`."""
     executable = program()
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        missing("browser", "Playwright is not installed: `make browser-test` installs it")
+        raise NoBrowserError("Playwright is not installed: `make browser-test` installs it") from None
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(ARGUMENTS))
         try:
