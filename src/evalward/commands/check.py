@@ -64,7 +64,7 @@ def check(world: World, options: CheckOptions) -> int:
         found = checked(world, runner, options)
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-        sources = sources_of(found.report, found.judging.baseline, output)
+        sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
         shown = ShownJudgement(found.judgement, found.context, display_of(world, world.err, accepting=True), sources)
         world.say(text_of("terminal", shown))
         if found.services.unwritten is not None:

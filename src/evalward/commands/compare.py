@@ -35,7 +35,8 @@ def compare_files(world: World, options: CompareOptions) -> int:
         accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)
-    shown = ShownJudgement(judgement, context, display, sources_of(report, baseline, options.report.parent))
+    sources = sources_of(report, baseline, options.report.parent, world.redaction)
+    shown = ShownJudgement(judgement, context, display, sources)
     emit_as(world, options.format, shown, options.output)
     return judgement.verdict.exit_code
 

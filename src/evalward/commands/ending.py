@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from evalward.commands.faults import internal_error
 from evalward.commands.files import emit
 from evalward.commands.kept import sources_in
+from evalward.commands.kept_clean import WithoutSecrets
 from evalward.commands.kept_output import kept_base, kept_output
 from evalward.commands.pipeline import Criteria, kinds_of
 from evalward.commands.world import World
@@ -17,6 +19,7 @@ from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Finding, Report
+from evalward.redaction import NOTHING, Redaction
 from evalward.render.kept import Sources
 from evalward.render.outputs import Display, Shown, ShownReports, text_of, writer_of
 
@@ -59,15 +62,27 @@ def write_page(shown: Shown, folder: OutputFolder, warn: Callable[[str], None]) 
     return []
 
 
-def sources_of(report: Report, baseline: Baseline | None, output: OutputFolder | Path | None = None) -> Sources:
+def sources_of(
+    report: Report,
+    baseline: Baseline | None,
+    output: OutputFolder | Path | None = None,
+    redaction: Redaction = NOTHING,
+) -> Sources:
     """What a page shows beyond a judgement or a report: `output` is the folder with the trials, open, or
-    by its path.
+    by its path; what is in `redaction` stands in none of it.
     """
     if isinstance(output, Path):
-        return sources_in(output, report, baseline)
-    if output is None:
-        return Sources(report, baseline, kinds=kinds_of(report))
-    return Sources(report, baseline, kept_output(output), kept_base(output), kinds_of(report))
+        found = sources_in(output, report, baseline)
+    elif output is None:
+        found = Sources(report, baseline, kinds=kinds_of(report))
+    else:
+        found = Sources(report, baseline, kept_output(output), kept_base(output), kinds_of(report))
+    return replace(
+        found,
+        report=redaction.record(report),
+        kept=WithoutSecrets(found.kept, redaction),
+        kept_before=WithoutSecrets(found.kept_before, redaction),
+    )
 
 
 def emit_as(world: World, form: str, shown: Shown, output: Path | None) -> None:

@@ -60,7 +60,7 @@ class ReleaseCheck(ActionMode):
         )
         decided = decide_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
         found = surfaces.redaction.record(decided.found)
-        shown = replace(decided, found=found).shown(release_again(settings.config), job.left)
+        shown = replace(decided, found=found).shown(release_again(settings.config), job.left, surfaces.redaction)
         written = write_outputs(shown, job.left, RELEASE_FORMATS)
         write_page(shown, job.left, surfaces.warn)
         code, verdict = found.exit_code, found.worse.verdict

@@ -28,6 +28,7 @@ from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
 from evalward.records.release import ReleaseReport
 from evalward.records.report import Report
+from evalward.redaction import Redaction
 from evalward.render.context import PageContext
 from evalward.render.outputs import ShownJudgement, ShownRelease, text_of
 from evalward.suites.across import unfed_rules
@@ -42,10 +43,10 @@ class DecidedRelease:
     baseline: Baseline | None
     tagged: Baseline | None
 
-    def shown(self, command: str, output: OutputFolder | Path) -> ShownRelease:
+    def shown(self, command: str, output: OutputFolder | Path, redaction: Redaction) -> ShownRelease:
         """What is written of it. `command` reproduces the check, `output` has the report's trials."""
         context = PageContext(head_sha=self.found.commit, command=command)
-        branch, tag = (sources_of(self.report, each, output) for each in (self.baseline, self.tagged))
+        branch, tag = (sources_of(self.report, each, output, redaction) for each in (self.baseline, self.tagged))
         return ShownRelease(self.found, context, branch, tag)
 
 
@@ -81,7 +82,7 @@ def release(world: World, options: ReleaseOptions) -> int:
     judge = _judge(world, loaded, tree, options)
     decided = decide_release(loaded, report, options, reading(loaded.root), judge)
     output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
-    shown = decided.shown(release_again(options.config, options.report), options.report.parent)
+    shown = decided.shown(release_again(options.config, options.report), options.report.parent, world.redaction)
     written = [
         *write_outputs(shown, output, RELEASE_FORMATS),
         *write_page(shown, output, lambda text: world.say(f"warning: {text}")),

@@ -17,6 +17,8 @@ def show_reports(world: World, files: Sequence[Path], form: str, output: Path | 
     reports = [read_report(file) for file in files]
     findings = diagnose([run for report in reports for run in report.runs])
     display = display_of(world, None if output else world.out, verbose=verbose)
-    sources = [sources_of(report, None, file.parent) for report, file in zip(reports, files, strict=True)]
+    sources = [
+        sources_of(report, None, file.parent, world.redaction) for report, file in zip(reports, files, strict=True)
+    ]
     emit_as(world, form, shown_reports(reports, findings, display, sources), output)
     return EXIT_OK

@@ -52,7 +52,8 @@ def run(world: World, options: RunOptions) -> int:
     recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
     world, services, report = measured_run(world, options)
     display = display_of(world, world.err, verbose=options.verbose)
-    shown = shown_reports([report], display=display, sources=[sources_of(report, None, services.output)])
+    sources = sources_of(report, None, services.output, world.redaction)
+    shown = shown_reports([report], display=display, sources=[sources])
     world.say(text_of("terminal", shown))
     if services.unwritten is not None:
         raise services.unwritten

@@ -213,7 +213,7 @@ class Surfaces:
         place = self._place()
         if place is None:
             return
-        sources = sources_of(report, baseline, place if trials else None)
+        sources = sources_of(report, baseline, place if trials else None, self.redaction)
         shown = ShownJudgement(self.redaction.record(judgement), context, sources=sources)
         write_page(shown, place, self.warn)
 

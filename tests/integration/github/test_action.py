@@ -21,6 +21,7 @@ from evalward.commands.world import World
 from evalward.git import GitTree
 from support.git_repo import PullRequestRepo, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
+from support.html_pages import HtmlPage, faults
 from support.model_server import KEY, ModelServer, oracle_like
 from support.showing import shown
 
@@ -324,6 +325,9 @@ def test_files_for_other_tools_are_left(act: Act, tmp_path: Path) -> None:
     assert root[0].get("failures") == "1"
     assert root[1].get("failures") != "0"
     assert json.loads((out / "badge.json").read_text("utf-8"))["message"] == "failing"
+    page = HtmlPage((out / "report.html").read_text("utf-8"))
+    assert list(faults(page, "https://github.com/", allowed={"script", "form"})) == []
+    assert page.values("data-status").count("failed") == 1
 
 
 def test_files_for_other_tools_say_it_when_nothing_was_judged(act: Act, tmp_path: Path) -> None:
