@@ -10,6 +10,8 @@ import base64
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any, get_args
@@ -23,10 +25,13 @@ from support.npm import file_of
 
 REPOSITORY = Path(__file__).parents[3]
 EXAMPLE = Path("examples/bash-tools")
+SCENE = "regression"
 MOST_BYTES = 300_000
 PAGE_SIZE = (1400, 1180)
 COMMENT_SIZE = (940, 1180)
 FONT = ("@fontsource/noto-color-emoji", "5.3.2", "files/noto-color-emoji-emoji-400-normal.woff2")
+EMOJI = "U+23E9-23FA, U+26A0, U+2705, U+274C, U+2753-2757, U+1F000-1FAFF, U+FE0F"
+"""The font has digits and spaces, too, which would be drawn as wide as faces."""
 _ALERT = re.compile(r"<blockquote>\s*<p>\[!(\w+)\]\s*")
 
 
@@ -41,12 +46,26 @@ def example(folder: Path) -> Path:
     return folder / "evalward-out"
 
 
+def random_model(folder: Path) -> Path:
+    """The page of a model that is random, of the scene whose cases fail again when they are tried again."""
+    folder.mkdir()
+    show = [sys.executable, str(REPOSITORY / "examples/decisions/show.py"), SCENE]
+    environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run(show, cwd=folder, env=environment, check=True, capture_output=True)
+    scene = folder / "evalward-out/decisions" / SCENE
+    words = ["compare", "--report", f"{scene}.json", "--baseline", f"{scene}-baseline.json", "--format", "html"]
+    done = warm.evalward(*words, "--output", folder / "report.html", cwd=folder, env=environment)
+    assert done.returncode == 1, done.stderr
+    return folder / "report.html"
+
+
 def comment_page(markdown: str) -> str:
     """The comment as a page: tables, folds and alerts as GitHub has them."""
     reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     html = _ALERT.sub(_alert, reader.render(markdown))
     font = base64.b64encode(file_of(*FONT).read_bytes()).decode()
-    face = f"@font-face {{ font-family: 'Comment Emoji'; src: url(data:font/woff2;base64,{font}); }}"
+    source = f"src: url(data:font/woff2;base64,{font}); unicode-range: {EMOJI}"
+    face = f"@font-face {{ font-family: 'Comment Emoji'; {source}; }}"
     style = Path(__file__).with_name("github.css").read_text("utf-8")
     return (
         f"<!doctype html><meta charset=utf-8><style>{face}{style}</style>"
@@ -79,9 +98,11 @@ def main() -> None:
         output = example(Path(name) / "tools")
         for scheme in get_args(Scheme):
             picture(browser, output / "report.html", REPOSITORY / f"docs/report-{scheme}.png", PAGE_SIZE, scheme=scheme)
+        random = random_model(Path(name) / "random")
+        picture(browser, random, REPOSITORY / "docs/report-random.png", PAGE_SIZE, scheme="dark")
         comment = Path(name) / "comment.html"
         comment.write_text(comment_page((output / "comment.md").read_text("utf-8")), "utf-8")
-        picture(browser, comment, REPOSITORY / "docs/comment.png", COMMENT_SIZE, scale=1.5)
+        picture(browser, comment, REPOSITORY / "docs/comment.png", COMMENT_SIZE, scale=1.25)
 
 
 if __name__ == "__main__":
