@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evalward.records.baseline import BaselineRun
-from evalward.records.pairing import PairedBlock, paired
+from evalward.records.pairing import PairedBlock, PairedMessage, paired
 from evalward.records.report import Run
 from evalward.records.result import NOT_RUN, CheckResult, Result, Status, Trial
 from evalward.records.sections import TrialSection
@@ -164,7 +164,7 @@ def _steps(trace: Trace) -> Iterator[Step]:
         for part in message.parts:
             yield from _step(message.role, part, answers)
         if message.role == "assistant":
-            yield from turns.next()
+            yield from turns.after(message)
     yield from turns.rest()
 
 
@@ -230,20 +230,26 @@ class _Answers:
 
 
 class _Turns:
-    """The ends of round trips. Where there are as many as messages of the model, each follows its own."""
+    """The ends of round trips. Where there are as many as messages of the model, or as messages that use a tool, each
+    follows its own; else all come last.
+    """
 
     def __init__(self, trace: Trace) -> None:
-        said = sum(message.role == "assistant" for message in trace.messages)
+        said = [message for message in trace.messages if message.role == "assistant"]
+        using = sum(bool(message.tool_uses) for message in said)
         ends = [
             TurnEnd(number, turn.usage, turn.stop, turn.model, turn.wall_ms)
             for number, turn in enumerate(trace.turns, 1)
         ]
-        fits = len(ends) - said in {0, 1}  # the last one may have broken before it said anything
-        self._matched = iter(ends[:said] if fits else [])
-        self._rest = ends[said:] if fits else ends
+        each = len(ends) - len(said) in {0, 1}  # the last one may have broken before it said anything
+        self._of_uses = not each and len(ends) == using
+        matched = len(said) if each else using if self._of_uses else 0
+        self._matched, self._rest = iter(ends[:matched]), ends[matched:]
 
-    def next(self) -> Iterator[TurnEnd]:
-        """The end of the message before, where it is known."""
+    def after(self, message: PairedMessage) -> Iterator[TurnEnd]:
+        """The end of a message of the model, where it is known."""
+        if self._of_uses and not any(isinstance(part.block, ToolUse) for part in message.parts):
+            return
         found = next(self._matched, None)
         if found is not None:
             yield found

@@ -139,6 +139,21 @@ def test_turns_follow_their_messages_where_there_are_as_many_else_they_come_last
     )
 
 
+def test_turns_of_calls_alone_follow_the_messages_with_calls() -> None:
+    """A scripted agent takes a turn for each call, and none for its words."""
+    trace = Trace(
+        messages=[
+            message("assistant", Text(text="A")),
+            message("assistant", use("1", "ls")),
+            message("assistant", Text(text="B")),
+        ],
+        tool_calls=[ToolCall(commands="ls", exit_code=0)],
+        turns=[Turn()],
+    )
+    kinds = [type(step).__name__ for step in shown(trace).steps]
+    assert kinds == ["Said", "Called", "TurnEnd", "Said"]
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [
