@@ -19,6 +19,8 @@ from benchmarks.anchor import anchor
 from benchmarks.history import history
 from benchmarks.judging import IMPORTED, imported_once, judged
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.pages import TITLE as PAGES
+from benchmarks.pages import pages
 from benchmarks.reruns import TITLE as RERUNS
 from benchmarks.reruns import reruns
 from benchmarks.simulation import TITLE, simulation
@@ -231,6 +233,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "resume": ("Killed and resumed (n = 200)", resume),
     "replay": ("Replay of the example, against `compare` alone", replay),
     "history": ("A year of daily runs in the history, against the limits", history),
+    "pages": (PAGES, pages),
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
     "judging": ("A random target's trials judged, against half as many", judged),
     "once": (f"{IMPORTED[1]:,} trials from elsewhere compared, as a comment, against {IMPORTED[0]:,}", imported_once),
