@@ -9,7 +9,7 @@ from evalward.commands.world import World
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.engine.store import write_atomic
 from evalward.opening import name_below, read_inside, read_regular
-from evalward.records.base import share_names
+from evalward.records.base import acyclic, share_names
 from evalward.records.baseline import Baseline
 from evalward.records.problem import NoRoomError, unwritable, wrong
 from evalward.records.reading import parse_record
@@ -46,8 +46,9 @@ def read_committed(path: Path, what: str, remedy: str, root: Path | None = None)
 def read_report(path: Path) -> Report:
     """The report in a file. Raises `InputError`."""
     data = read_bytes(path, "report", REPORT_HINT)
-    report = parse_record(data, str(path), Report, "a report", REPORT_HINT)
-    share_names(part for run in report.runs for each in run.cases for part in (each, each.usage, each.details))
+    with acyclic():
+        report = parse_record(data, str(path), Report, "a report", REPORT_HINT)
+        share_names(part for run in report.runs for each in run.cases for part in (each, each.usage, each.details))
     return report
 
 

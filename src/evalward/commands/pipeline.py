@@ -16,6 +16,7 @@ from evalward.decide.succession import Aligned, align
 from evalward.decide.verdict import reach_verdict
 from evalward.decide.with_base import compared_with, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
+from evalward.records.base import acyclic
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.history import HistoryEntry
@@ -107,7 +108,8 @@ def remeasured(report: Report, file: str) -> Report:
     Runs that list fewer cases than they planned keep their numbers: what is missing there counts as broken. Raises
     `InputError` for a kind that this version doesn't know: nothing could protect its metrics.
     """
-    return report.model_copy(update={"runs": [_remeasured_run(run, file) for run in report.runs]})
+    with acyclic():
+        return report.model_copy(update={"runs": [_remeasured_run(run, file) for run in report.runs]})
 
 
 def _remeasured_run(run: Run, file: str) -> Run:
@@ -138,7 +140,8 @@ def decide_report(
     anchor: Anchor | None = None,
 ) -> Judgement:
     """Compare and decide, where nothing is compared yet: see `Criteria.decide`."""
-    return Criteria(baseline, policy).decide(report, history, anchor)
+    with acyclic():
+        return Criteria(baseline, policy).decide(report, history, anchor)
 
 
 def _trends(verdict: Verdict, history: Sequence[HistoryEntry]) -> list[Trend]:

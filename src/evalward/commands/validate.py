@@ -14,6 +14,7 @@ from evalward.engine.plan import Plan
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError, Problem
 from evalward.records.verdict import EXIT_OK
+from evalward.render.numbers import plural
 from evalward.runner.measure import prepare
 from evalward.suites.base import Proof
 
@@ -49,7 +50,8 @@ def _validate_config(path: Path, *, prove: bool) -> list[str]:
     if problems or plan is None:
         raise InputError(problems)
     cases = {(run.suite.spec.name, case.id) for run in plan.runs for case in run.cases}
-    headline = f"{path}: {len(loaded.config.suites)} suites, {len(cases)} cases, {plan.size} trials, no problem"
+    counts = (plural(len(loaded.config.suites), "suite"), plural(len(cases), "case"), plural(plan.size, "trial"))
+    headline = f"{path}: {', '.join(counts)}, no problem"
     odd = dict.fromkeys(note for run in plan.runs for note in run.suite.warnings)
     summaries = (f"  {name}: {proof.summary}" for name, proof in proofs.items())
     return [headline, *summaries, *(f"warning: {note}" for note in odd)]

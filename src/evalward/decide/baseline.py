@@ -24,7 +24,7 @@ from evalward.decide.pooling import (
 from evalward.decide.sides import by_case
 from evalward.decide.succession import align
 from evalward.decide.with_base import baseless, with_baseline
-from evalward.records.base import share_names
+from evalward.records.base import acyclic, share_names
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -59,9 +59,10 @@ _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
 
 def read_baseline(text: str | bytes, file: str) -> Baseline:
     """The baseline in a text. Raises `InputError`."""
-    baseline = parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
-    trials = (trial for run in baseline.runs for case in run.cases for trial in case.trials)
-    share_names(part for trial in trials for part in (trial, trial.usage, trial.details))
+    with acyclic():
+        baseline = parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
+        trials = (trial for run in baseline.runs for case in run.cases for trial in case.trials)
+        share_names(part for trial in trials for part in (trial, trial.usage, trial.details))
     return baseline
 
 

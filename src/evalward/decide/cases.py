@@ -61,7 +61,7 @@ def _case_change(
 ) -> CaseChange:
     shown = _worst(results)
     found = [kind.evidence(result) for result in results]
-    blamed = NO_EVIDENCE if shown is None else kind.evidence(shown)
+    blamed = NO_EVIDENCE if shown is None else found[next(at for at, each in enumerate(results) if each is shown)]
     return unchecked(
         CaseChange,
         id=case_id,

@@ -19,7 +19,7 @@ from evalward.decide.samples import CasePair, Observed, RunSamples, Sample
 from evalward.decide.statistics.intervals import mean_difference, padded_difference, paired_rate_difference
 from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.decide.statistics.power import fewest_broken_cases, minimum_detectable_effect, within_case_variance
-from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.decide.statistics.stratified import CaseTrials, case_trials, stratified_worse
 from evalward.decide.statistics.student import normal_quantile
 from evalward.records import evidence as records
 from evalward.records.metric import EPSILON
@@ -197,7 +197,11 @@ def better(question: WorseQuestion) -> bool:
 def _p(sample: Sample, pairs: Sequence[CasePair], *, falls: bool) -> float:
     if sample.counted:
         return stratified_worse([_counts(sample, pair, falls=falls) for pair in pairs])
-    tails = permutation_tails([_values(sample, pair) for pair in pairs])
+    known: dict[tuple[Observed, Observed], CaseValues] = {}  # most cases share their observations with others
+    for pair in pairs:
+        if (pair.before, pair.now) not in known:
+            known[pair.before, pair.now] = _values(sample, pair)
+    tails = permutation_tails([known[pair.before, pair.now] for pair in pairs])
     return tails.low if falls else tails.high
 
 
@@ -210,7 +214,7 @@ def _values(sample: Sample, pair: CasePair) -> CaseValues:
 
 
 def _counts(sample: Sample, pair: CasePair, *, falls: bool = True) -> CaseTrials:
-    return CaseTrials(*_good(sample, pair.before, falls), *_good(sample, pair.now, falls))
+    return case_trials(*_good(sample, pair.before, falls), *_good(sample, pair.now, falls))
 
 
 def _good(sample: Sample, side: Observed, falls: bool) -> tuple[int, int]:
@@ -263,11 +267,10 @@ def _contributions(sample: Sample, delta: float) -> list[float]:
 
 
 def _residuals(pairs: Sequence[CasePair], side: int) -> list[float]:
-    seen = [(pair.before, pair.now)[side] for pair in pairs]
-    mean = fmean(each.per_trial for each in seen) or 1.0
-    total = math.fsum(each.per_trial for each in seen) or 1.0
-    rate = math.fsum(each.value * each.per_trial for each in seen) / total
-    return [(each.value - rate) * each.per_trial / mean for each in seen]
+    seen = [(each.value, each.per_trial) for each in ((pair.before, pair.now)[side] for pair in pairs)]
+    total = math.fsum([weight for _, weight in seen])
+    mean, rate = total / len(seen) or 1.0, math.fsum([value * weight for value, weight in seen]) / (total or 1.0)
+    return [(value - rate) * weight / mean for value, weight in seen]
 
 
 def _detectable(sample: Sample, question: WorseQuestion) -> tuple[float | None, bool]:

@@ -249,12 +249,13 @@ def _past(case: str, definition: str, listed: Iterable[tuple[HistoryEntry, Mappi
     return _Past(definition, [seen for seen in past if seen.ends.valid])
 
 
-def _based(baseline: Baseline | None, suite: str, target: str, runs: Iterable[HistoryEntry]) -> dict[str, _Known]:
+def _based(baseline: Baseline | None, suite: str, target: str, runs: Sequence[HistoryEntry]) -> dict[str, _Known]:
     """What the baseline knows of each case; nothing where the history has the very trials that it was made from."""
     run = next((r for r in baseline.runs if (r.suite, r.target) == (suite, target)), None) if baseline else None
     if baseline is None or run is None or any(_made_from(baseline, run, entry) for entry in runs):
         return {}
-    return {case.id: _Known(short_digest(case.definition), _count(case)) for case in run.cases}
+    told = run.cases if runs else [case for case in run.cases if len(case.trials) > 1]  # one trial alone tells nothing
+    return {case.id: _Known(short_digest(case.definition), _count(case)) for case in told}
 
 
 def _made_from(baseline: Baseline, run: BaselineRun, entry: HistoryEntry) -> bool:

@@ -70,7 +70,7 @@ def _can_show_a_drop(sample: Sample) -> bool:
 
 
 def _constant(pair: CasePair) -> bool:
-    values = {side.value for side in pair.sides}
+    values = {side.value for side in pair.sides if side is not None}
     return values in ({0.0}, {1.0})
 
 

@@ -25,12 +25,15 @@ MOST = 1 / EPSILON**2
 """A value from here on is nothing that a test could tell from another."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """One metric over one case's valid trials on one side; `portions` are what each of them adds to it."""
+    """One metric over one case's valid trials on one side; `portions` are what each of them adds to it.
+
+    Cases whose trials add the same share one within a sample: so what follows from it is computed once.
+    """
 
     trials: int
-    portions: Sequence[Portion | None]
+    portions: tuple[Portion | None, ...]
     value: float
     numerator: float | None = None
     denominator: float | None = None
@@ -57,9 +60,9 @@ class CasePair:
     aside: Observed | None = None
 
     @property
-    def sides(self) -> list[Observed]:
-        """Everything that was observed of it."""
-        return [side for side in (self.before, self.now, self.fresh, self.again, self.aside) if side is not None]
+    def sides(self) -> tuple[Observed | None, ...]:
+        """Everything that was observed of it, `None` where nothing was."""
+        return self.before, self.now, self.fresh, self.again, self.aside
 
 
 @dataclass(frozen=True)
@@ -74,27 +77,39 @@ class Sample:
     unit: Unit
     better: Better
     pairs: Sequence[CasePair]
+    _good: dict[Observed, tuple[int, int]] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def plain(self) -> bool:
         """True when every number is a count of trials."""
-        return self.unit == "ratio" and all(_is_count(side) for pair in self.pairs for side in pair.sides)
+        return self.unit == "ratio" and all(_is_count(side) for side in self._distinct)
 
     @cached_property
     def counted(self) -> bool:
         """True when trials of a case come out in two ways only: with all of it, or failed with one part of it."""
         if self.plain or self.unit != "ratio":
             return self.plain
-        return all((pair.failed or pair.now.value == 1.0) and self._two_ways(pair) for pair in self.pairs)
+        if not all(pair.failed or pair.now.value == 1.0 for pair in self.pairs):
+            return False
+        return all(self._two_ways(sides) for sides in {pair.sides for pair in self.pairs})
 
-    def _two_ways(self, pair: CasePair) -> bool:
-        every = {portion for side in pair.sides for portion in side.portions}
+    @cached_property
+    def _distinct(self) -> frozenset[Observed]:
+        return frozenset(side for pair in self.pairs for side in pair.sides if side is not None)
+
+    def _two_ways(self, sides: Sequence[Observed | None]) -> bool:
+        every = {portion for side in sides if side is not None for portion in side.portions}
         weights = {portion.of if portion else None for portion in every}
         less = [portion for portion in every if portion and portion.value != portion.of]
         return len(weights) == 1 and bool(weights.pop()) and len(less) <= 1
 
     def good(self, side: Observed) -> tuple[int, int]:
         """How many trials of a case have all of it, of how many; of a sample that is counted."""
+        if side not in self._good:
+            self._good[side] = self._counted_good(side)
+        return self._good[side]
+
+    def _counted_good(self, side: Observed) -> tuple[int, int]:
         if self.plain:
             return round(side.numerator or 0), round(side.denominator or 0)
         portions = [portion for portion in side.portions if portion]
@@ -212,11 +227,7 @@ def _valid(results: Sequence[Result]) -> list[Result]:
 
 
 def _sample(cases: Sequence[_ValidTrials], metric: str, kind: ComparedKind) -> Sample | None:
-    added = kind.per_trial(metric)
-
-    def seen(valid: Sequence[Result]) -> Observed | None:
-        return _observed(valid, metric, kind, added) if valid else None
-
+    seen = _Observing(metric, kind).seen
     found, first = [], None
     for case in cases:
         before, now = seen(case.before), seen(case.now)
@@ -232,27 +243,40 @@ def _sample(cases: Sequence[_ValidTrials], metric: str, kind: ComparedKind) -> S
     return Sample(metric, shown.unit, shown.better, found)
 
 
-def _observed(valid: Sequence[Result], metric: str, kind: ComparedKind, added: PerTrial | None) -> Observed | None:
-    """One metric over the valid trials of a case, `None` where it is not available."""
-    if not valid:
-        return None
-    portions, whole = _summed(valid, added) if added is not None else _measured(valid, metric, kind)
+class _Observing:
+    """One metric, observed over the valid trials of one case after another."""
+
+    def __init__(self, metric: str, kind: ComparedKind) -> None:
+        self._metric, self._kind, self._added = metric, kind, kind.per_trial(metric)
+        self._summed: dict[tuple[Portion | None, ...], Observed | None] = {}
+
+    def seen(self, valid: Sequence[Result]) -> Observed | None:
+        """`None` where it is not available."""
+        if not valid:
+            return None
+        if self._added is None:
+            return self._measured(valid)
+        portions = tuple(map(self._added.portion, valid))
+        if portions not in self._summed:
+            self._summed[portions] = _summed(portions, self._added)
+        return self._summed[portions]
+
+    def _measured(self, valid: Sequence[Result]) -> Observed | None:
+        """Of a metric that isn't made of single trials: by measuring them together, and one by one."""
+        portions = tuple(portion_of(self._kind.measure([result]).metrics.get(self._metric)) for result in valid)
+        return _observed(portions, portion_of(self._kind.measure(valid).metrics.get(self._metric)))
+
+
+def _summed(portions: tuple[Portion | None, ...], added: PerTrial) -> Observed | None:
+    known = [portion for portion in portions if portion is not None and portion != NONE]
+    return _observed(portions, added.together(known)) if known and None not in portions else None
+
+
+def _observed(portions: tuple[Portion | None, ...], whole: Portion | None) -> Observed | None:
     if whole is None:
         return None
     value = whole.value if whole.of is None else whole.value / whole.of if whole.of else math.inf
     if not abs(value) < MOST:
         return None
     numerator, denominator = (None, None) if whole.of is None else whole
-    return Observed(len(valid), portions, value, numerator, denominator)
-
-
-def _summed(valid: Sequence[Result], added: PerTrial) -> tuple[list[Portion | None], Portion | None]:
-    portions = [added.portion(result) for result in valid]
-    known = [portion for portion in portions if portion is not None and portion != NONE]
-    return portions, added.together(known) if known and None not in portions else None
-
-
-def _measured(valid: Sequence[Result], metric: str, kind: ComparedKind) -> tuple[list[Portion | None], Portion | None]:
-    """The same of a metric that isn't made of single trials: by measuring them together, and one by one."""
-    portions = [portion_of(kind.measure([result]).metrics.get(metric)) for result in valid]
-    return portions, portion_of(kind.measure(valid).metrics.get(metric))
+    return Observed(len(portions), portions, value, numerator, denominator)

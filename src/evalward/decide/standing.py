@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from evalward.decide.history import flaky
 from evalward.decide.statistics.multiple import benjamini_hochberg
-from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.decide.statistics.stratified import CaseTrials, case_trials, stratified_worse
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChangeKind, Comparison, RunComparison, Standing, Tally
 from evalward.records.history import HistoryEntry
@@ -74,7 +74,7 @@ def _trials(case: Moved) -> CaseTrials | None:
     if case.before is None or case.now is None or case.change in {"redefined", "added", "missing", "not_valid"}:
         return None
     now = case.fresh or case.now
-    return CaseTrials(case.before.passed, case.before.trials, now.passed, now.trials)
+    return case_trials(case.before.passed, case.before.trials, now.passed, now.trials)
 
 
 def _standing(case: Moved, q: float) -> Standing | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from math import isfinite
 from typing import Annotated, Any, TypeVar
@@ -49,6 +51,23 @@ def unchecked(model: type[R], **values: Any) -> R:
     return record
 
 
+@contextmanager
+def acyclic() -> Iterator[None]:
+    """Within, no object is searched for whether it refers to itself: records don't, and a large report has millions.
+
+    Where so many were made they are left out of later searches, too; they go when nothing refers to them any more.
+    """
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching and gc.get_count()[0] > MANY_OBJECTS:
+            gc.freeze()
+        if searching:
+            gc.enable()
+
+
 def share_names(records: Iterable[Record]) -> None:
     """Let records that were given the same fields share the set of their names: one each is half of their memory."""
     shared: dict[frozenset[str], set[str]] = {}
@@ -78,6 +97,7 @@ def _not_tiny(value: float) -> float:
 Amount = Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False), AfterValidator(_not_tiny)]
 """A weight, score or cost that somebody told. Below `SMALLEST` it is 0: what is divided by it would be infinite."""
 
+MANY_OBJECTS = 200_000  # of a report of some thousand trials
 WHY_LIMIT = 300  # characters of an exception's words
 
 Json = None | bool | int | float | str | Sequence[Any] | Mapping[str, Any]

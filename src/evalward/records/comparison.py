@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Literal, Protocol
 
 from pydantic import model_validator
@@ -64,11 +65,8 @@ class Tally(Record):
         if not valid:
             return None
         most = sum([trial.max_score for trial in valid])
-        return cls(
-            passed=[trial.status for trial in valid].count(Status.PASSED),
-            trials=len(valid),
-            score=sum([trial.score for trial in valid]) / most if most else None,
-        )
+        score = sum([trial.score for trial in valid]) / most if most else None
+        return _tally([trial.status for trial in valid].count(Status.PASSED), len(valid), score)
 
     @property
     def passes(self) -> bool:
@@ -79,6 +77,12 @@ class Tally(Record):
         if self.trials == 1:
             return "passed" if self.passed else "failed"
         return f"{self.passed} of {self.trials} passed"
+
+
+@lru_cache(maxsize=4096)
+def _tally(passed: int, trials: int, score: float | None) -> Tally:
+    """The same one for the same numbers: most cases did as another."""
+    return Tally(passed=passed, trials=trials, score=score)
 
 
 class WrongAnswer(Record):

@@ -58,6 +58,7 @@ _T = TypeVar("_T")
 # The parts of a subject that a replay can't measure: what the model was told.
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
+_QUIET = {"ok", "info", "part only", "not compared"}  # badges that ask nothing of anybody
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -235,10 +236,10 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
     badge = _run_badge(run, rules, judgement.verdict.reasons)
     categories = category_rows(run.categories)
     if caps.detail != "full":
-        rows, info = [row for row in rows if row.badge.word not in {"ok", "info", "part only"}], []
+        rows, info = [row for row in rows if row.badge.word not in _QUIET], []
         categories = [category for category in categories if category.fell]
     measured = run.not_measured is None and not run.missing
-    fine = badge.word in {"ok", "info", "new", "part only"} and not allowances(run)
+    fine = badge.word in {*_QUIET, "new"} and not allowances(run)
     return RunView(
         suite=run.suite,
         target=run.target,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from evalward.records.comparison import CategoryChange, MetricChange, RunComparison
 from evalward.records.evidence import Evidence, Interval
 from evalward.records.metric import EPSILON, CategorySummary, Metric, Unit
-from evalward.records.verdict import RuleOutcome
+from evalward.records.verdict import RuleOutcome, RuleStatus
 from evalward.render.numbers import (
     format_count,
     format_delta,
@@ -18,7 +18,7 @@ from evalward.render.numbers import (
     rule_moves,
 )
 from evalward.render.sentences import explanation, message
-from evalward.render.view import INFO, SEVERITY, STATUSES, CategoryRow, MetricRow, SureRow
+from evalward.render.view import INFO, NOT_COMPARED, SEVERITY, STATUSES, Badge, CategoryRow, MetricRow, SureRow
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
@@ -139,8 +139,15 @@ def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcom
         now=_now(now, whole, before, limits, counts),
         delta=format_delta(delta, unit, rule_moves(rules)),
         threshold="; ".join(dict.fromkeys(thresholds)) or "–",
-        badge=INFO if worst is None else STATUSES[worst],
+        badge=_badge(worst, compared=bool(limits) or (before is not None and before.value is not None)),
     )
+
+
+def _badge(worst: RuleStatus | None, *, compared: bool) -> Badge:
+    """A rule that only compares is neither kept nor broken where there is nothing to compare with."""
+    if worst is None:
+        return INFO
+    return STATUSES[worst] if compared or worst != "ok" else NOT_COMPARED
 
 
 def _numbers(

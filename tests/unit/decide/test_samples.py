@@ -60,7 +60,7 @@ def told(sample: Sample | None) -> object:
     if sample is None:
         return None
     seen = [
-        [(side.trials, side.value, side.numerator, side.denominator, side.per_trial) for side in pair.sides]
+        [side and (side.trials, side.value, side.numerator, side.denominator, side.per_trial) for side in pair.sides]
         for pair in sample.pairs
     ]
     failed = [(pair.id, pair.failed) for pair in sample.pairs]

@@ -7,11 +7,12 @@ no this is the stratified test of the verdict; for one trial a side it is the si
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from evalward.decide.statistics.counting import Weights, convolved
+from evalward.decide.statistics.counting import Weights, convolved, power
 
 CELLS = 4_000  # of the table of all sums; what keeps forty cases of ten trials below half a second
 MOST_CELLS = 16_000  # where so many are needed: a thousand cases of ten trials take about a second
@@ -55,8 +56,8 @@ def permutation_tails(cases: Sequence[CaseValues]) -> Tails:
     Source: Fisher 1935; stratified as in Good, Permutation, Parametric and Bootstrap Tests of Hypotheses.
     """
     units = _units([case for case in cases if case.comparable])
-    null = convolved(_all_deals(units))
-    observed = sum(sum(case.now) for case in units)
+    null = convolved(power(deals, count) for deals, count in _all_deals(units))
+    observed = sum(sum(case.now) * count for case, count in units.items())
     return Tails(low=null.at_most(observed), high=null.at_least(observed))
 
 
@@ -70,31 +71,36 @@ def least_two_sided(cases: Sequence[tuple[int, int]]) -> float:
 class _Units:
     """A case's values as whole numbers from 0 on."""
 
-    before: Sequence[int]
-    now: Sequence[int]
+    before: tuple[int, ...]
+    now: tuple[int, ...]
 
 
-def _units(cases: Sequence[CaseValues]) -> list[_Units]:
-    values = [value for case in cases for value in (*case.before, *case.now)]
-    if not all(math.isfinite(value) for value in values):
+def _units(cases: Sequence[CaseValues]) -> Counter[_Units]:
+    """How often there is which case. One whose trials are all alike says nothing, however they are dealt out."""
+    alike = Counter((tuple(case.before), tuple(case.now)) for case in cases)
+    distinct = [(CaseValues(*values), count) for values, count in alike.items()]
+    if not all(math.isfinite(value) for case, _ in distinct for value in (*case.before, *case.now)):
         raise ValueError("the values have to be finite numbers")
-    step = _step(cases)
-    return [_whole(case, step) for case in cases]
+    step = _step(distinct)
+    units = Counter[_Units]()
+    for case, count in distinct:
+        units[_whole(case, step)] += count
+    return Counter({case: count for case, count in units.items() if any(case.before) or any(case.now)})
 
 
 def _whole(case: CaseValues, step: float) -> _Units:
     least = min((*case.before, *case.now))
-    return _Units(*([round((value - least) / step) for value in side] for side in (case.before, case.now)))
+    return _Units(*(tuple(round((value - least) / step) for value in side) for side in (case.before, case.now)))
 
 
-def _step(cases: Sequence[CaseValues]) -> float:
-    """1 for whole numbers in a table that isn't too large, else 1, 2 or 5 times a power of 10."""
-    together = [(*case.before, *case.now) for case in cases]
-    span = sum((max(values) - min(values)) * _few(case) for case, values in zip(cases, together, strict=True))
-    whole = all(float(value).is_integer() for values in together for value in values)
+def _step(cases: Sequence[tuple[CaseValues, int]]) -> float:
+    """1 for whole numbers in a table that isn't too large, else 1, 2 or 5 times a power of 10. Each case so often."""
+    together = [((*case.before, *case.now), _few(case), count) for case, count in cases]
+    span = math.fsum((max(values) - min(values)) * few * count for values, few, count in together)
+    whole = all(float(value).is_integer() for values, _, _ in together for value in values)
     if whole and span <= CELLS:
         return 1.0
-    most = _cells(span, _spread(together))
+    most = _cells(span, _spread([(values, count) for values, _, count in together]))
     exponent = math.floor(math.log10(max(span / most, FINEST)))
     fitting = [factor * 10.0**power for power in (exponent, exponent + 1) for factor in (1, 2, 5)]
     return next(step for step in fitting if span / step <= most)
@@ -105,11 +111,11 @@ def _cells(span: float, spread: float) -> int:
     return CELLS if span * ENOUGH <= CELLS * spread else min(MOST_CELLS, math.ceil(span * ENOUGH / spread))
 
 
-def _spread(cases: Sequence[Sequence[float]]) -> float:
+def _spread(cases: Sequence[tuple[Sequence[float], int]]) -> float:
     """The standard deviation within the cases; where all trials of each are the same, the rounding doesn't matter."""
-    centred = [(values, fmean(values)) for values in cases]
-    squares = [(value - mean) ** 2 for values, mean in centred for value in values]
-    return math.sqrt(fmean(squares)) or math.inf
+    squares = [(sum((value - fmean(values)) ** 2 for value in values), count) for values, count in cases]
+    trials = sum(len(values) * count for values, count in cases)
+    return math.sqrt(math.fsum(square * count for square, count in squares) / trials) or math.inf
 
 
 def _few(case: CaseValues | _Units) -> int:
@@ -117,14 +123,13 @@ def _few(case: CaseValues | _Units) -> int:
     return min(len(case.before), len(case.now))
 
 
-def _all_deals(cases: Sequence[_Units]) -> Iterator[Weights]:
-    """The distribution of each case; those of equal values, however they were dealt out, have the same."""
-    known: dict[tuple[object, ...], Weights] = {}
-    for case in cases:
-        key = (len(case.now), *sorted((*case.before, *case.now)))
-        if key not in known:
-            known[key] = _deals(case)
-        yield known[key]
+def _all_deals(cases: Counter[_Units]) -> Iterator[tuple[Weights, int]]:
+    """The distributions, each so often; cases of equal values, however they were dealt out, have the same."""
+    alike = Counter[tuple[int, ...]]()
+    for case, count in cases.items():
+        alike[(len(case.now), *sorted((*case.before, *case.now)))] += count
+    for (now, *values), count in alike.items():
+        yield _deals(_Units(tuple(values[now:]), tuple(values[:now]))), count
 
 
 def _deals(case: _Units) -> Weights:

@@ -40,6 +40,12 @@ class CaseTrials:
         return self.passed_now / self.trials_now - self.passed_before / self.trials_before
 
 
+@lru_cache(maxsize=4096)
+def case_trials(passed_before: int, trials_before: int, passed_now: int, trials_now: int) -> CaseTrials:
+    """The same object for the same numbers: of thousands of cases most have passed as often as another."""
+    return CaseTrials(passed_before, trials_before, passed_now, trials_now)
+
+
 def stratified_worse(cases: Sequence[CaseTrials]) -> float:
     """p_worse = P[S ≤ observed], S = ΣX_i, X_i ~ Hypergeometric(n_b + n_c, t_i, n_c).
 

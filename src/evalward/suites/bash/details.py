@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import Field
+
 from evalward.records.base import Cleaned, Count, Record
 from evalward.records.judge import JudgeOutcome
 from evalward.records.result import Details
@@ -37,8 +39,8 @@ class BashDetails(Details):
     deterministic: bool | None = None
     failing_command: str | None = None
     failing_stderr: str | None = None
-    failures: list[FailedCall] = []
-    judgements: list[JudgeOutcome] = []
+    failures: list[FailedCall] = Field(default_factory=list)  # pydantic makes a deep copy of a default
+    judgements: list[JudgeOutcome] = Field(default_factory=list)
 
     def summary(self) -> BashDetails:
         """The part that a baseline keeps: numbers, no text."""

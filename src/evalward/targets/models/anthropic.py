@@ -216,10 +216,8 @@ class AnthropicWire:
     async def _streamed(self, params: MessageCreateParamsBase, turn: int) -> Reply:
         from anthropic import AsyncStream  # noqa: PLC0415 - costs a second; only who asks a model pays it
 
-        stream = await self._messages.create(**params, stream=True)
-        if not isinstance(stream, AsyncStream):
-            raise MalformedError("the answer is no stream")
-        async with stream:
+        raw = await self._create(**params, stream=True)
+        async with await raw.parse(to=AsyncStream[object]) as stream:  # plain JSON: no typed records of it are made
             events = [event async for event in stream]
         with reading():
             return reply_of(folded(map(plain, events)), turn)
