@@ -22,7 +22,7 @@ def end(number: int, stop: str = "tool_use") -> TurnEnd:
 
 
 def test_steps__belong_to_the_turn_that_ends_after_them() -> None:
-    steps = [
+    steps: list[Step] = [
         Said("system", "s"),
         Said("user", "u"),
         Called("bash", "ls"),
