@@ -45,7 +45,14 @@ def template_folder() -> Path:
 
 def load_ahead() -> None:
     """Load what renders in a thread, while somebody else measures."""
-    Thread(target=_environment, daemon=True).start()
+    Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    from evalward.render.html import document, page  # noqa: F401, PLC0415 - the page takes longest
+
+    _environment()
+    document.environment().get_template("report.html.j2")
 
 
 def compile_templates() -> None:
