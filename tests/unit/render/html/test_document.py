@@ -27,6 +27,7 @@ def test_the_policy__allows_the_style_and_the_scripts_of_the_document_and_nothin
     assert (len(styles), len(scripts)) == (len(STYLES), len(SCRIPTS))
     assert policy == [
         f"default-src &#39;none&#39;; style-src {hashes(styles)}; script-src {hashes(scripts)}; "
+        "require-trusted-types-for &#39;script&#39;; trusted-types &#39;none&#39;; "
         "base-uri &#39;none&#39;; form-action &#39;none&#39;"
     ]
 

@@ -43,7 +43,7 @@ class Times:
     opened: float
 
 
-def page() -> list[Row]:
+def browser() -> list[Row]:
     """Each size against the smallest one; where there is no browser, one row that says so."""
     try:
         return _rows()
@@ -53,12 +53,12 @@ def page() -> list[Row]:
 
 def _rows() -> list[Row]:
     rows: list[Row] = []
-    with tempfile.TemporaryDirectory() as name, chromium() as browser:
+    with tempfile.TemporaryDirectory() as name, chromium() as program:
         file = Path(name) / "report.html"
         small: Times | None = None
         for trials in TRIALS:
             made = spent(lambda trials=trials: file.write_text(large_page(trials), "utf-8")).cpu  # type: ignore[misc]
-            times = _measured(browser, file)
+            times = _measured(program, file)
             small = small or times
             what = f"{trials:,} trials, {file.stat().st_size / 1e6:.1f} MB, made in {made:.1f} s"
             rows += [
