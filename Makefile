@@ -5,12 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+BROWSER := $(VENV)/.browser
 # The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit stress container-test agents-test fuzz bench schemas clean
+.PHONY: demo test lint unit stress container-test agents-test browser-test screenshots fuzz bench schemas clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
@@ -24,7 +25,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
-	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser"
 
 RUNS ?= 3
 PATHS ?= tests
@@ -36,6 +37,12 @@ container-test: $(DEV)  ## build the image and run it on pull request events
 
 agents-test: $(DEV)  ## install the real coding agents once, and drive them against a local model server
 	EVALWARD_AGENT_INSTALL=1 EVALWARD_MUST_RUN=agents,npm $(BIN)/pytest -q tests/integration/agents
+
+browser-test: $(BROWSER)  ## open the pages in Chromium, offline: what is looked at, and what assistive technology finds
+	EVALWARD_MUST_RUN=browser,npm $(BIN)/pytest -q tests/browser
+
+screenshots: $(BROWSER)  ## make the pictures in docs/ anew, of the example's comment and page
+	PYTHONPATH=tests $(BIN)/python -m support.browser.screenshots
 
 fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; findings are kept in tests/data/fuzz
 	PYTHONPATH=tests $(BIN)/python -m support.fuzzing.running
@@ -59,6 +66,10 @@ $(RUNTIME): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(DEV): $(RUNTIME)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+$(BROWSER): $(DEV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
 	@touch $@
 
 clean:

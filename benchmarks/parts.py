@@ -16,9 +16,13 @@ from pathlib import Path
 from benchmarks import raw
 from benchmarks.anchor import TITLE as ANCHOR
 from benchmarks.anchor import anchor
+from benchmarks.browser import TITLE as BROWSER
+from benchmarks.browser import browser
 from benchmarks.history import history
 from benchmarks.judging import IMPORTED, imported_once, judged
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
+from benchmarks.pages import TITLE as PAGES
+from benchmarks.pages import pages
 from benchmarks.reruns import TITLE as RERUNS
 from benchmarks.reruns import reruns
 from benchmarks.simulation import TITLE, simulation
@@ -231,6 +235,7 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "resume": ("Killed and resumed (n = 200)", resume),
     "replay": ("Replay of the example, against `compare` alone", replay),
     "history": ("A year of daily runs in the history, against the limits", history),
+    "pages": (PAGES, pages),
     "imported": ("10,000 trials from elsewhere, against reading their JSON", imported),
     "judging": ("A random target's trials judged, against half as many", judged),
     "once": (f"{IMPORTED[1]:,} trials from elsewhere compared, as a comment, against {IMPORTED[0]:,}", imported_once),
@@ -238,5 +243,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "simulation": (TITLE, simulation),
     "anchor": (ANCHOR, anchor),
     "reruns": (RERUNS, reruns),
+    "browser": (BROWSER, browser),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

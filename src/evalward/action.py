@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -14,6 +15,7 @@ from evalward.commands.base_files import head_files
 from evalward.commands.edits import edits_of
 from evalward.commands.job import Checkout, Job, Measured
 from evalward.commands.job_history import anchor_of_job, history_of_job, keep_measured
+from evalward.commands.link import link
 from evalward.commands.measuring import load, runner_of
 from evalward.commands.modes import MODES
 from evalward.commands.pipeline import Criteria, decide_report
@@ -28,7 +30,7 @@ from evalward.github.client import GitHub
 from evalward.github.event import plan_event, read_payload
 from evalward.github.protect import protected_changes
 from evalward.github.runner_files import Annotation, Level, Outputs
-from evalward.github.settings import read_runner, read_settings
+from evalward.github.settings import ActionInputs, read_runner, read_settings
 from evalward.github.sides import BaseAndHead, read_sides
 from evalward.keeper.session import RunnerSession as HeadRunner
 from evalward.records.history import HistoryEntry
@@ -39,11 +41,23 @@ from evalward.records.verdict import EXIT_INPUT, EXIT_OK, Judgement
 from evalward.render.context import PageContext
 
 
+def _history_page(world: World, settings: ActionInputs) -> int:
+    from evalward.commands.job_history_page import write_history_page  # noqa: PLC0415 - few runs make one
+
+    return write_history_page(world, settings)
+
+
+_ALONE: dict[str, Callable[[World, ActionInputs], int]] = {"link": link, "history-page": _history_page}
+"""Modes that judge nothing."""
+
+
 def run_action(world: World) -> int:
     """The exit code: 0 pass, 1 the gate failed, 2 the input is wrong, 3 could not be judged."""
     runner = read_runner(world.env)
     try:
         settings = read_settings(world.env)
+        if settings.mode in _ALONE:
+            return _ALONE[settings.mode](world, settings)
         if settings.publish is not None:
             return publish(world, settings)
         if settings.mode == "accept" and world.env.get("GITHUB_EVENT_NAME") == "issue_comment":
@@ -102,6 +116,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     if accepted:
         context = replace(context, notes=(accepted.note,))
     job.surfaces.show(judgement, annotate_cases=True)
+    job.surfaces.show_page(judgement, report, judging.baseline, context, trials=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
     keep_measured(job, checkout, report, judgement)
     judge = partial(decide_report, history=history, anchor=anchor)

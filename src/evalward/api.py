@@ -323,19 +323,28 @@ def render(
     width: int = 100,
     colour: bool = False,
     verbose: bool = False,
+    report: Report | None = None,
+    baseline: Baseline | None = None,
+    output: str | Path | None = None,
 ) -> str:
-    """The text in an output format: `terminal`, `markdown`, `json`, `junit`, `badge`, or one that is installed.
+    """The text in an output format: `terminal`, `markdown`, `html`, `json`, `junit`, `badge`, or one that is installed.
 
     A baseline has one form, that of its file. `context` says where a judgement comes from, `width` and `colour` are the
-    terminal's. Raises `InputError` for a format that can't show this.
+    terminal's. `report` and `baseline` are what a judgement was made of, and `output` is the folder with the trials of
+    the report: an HTML page shows what it is given. Raises `InputError` for a format that can't show this.
     """
-    from evalward.commands.ending import shown_reports
+    from evalward.commands.ending import shown_reports, sources_of
     from evalward.decide.baseline import dump_baseline
+    from evalward.render.kept import Sources
     from evalward.render.outputs import Display, ShownJudgement, text_of
 
     display = Display(colour, width, verbose, accepting=context is not None)
+    folder = None if output is None else Path(output)
     if isinstance(what, Baseline):
         return dump_baseline(what)
     if isinstance(what, Judgement):
-        return text_of(form, ShownJudgement(what, context or PageContext(), display))
-    return text_of(form, shown_reports([what] if isinstance(what, Report) else what, display=display))
+        sources = sources_of(report, baseline, folder) if report else Sources(baseline=baseline)
+        return text_of(form, ShownJudgement(what, context or PageContext(), display, sources))
+    reports = [what] if isinstance(what, Report) else what
+    shown = [sources_of(each, None, folder if len(reports) == 1 else None) for each in reports]
+    return text_of(form, shown_reports(reports, display=display, sources=shown))

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 from evalward import __version__
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
+from evalward.commands.exchange_arguments import add_exchange
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.safety_arguments import add_safety
-from evalward.edge import EXIT_INTERRUPTED, enter, taken_environment
-from evalward.registry import EXPORTERS, IMPORTERS, OUTPUTS, SCHEMAS, installed, ours
+from evalward.commands.show_arguments import add_show
+from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
+from evalward.registry import OUTPUTS, SCHEMAS, installed, ours
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -53,7 +55,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_compare(commands)
     _add_report(commands)
-    _add_exchange(commands)
+    add_show(commands, _command, DEFAULT_OUTPUT / "report.json")
+    add_exchange(commands, _command)
     add_baseline(commands, _command, DEFAULT_CONFIG, DEFAULT_OUTPUT / "report.json")
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
@@ -147,19 +150,6 @@ def _add_report(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.add_argument("reports", type=Path, nargs="+", metavar="R.json")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
     _format_options(parser)
-
-
-def _add_exchange(commands: Commands[argparse.ArgumentParser]) -> None:
-    importer = _command(commands, "import", "read another tool's result files as a report", _import)
-    importer.add_argument("form", metavar="FORMAT", help=", ".join(ours(IMPORTERS)))
-    importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
-    importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
-    exporter = _command(commands, "export", "write a run in another tool's form", _export)
-    exporter.add_argument("form", metavar="FORMAT", help=", ".join(ours(EXPORTERS)))
-    exporter.add_argument("report", type=Path, metavar="R.json")
-    exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
-    exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
-    exporter.add_argument("--suite", metavar="SUITE", help="the same, by its suite")
 
 
 def _add_validate(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -262,18 +252,6 @@ def _report(world: World, args: argparse.Namespace) -> int:
     return show_reports(world, args.reports, args.format, args.output, verbose=args.verbose)
 
 
-def _import(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.exchange import import_files
-
-    return import_files(world, args.form, args.files, args.output)
-
-
-def _export(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.exchange import export_file
-
-    return export_file(world, args.form, args.report, args.output, target=args.target, suite=args.suite)
-
-
 def _validate(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.validate import validate
 
@@ -313,12 +291,13 @@ def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - it
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Raises `SystemExit` with the exit code."""
     args = build_parser().parse_args(argv)
+    kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        enter(sys.argv[1:], keys=getattr(args, "keys", False))
+        enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # in a container we are process 1, which nothing else ends
-    world = make_world()
+    world = make_world(kept)
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
@@ -345,8 +324,8 @@ def _flushed(code: int) -> int:
     return code
 
 
-def make_world() -> World:
-    """The real streams, clock and environment."""
+def make_world(kept: frozenset[str] = frozenset()) -> World:
+    """The real streams, clock and environment; this process's own keeps these variables, too."""
     from evalward.commands.world import World, utc_now
 
     for stream in (sys.stdout, sys.stderr):
@@ -357,7 +336,7 @@ def make_world() -> World:
     except OSError:
         sys.stderr.write("error: the folder that this was called in is gone. Change into another one.\n")
         raise SystemExit(EXIT_INPUT) from None
-    return World(out=sys.stdout, err=sys.stderr, now=utc_now, env=taken_environment(), cwd=cwd)
+    return World(out=sys.stdout, err=sys.stderr, now=utc_now, env=taken_environment(kept), cwd=cwd)
 
 
 def guarded(world: World, command: Callable[[World], int]) -> int:

@@ -28,6 +28,10 @@ HARMLESS = frozenset(
     }
 )
 """Variables that hold no secret. A list of what is harmless: nobody knows all names of secrets."""
+SCREEN = frozenset({"PAGER", "LESS", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"})
+"""Variables by which a pager or browser finds the user's screen. No secrets, but only for commands that show something:
+what another process does with the user's screen is nobody's to allow but theirs.
+"""
 _GROUPS = re.compile(
     r"(GITHUB|RUNNER|XDG)_[A-Z0-9_]*|LC_[A-Z]+|(EVALWARD|LLM_TOOL_TEST)_JUDGE(_CACHE)?"
 )  # a prefix is no promise
@@ -43,15 +47,15 @@ def harmless(env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def enter(arguments: Sequence[str], *, keys: bool) -> None:
+def enter(arguments: Sequence[str], *, keys: bool, kept: frozenset[str] = frozenset()) -> None:
     """Begin anew where this process is not as it has to be: without the user's and the folder's modules, and without
-    secrets where the command needs none (`keys` is false). Returns when it is.
+    secrets where the command needs none (`keys` is false). Returns when it is. `kept` are variables that it needs.
 
     A process that needs keys lets nobody read its memory, and has them no longer where its children would inherit them:
     see `taken_environment`.
     """
     _open_streams()
-    env = os.environ if keys else harmless(os.environ)
+    env = os.environ if keys else {**harmless(os.environ), **_of(os.environ, kept)}
     begun = PROGRAM in sys.orig_argv  # once is enough, whatever the system adds to an environment
     if not begun and (not sys.flags.isolated or len(env) != len(os.environ)):
         options = ["-I", "-X", "utf8", *(["-u"] if os.environ.get("PYTHONUNBUFFERED") else [])]
@@ -78,10 +82,14 @@ def _open_streams() -> None:
         sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
 
 
-def taken_environment() -> dict[str, str]:
-    """The environment; afterwards only what is harmless is left in this process's own."""
+def _of(env: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
+    return {name: value for name, value in env.items() if name in names}
+
+
+def taken_environment(kept: frozenset[str] = frozenset()) -> dict[str, str]:
+    """The environment; afterwards only what is harmless is left in this process's own, and the variables `kept`."""
     taken = dict(os.environ)
-    for name in taken.keys() - harmless(taken).keys():
+    for name in taken.keys() - harmless(taken).keys() - kept:
         del os.environ[name]
     return taken
 

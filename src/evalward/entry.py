@@ -55,7 +55,6 @@ def runner_folder(arguments: Sequence[str], env: Mapping[str, str]) -> str | Non
         except OSError:  # the folder is gone: the command line says so
             return None
     workspace = env.get("GITHUB_WORKSPACE", "")
-    wanted = (
-        arguments[0] == "action" and env.get("GITHUB_EVENT_NAME") in EVENTS and not env.get("INPUT_PUBLISH", "").strip()
-    )
+    told = env.get("INPUT_PUBLISH", "").strip() or env.get("INPUT_MODE", "").strip() == "link"
+    wanted = arguments[0] == "action" and env.get("GITHUB_EVENT_NAME") in EVENTS and not told
     return workspace if wanted and workspace.startswith("/") else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -103,6 +104,8 @@ def _forms(value: str) -> Iterator[str]:
         yield quote_plus(plain, errors="surrogateescape")
         yield json.dumps(plain)[1:-1]
         yield json.dumps(plain, ensure_ascii=False)[1:-1]
+        yield html.escape(plain)
+        yield html.escape(plain).replace("&quot;", "&#34;").replace("&#x27;", "&#39;")  # as Jinja writes it
         yield from _in_base64(plain.encode("utf-8", "surrogateescape"))
 
 

@@ -58,6 +58,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
     OUTPUTS: {
         "terminal": "evalward.render.outputs.terminal:TERMINAL",
         "markdown": "evalward.render.outputs.markdown:MARKDOWN",
+        "html": "evalward.render.outputs.html:HTML",
         "junit": "evalward.render.outputs.junit:JUNIT",
         "json": "evalward.render.outputs.json_text:JSON",
         "badge": "evalward.render.outputs.badge:BADGE",

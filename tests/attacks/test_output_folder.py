@@ -282,6 +282,7 @@ def test_what_an_earlier_run_left_is_removed_unless_it_goes_on(checkout: Path) -
         "report.json",
         "judgement.json",
         "comment.md",
+        "report.html",
         "junit.xml",
         "badge.json",
         "trials",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ from io import StringIO
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+import markupsafe
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -23,12 +26,14 @@ from evalward.commands.exchange import export_file, import_files
 from evalward.commands.files import emit
 from evalward.commands.options import CheckOptions
 from evalward.commands.release import ReleaseOptions, release
+from evalward.commands.report import show_reports
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
 from evalward.records.problem import wrong
 from evalward.redaction import REDACTED, Redaction
 from evalward.suites.judge.cache import JudgeCache
 from support.git_repo import commit, init, write_files
+from support.pages import unpacked
 
 pytestmark = pytest.mark.cold
 
@@ -40,6 +45,7 @@ suites:
 providers: {openai: {key_env: ACCESS_TO_THE_MODEL}}
 policy: [{metric: pass_rate, floor: 0.9}]
 """
+PACKED = re.compile(rb'<script type="application/json" class="texts">"([^"]*)"</script>')
 FORMS = {
     "plain": KEY,
     "in a URL": quote(KEY, safe=""),
@@ -63,7 +69,8 @@ def case(name: str) -> str:
 
 
 def leaks(data: bytes) -> list[str]:
-    """The forms that are found, of base64 the part that any text before the key leaves as it is."""
+    """The forms that are found, of base64 the part that any text before the key leaves as it is; packed texts, too."""
+    data += "\n".join(text for block in PACKED.findall(data) for text in unpacked(block.decode())).encode()
     parts = {name: form for name, form in FORMS.items() if name != "as a password of basic authentication"}
     parts["as a password of basic authentication"] = FORMS["as a password of basic authentication"][10:-4]
     return [name for name, form in parts.items() if form.encode() in data]
@@ -109,6 +116,7 @@ def test_a_command_leaves_and_says_no_key(command: str, variable: str, checkout:
     assert left(checkout) == {}
     assert leaks(said(here)) == []
     assert REDACTED in (checkout / "out" / "report.json").read_text()
+    assert REDACTED in (checkout / "out" / "report.html").read_text()
     assert len(list((checkout / "out" / "trials").rglob("*.json"))) == 2
 
 
@@ -124,11 +132,21 @@ def test_reports_that_hold_a_key_are_not_passed_on(checkout: Path) -> None:
     import_files(here, "bashkit-eval", [_exported_dirty(report)], checkout / "out3" / "report.json")
     emit(here, f"text {KEY}", None)
     emit(here, f"text {KEY}", checkout / "out4")
+    emit_page(here, report, checkout / "out" / "page.html")
+    assert "release-report.html" in {path.name for path in (checkout / "out").iterdir()}
     for name in ("out", "out2", "out3"):
         assert list((checkout / name).rglob("*.json"))
         assert left(checkout / name) == {}
     assert (checkout / "out4").read_text() == f"text {REDACTED}"
     assert leaks(said(here)) == []
+
+
+def emit_page(here: World, report: Path, output: Path) -> None:
+    """The page of a report with its trials, some of whose texts are long enough to be packed."""
+    for path in (report.parent / "trials").rglob("*.json"):
+        path.write_text(path.read_text().replace(KEY, f"{KEY} {'more ' * 2000}"))
+    show_reports(here, [report], "html", output, verbose=False)
+    assert PACKED.search(output.read_bytes())
 
 
 def _exported_dirty(report: Path) -> Path:
@@ -205,6 +223,8 @@ def test_a_key_is_found_in_every_encoding(secret: str, before: bytes, after: byt
         quote_plus(secret),
         json.dumps(secret),
         json.dumps(secret, ensure_ascii=False),
+        html.escape(secret),
+        str(markupsafe.escape(secret)),
         base64.b64encode(secret.encode()).decode(),
         base64.urlsafe_b64encode(secret.encode()).decode(),
         base64.b64encode(before + secret.encode() + after).decode(),

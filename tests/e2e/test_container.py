@@ -12,7 +12,7 @@ from evalward.github.runner_files import OUTPUT_NAMES
 from support.comments import without_tries
 from support.container import OWNER, TOOLS_VARIABLE, Container
 from support.git_repo import commit, git, init, shallow_clone, write_files
-from support.github_api import HEAD, FakeGitHub
+from support.github_api import HEAD, REPOSITORY, FakeGitHub
 from support.github_events import ZERO, merge_group, push
 from support.scenes import CONFIG, Scene, cases, protected, pull_event, scene
 
@@ -58,6 +58,19 @@ def test_fail__the_base_judges_and_the_comment_is_posted(bad: Scene) -> None:
     [body] = bad.api.bodies()
     assert "one" in body
     assert run.outputs["regressions"] != "0"
+
+
+def test_link__leads_from_the_comment_to_the_uploaded_page(bad: Scene) -> None:
+    """The next step of the same run; it has no key and needs no file."""
+    checked = bad.run(run_id=5)
+    url = f"https://github.com/{REPOSITORY}/actions/runs/5/artifacts/3001"
+
+    run = bad.run({"mode": "link", "report-url": url}, run_id=5)
+
+    [body] = bad.api.bodies()
+    assert (checked.rc, run.rc, run.outputs["verdict"]) == (1, 0, ""), run.log
+    assert (f"[Report]({url})" in body, body.count(f"{url}#case-")) == (True, 5)
+    assert url in run.summary
 
 
 def test_fail_on_never__tells_but_does_not_block(bad: Scene) -> None:

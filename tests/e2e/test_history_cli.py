@@ -14,6 +14,7 @@ from evalward.commands.pipeline import dump_report
 from support import warm
 from support.git_repo import commit, git, init
 from support.histories import TARGET, days
+from support.html_pages import HtmlPage, faults
 
 Call = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -116,3 +117,108 @@ def test_history__draws_a_releases_level(evalward: Call) -> None:
     assert "| 100.0 % (v1.json) |" in shown
     assert "anchor v1.json at 100" in shown
     assert "line [100, 100, 100]" in shown
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+CONFIG = """\
+version: 1
+suites: [{name: tools, kind: bash, cases: "cases/*.jsonl", targets: [anthropic/m]}]
+policy: [{metric: pass_rate, floor: 0.9}]
+"""
+
+
+def pages(repo: Path, folder: str = "site") -> HtmlPage:
+    found = HtmlPage((repo / folder / "index.html").read_text("utf-8"))
+    assert list(faults(found, "https://")) == []
+    return found
+
+
+def drawn(found: HtmlPage) -> str:
+    return " ".join(each.text for each in found.all("title"))
+
+
+def appended(evalward: Call, *place: str) -> None:
+    for day in (1, 2, 3):
+        evalward("history", "append", "--report", f"r{day}.json", *place, "--ref", "main")
+
+
+def test_page__without_a_configuration(evalward: Call, repo: Path) -> None:
+    appended(evalward)
+    done = evalward("history", "page", "--output", "site")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "site/index.html: 3 runs, 0.0" in done.stderr
+    found = pages(repo)
+    assert "pass_rate in 3 runs: 100.0 % (2026-01-01 (0000000)), last 66.7 %" in drawn(found)
+    assert "Protected metrics" in found.all("main")[0].text  # the kind's own rules
+    assert [link for link in found.links() if not link.startswith("#")] == []
+
+
+def test_page__takes_limits_and_place_from_the_configuration(evalward: Call, repo: Path) -> None:
+    appended(evalward, "--branch", "evalward-data")
+    (repo / "evalward.yml").write_text(CONFIG + "history: {branch: evalward-data}\n", "utf-8")
+    assert evalward("history", "page", "--output", "site").returncode == 0
+    assert "floor 90 %" in drawn(pages(repo))
+    (repo / "evalward.yml").write_text(CONFIG + "history: {folder: data}\n", "utf-8")
+    done = evalward("history", "page", "--output", "site")
+    assert (done.returncode, "data/history.jsonl: there is no history" in done.stderr) == (2, True)
+    assert evalward("history", "page", "--output", "other", "--branch", "evalward-data").returncode == 0
+    assert (repo / "other" / "index.html").read_bytes() == (repo / "site" / "index.html").read_bytes()
+
+
+def test_page__links_lead_to_the_repository(evalward: Call, repo: Path) -> None:
+    appended(evalward)
+    evalward(
+        "history", "page", "--output", "site", GITHUB_SERVER_URL="https://ghe.example", GITHUB_REPOSITORY="acme/tools"
+    )
+    commit_page = "https://ghe.example/acme/tools/commit/" + "0" * 39
+    assert f"{commit_page}3" in pages(repo).links()
+    evalward("history", "page", "--output", "site", "--repository", "https://github.com/acme/tools")
+    assert any(link.startswith("https://github.com/acme/tools/commit/") for link in pages(repo).links())
+
+
+def test_page__draws_the_releases_that_were_tagged(evalward: Call, repo: Path) -> None:
+    appended(evalward)
+    when = {"GIT_COMMITTER_DATE": "2026-01-02T09:00:00+02:00"}
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b.example", "tag", "-a", "-m", "x", "v1.4"],
+        cwd=repo, check=True, env={**os.environ, **when},
+    )  # fmt: skip
+    git(repo, "tag", "no-version")
+    evalward("history", "page", "--output", "site")
+    assert "release v1.4" in drawn(pages(repo))
+    assert "no-version" not in drawn(pages(repo))
+
+
+def test_page__of_a_part(evalward: Call, repo: Path) -> None:
+    appended(evalward)
+    evalward("history", "append", "--report", "r1.json", "--ref", "other", "--folder", "data")
+    assert evalward("history", "page", "--output", "site", "--target", "anthropic/*").returncode == 0
+    done = evalward("history", "page", "--output", "site", "--target", "openai/*")
+    assert (done.returncode, f"Known: tools × {TARGET}." in done.stderr) == (2, True)
+    done = evalward("history", "page", "--output", "site", "--ref", "release/*")
+    assert (done.returncode, "no run is chosen" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "there is no history"),
+        (["--repository", "javascript:alert(1)"], "is no address of a repository"),
+        (["--config", "none.yml"], "there is no such file"),
+        (["--profile", "release"], "a profile is part of a configuration"),
+        (["--branch", "nothing"], "there is no history"),
+    ],
+)
+def test_page__mistakes(evalward: Call, repo: Path, words: list[str], says: str) -> None:
+    done = evalward("history", "page", "--output", "site", *words)
+    assert (done.returncode, says in done.stderr) == (2, True)
+    assert not (repo / "site").exists()
+
+
+def test_page__is_written_through_no_link(evalward: Call, repo: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    appended(evalward)
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (repo / "site").symlink_to(elsewhere)
+    assert evalward("history", "page", "--output", "site").returncode == 2
+    assert list(elsewhere.iterdir()) == []

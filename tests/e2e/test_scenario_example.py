@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support import warm
+from support.showing import shown_whole
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "scenarios"
 
@@ -98,3 +101,19 @@ def test_the_example__leaves_its_artifacts(good: Path) -> None:
     }
     assert "ladder" in (folder / "fixture" / "inventory.txt").read_text("utf-8")
     assert json.loads((folder / "fixture" / "exported.json").read_text("utf-8"))["version"] == 1
+
+
+def test_the_example__shows_every_trial_with_its_files(bad: Path) -> None:
+    text = shown_whole(bad / "report.json")
+    assert "By subcommand" in text
+    assert "File fixture/inventory.txt" in text
+    assert "File fixture/AGENTS.md" in text
+
+
+def test_the_commands_of_the_comment_show_what_broke(bad: Path) -> None:
+    commands = re.findall(r"→ `evalward (show [^`]*)`", (bad / "comment.md").read_text("utf-8"))
+    assert len(commands) == 3
+    for command in commands:
+        code, said = evalward(*shlex.split(command))
+        assert code == 0
+        assert said.startswith("✗ failed: ")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from support import warm
+from support.showing import shown_whole
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "speedup"
 TASKS = ["orders", "words"]
@@ -56,6 +57,7 @@ def test_a_change_that_wins_passes(tmp_path: Path, task: str) -> None:
     assert (run["cases"][0]["status"], details["fallback_to_baseline"]) == ("passed", False)
     assert details["task_speedup"] > 1.5
     assert all(len(each["samples"][side]) == 7 for each in details["benchmarks"] for side in ("nop", "oracle", "agent"))
+    assert "human patch" in shown_whole(tmp_path / "report.json")
 
 
 @pytest.mark.parametrize("task", TASKS)

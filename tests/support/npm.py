@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tarfile
+import tempfile
 from pathlib import Path
 
 NPM_SECONDS = 120
@@ -33,3 +35,18 @@ def pack(package: str, version: str, folder: Path) -> Path:
     if done.returncode or not archives:
         raise UnavailableError(f"`npm pack {package}` failed: {done.stderr.strip()[-300:]}")
     return archives[0]
+
+
+def file_of(package: str, version: str, member: str) -> Path:
+    """One file of the package, fetched once: it stays in the cache folder. Raises `UnavailableError`."""
+    kept = cache_folder() / f"{package.replace('/', '-')}-{version}-{member.rpartition('/')[2]}"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as name:
+            folder = Path(name)
+            with tarfile.open(pack(package, version, folder)) as archive:
+                file = archive.extractfile(f"package/{member}")
+                assert file is not None
+                (folder / "file").write_bytes(file.read())
+            (folder / "file").replace(kept)
+    return kept

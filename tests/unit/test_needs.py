@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from support.needs import VARIABLE, missing
@@ -14,7 +16,7 @@ def test_what_need_not_be_there_is_passed_over(monkeypatch: pytest.MonkeyPatch, 
         missing("npm", "no npm here")
 
 
-@pytest.mark.parametrize("value", ["npm", "agents, npm"])
+@pytest.mark.parametrize("value", ["npm", "agents, npm", "browser,npm"])
 def test_what_has_to_be_there_fails(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(VARIABLE, value)
     with pytest.raises(pytest.fail.Exception, match="no npm here"):
@@ -23,5 +25,11 @@ def test_what_has_to_be_there_fails(monkeypatch: pytest.MonkeyPatch, value: str)
 
 def test_a_misspelled_need_is_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "nmp")
-    with pytest.raises(pytest.fail.Exception, match="known are npm, agents"):
+    with pytest.raises(pytest.fail.Exception, match="known are npm, agents, browser"):
         missing("npm", "no npm here")
+
+
+def test_what_opens_a_browser_is_marked_and_left_out_of_make_test() -> None:
+    modules = list((Path(__file__).parents[1] / "browser").glob("test_*.py"))
+    assert len(modules) >= 6
+    assert [module.name for module in modules if "pytestmark = pytest.mark.browser\n" not in module.read_text()] == []

@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from evalward.commands.downloading import download_command, report_name
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import Criteria
-from evalward.commands.spelling import REASON, UpdateCommand, spelled
+from evalward.commands.spelling import REASON, UpdateCommand
 from evalward.decide.pooling import NamedReport
 from evalward.github.spoken import COMMAND
 from evalward.records.comparison import Comparison
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from evalward.github.settings import ActionInputs, RunnerEnvironment
 
 WORKFLOW = "baseline-accept.yml"
-_GITHUB = "https://github.com"
 
 
 def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria, judgement: Judgement) -> Accepting:
@@ -108,21 +108,14 @@ def prospect(report: Report, judging: Criteria, comparison: Comparison) -> tuple
 def downloaded(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> str:
     """The commands that fetch the artifact and make it the baseline, from the top of a clone."""
     folder = f"evalward-run-{runner.run_id}"
-    name = posixpath.basename(settings.report) if settings.report else REPORT_FILE
+    name = report_name(settings)
     update = UpdateCommand(
         f"{folder}/{name}",
         config=_from_top(settings, settings.config),
         baseline=_from_top(settings, settings.baseline) if settings.baseline else None,
         profile=verdict.profile,
     )
-    return f"{spelled(_download(settings, runner, folder))}\n{update.text(verdict)}"
-
-
-def _download(settings: ActionInputs, runner: RunnerEnvironment, folder: str) -> list[str]:
-    host = "" if runner.server_url == _GITHUB else runner.server_url.partition("://")[2] + "/"
-    repository = f"{host}{runner.repository}"
-    where = ["--repo", repository, "--name", settings.artifact, "--dir", folder]
-    return ["gh", "run", "download", str(runner.run_id), *where]
+    return f"{download_command(settings, runner, folder)}\n{update.text(verdict)}"
 
 
 def _from_top(settings: ActionInputs, path: str) -> str:

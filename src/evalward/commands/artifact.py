@@ -16,6 +16,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from evalward.engine.store import artifacts_path, trial_path
+from evalward.keeper.outputs import BESIDE
 from evalward.records.metric import EPSILON, CategorySummary, Metric
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
@@ -29,6 +31,8 @@ MAX_RESULTS = 50_000
 MAX_CHECKS = 200  # of one result
 MAX_NAME = 1_000  # characters of what identifies something
 MAX_NUMBER = 2.0**53
+
+_OF_BASE = f"{BESIDE}/"  # before the paths of the base's trials
 
 REMEDY = "The first stage has to upload its output folder, and this one to download it."
 
@@ -49,15 +53,15 @@ def parse_report(data: bytes) -> Report:
     except (ValueError, RecursionError) as error:
         raise _refused(f"not a report: {str(error)[:MAX_NAME]}") from None
     _bounded(report)
-    return report
+    return report.with_own_texts()
 
 
 def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
     """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
 
-    A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of traces
-    are dropped, as nobody follows them. What it measured of the base is kept where `of_base` says so, as of a run that
-    had the keys for it.
+    A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of
+    files are dropped where they aren't those that a run of ours gives them. What it measured of the base is kept where
+    `of_base` says so, as of a run that had the keys for it.
     """
     mismatches: list[str] = []
     if not of_base and (report.base is not None or any(run.beside is not None for run in report.runs)):
@@ -66,7 +70,7 @@ def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[s
         report = report.model_copy(update={"base": None, "runs": kept})
     runs = [_measured(run, mismatches) for run in report.runs]
     base = report.base and report.base.model_copy(
-        update={"runs": [_measured(run, mismatches) for run in report.base.runs]}
+        update={"runs": [_measured(run, mismatches, _OF_BASE) for run in report.base.runs]}
     )
     if report.guidance:
         mismatches.append("What it says of other guidance is left out: the trials behind it are not in the report")
@@ -177,12 +181,19 @@ def _bounded_run(run: Run) -> None:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
 
 
-def _without_path(result: Result) -> Result:
-    return result.model_copy(update={"trace": None, "details": result.details.with_artifacts(None)})
+def _with_our_paths(run: Run, result: Result, shelf: str = "") -> Result:
+    """Of the paths of its files only those that a run of ours would have given them."""
+    trace = shelf + trial_path(run.suite, run.target, result.id, result.trial)
+    files = artifacts_path(run.suite, run.target, result.id, result.trial)
+    kept = {
+        "trace": trace if result.trace == trace else None,
+        "details": result.details.with_artifacts(files if result.details.files_kept == files else None),
+    }
+    return result.model_copy(update=kept)
 
 
-def _measured(run: Run, mismatches: list[str]) -> Run:
-    run = _without_paths(run)
+def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
+    run = _with_paths(run, shelf)
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
             mismatches.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
@@ -196,15 +207,15 @@ def _measured(run: Run, mismatches: list[str]) -> Run:
     return run.model_copy(update=update)
 
 
-def _without_paths(run: Run) -> Run:
+def _with_paths(run: Run, shelf: str) -> Run:
     kept = {
-        name: [_without_path(result) for result in results]
+        name: [_with_our_paths(run, result, shelf) for result in results]
         for name, results in (("cases", run.cases), ("confirmation", run.confirmation))
     }
     both_sides = run.beside and run.beside.model_copy(
         update={
-            "base": [_without_path(result) for result in run.beside.base],
-            "head": [_without_path(result) for result in run.beside.head],
+            "base": [_with_our_paths(run, result, _OF_BASE) for result in run.beside.base],
+            "head": [_with_our_paths(run, result) for result in run.beside.head],
         }
     )
     return run.model_copy(update={**kept, "beside": both_sides})

@@ -11,6 +11,7 @@ from evalward.commands.pipeline import Decide, decide_report, kinds_of
 from evalward.decide.baseline import BaselineUpdate as Made
 from evalward.decide.baseline import RunName, doubted, dump_baseline, read_baseline, with_acceptance
 from evalward.decide.baseline import update_baseline as update_reports
+from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.edits import baseline_edits
 from evalward.decide.pooling import NamedReport
 from evalward.git import GitTree, repository_path
@@ -230,15 +231,18 @@ def _body(update: UpdateRequest, old: str | None, new: str) -> str:
 
 def change_markdown(old: str | None, new: str) -> str:
     """A table of what a new baseline changes: passed trials of each run and category."""
-    before = _shares(read_baseline(old, "the old baseline")) if old is not None else {}
-    now = _shares(read_baseline(new, "the new baseline"))
+    was = read_baseline(old, "the old baseline") if old is not None else None
+    is_now = read_baseline(new, "the new baseline")
+    before, now = _shares(was) if was else {}, _shares(is_now)
     names = [name for name in dict.fromkeys([*before, *now]) if before.get(name) != now.get(name)]
     rows = [
         f"| {md_cell(name[0])} | {md_cell(name[1])} | {before.get(name, '–')} | {now.get(name, '–')} |"
         for name in names[:_MOST_ROWS]
     ]
     if not rows:
-        edits = baseline_edits(read_baseline(old, "the old baseline") if old else None, read_baseline(new, "new"))
+        if was is not None and all(run.change == "same" for run in diff_baselines(was, is_now).runs):
+            return "Results are as before. It keeps other texts of prompts and cases, so that changes can be shown."
+        edits = baseline_edits(was, is_now)
         sentences = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
         return f"As many trials passed as before; cases or numbers in them differ. {sentences}".rstrip()
     more = [f"\n{len(names) - _MOST_ROWS} more rows are left out."] if len(names) > _MOST_ROWS else []

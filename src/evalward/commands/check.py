@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.commit_files import base_of_baseline
-from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, write_outputs
+from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, write_outputs, write_page
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import Criteria
-from evalward.commands.spelling import UpdateCommand, check_again, check_failed
+from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -54,6 +54,7 @@ class CheckRun:
             command=check_again(options),
             accept=_accepting(self),
             unprotected=baseline is None,
+            show=shown_by(options.output / REPORT_FILE),
         )
 
 
@@ -63,11 +64,15 @@ def check(world: World, options: CheckOptions) -> int:
         found = checked(world, runner, options)
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
-        shown = ShownJudgement(found.judgement, found.context, display_of(world, world.err, accepting=True))
+        sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
+        shown = ShownJudgement(found.judgement, found.context, display_of(world, world.err, accepting=True), sources)
         world.say(text_of("terminal", shown))
         if found.services.unwritten is not None:
             raise found.services.unwritten
-        written = write_outputs(shown, output, JUDGEMENT_FORMATS)
+        written = [
+            *write_outputs(shown, output, JUDGEMENT_FORMATS),
+            *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
+        ]
         world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
         if failed_in(found.report):
             world.say(f"Run again what failed: {check_failed(found.options)}")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.check import policy_of
-from evalward.commands.ending import display_of, emit_as
+from evalward.commands.ending import display_of, emit_as, sources_of
 from evalward.commands.files import read_baseline_file, read_report
 from evalward.commands.options import CompareOptions
 from evalward.commands.pipeline import Criteria, decide_report, remeasured
-from evalward.commands.spelling import UpdateCommand, compare_again
+from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.records.policy import Policy
@@ -31,10 +31,13 @@ def compare_files(world: World, options: CompareOptions) -> int:
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=compare_again(options),
+        show=shown_by(options.report),
         accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)
-    emit_as(world, options.format, ShownJudgement(judgement, context, display), options.output)
+    sources = sources_of(report, baseline, options.report.parent, world.redaction)
+    shown = ShownJudgement(judgement, context, display, sources)
+    emit_as(world, options.format, shown, options.output)
     return judgement.verdict.exit_code
 
 

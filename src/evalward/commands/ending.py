@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from evalward.commands.faults import internal_error
 from evalward.commands.files import emit
+from evalward.commands.kept import sources_in
+from evalward.commands.kept_clean import WithoutSecrets
+from evalward.commands.kept_output import kept_base, kept_output
 from evalward.commands.pipeline import Criteria, kinds_of
 from evalward.commands.world import World
 from evalward.keeper.outputs import OutputFolder
+from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, wrong
 from evalward.records.report import Finding, Report
+from evalward.redaction import NOTHING, Redaction
+from evalward.render.kept import Sources
 from evalward.render.outputs import Display, Shown, ShownReports, text_of, writer_of
 
 JUDGEMENT_FORMATS = ("json", "markdown", "junit", "badge")
 """What a check leaves in its output folder."""
 RELEASE_FORMATS = ("json", "markdown")
+PAGE = "html"
+"""What each of them leaves, too, if it can be made: see `write_page`."""
 
 
 def write_outputs(
@@ -38,15 +48,55 @@ def write_outputs(
     return texts
 
 
+def write_page(shown: Shown, folder: OutputFolder, warn: Callable[[str], None]) -> list[str]:
+    """Write the page of what is shown to the output folder; its file's name, none where that isn't possible.
+
+    People look at it, and no verdict hangs on it: whatever goes wrong is a warning.
+    """
+    try:
+        return list(write_outputs(shown, folder, [PAGE]))
+    except InputError as error:
+        warn(f"The page was not written: {error.problems[0]}")
+    except Exception as error:
+        warn(f"The page was not written. {internal_error(error, folder.redaction)}")
+    return []
+
+
+def sources_of(
+    report: Report,
+    baseline: Baseline | None,
+    output: OutputFolder | Path | None = None,
+    redaction: Redaction = NOTHING,
+) -> Sources:
+    """What a page shows beyond a judgement or a report: `output` is the folder with the trials, open, or
+    by its path; what is in `redaction` stands in none of it.
+    """
+    if isinstance(output, Path):
+        found = sources_in(output, report, baseline)
+    elif output is None:
+        found = Sources(report, baseline, kinds=kinds_of(report))
+    else:
+        found = Sources(report, baseline, kept_output(output), kept_base(output), kinds_of(report))
+    return replace(
+        found,
+        report=redaction.record(report),
+        kept=WithoutSecrets(found.kept, redaction),
+        kept_before=WithoutSecrets(found.kept_before, redaction),
+    )
+
+
 def emit_as(world: World, form: str, shown: Shown, output: Path | None) -> None:
     """One format: to the file if one was named, else to standard output. Raises `InputError`."""
     emit(world, text_of(form, shown), output)
 
 
 def shown_reports(
-    reports: Sequence[Report], findings: Sequence[Finding] | None = None, display: Display | None = None
+    reports: Sequence[Report],
+    findings: Sequence[Finding] | None = None,
+    display: Display | None = None,
+    sources: Sequence[Sources] = (),
 ) -> ShownReports:
-    """Reports without a baseline."""
+    """Reports without a baseline. `sources` are theirs, in their order."""
     judging = Criteria(None, Policy())
     return ShownReports(
         reports,
@@ -54,6 +104,7 @@ def shown_reports(
         findings,
         kinds_of(*reports),
         display or Display(),
+        sources,
     )
 
 

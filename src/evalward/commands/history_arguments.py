@@ -11,9 +11,11 @@ from evalward.commands.ci_arguments import AddCommand, Commands
 if TYPE_CHECKING:
     from evalward.commands.world import World
 
+_FOLDER = Path(".evalward")
+
 
 def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
-    """`evalward history append|show`."""
+    """`evalward history append|show|page`."""
     parser = commands.add_parser("history", help="keep what was measured, show trends and flaky cases")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     append = command(actions, "append", "add a line for each run of a report", _history_append)
@@ -29,12 +31,27 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
     show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
     level = "a release's baseline, whose level is drawn; default: the oldest runs"
     show.add_argument("--anchor", type=Path, metavar="FILE", help=level)
+    page = command(actions, "page", "make a web page of the whole history", _history_page)
+    _add_page(page, level)
     show.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
     show.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
-    for action in (append, show):
+    for action, folder in ((append, _FOLDER), (show, _FOLDER), (page, None)):
         places = action.add_mutually_exclusive_group()
-        places.add_argument("--folder", type=Path, default=Path(".evalward"), metavar="DIR", help="default: .evalward")
+        where = f"default: {folder}" if folder else f"default: the configuration's, else {_FOLDER}"
+        places.add_argument("--folder", type=Path, default=folder, metavar="DIR", help=where)
         places.add_argument("--branch", metavar="NAME", help="a branch for data, which is not checked out")
+
+
+def _add_page(page: argparse.ArgumentParser, level: str) -> None:
+    page.add_argument("--output", type=Path, required=True, metavar="DIR", help="gets index.html")
+    config = "whose rules' metrics and limits are drawn; default: evalward.yml, if there is one"
+    page.add_argument("--config", type=Path, metavar="FILE", help=config)
+    page.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
+    for name in ("suite", "target", "ref"):
+        page.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {name}s")
+    page.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
+    page.add_argument("--anchor", type=Path, metavar="FILE", help=level)
+    page.add_argument("--repository", metavar="URL", help="where links of commits lead; default: in Actions, its own")
 
 
 def _history_append(world: World, args: argparse.Namespace) -> int:
@@ -57,3 +74,23 @@ def _history_show(world: World, args: argparse.Namespace) -> int:
         output=args.output,
     )
     return show(world, options)
+
+
+def _history_page(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.history import Where
+    from evalward.commands.history_page import FOLDER, HistoryPageOptions, page
+
+    named = args.folder is not None or args.branch is not None
+    options = HistoryPageOptions(
+        output=args.output,
+        where=Where(args.folder or FOLDER, args.branch) if named else None,
+        config=args.config,
+        profile=args.profile,
+        suites=tuple(args.suite),
+        targets=tuple(args.target),
+        refs=tuple(args.ref),
+        baseline=args.baseline,
+        anchor=args.anchor,
+        repository=args.repository,
+    )
+    return page(world, options)

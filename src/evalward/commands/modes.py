@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from evalward.commands.accept import AcceptContext as AcceptCase
 from evalward.commands.accept import accept_label, label_case
 from evalward.commands.baseline_ci import BlockedError, UpdateRequest, needs_token, repository_baseline, update_baseline
-from evalward.commands.ending import RELEASE_FORMATS, write_outputs
+from evalward.commands.ending import RELEASE_FORMATS, write_outputs, write_page
 from evalward.commands.job import Checkout, Measured
 from evalward.commands.published import IdleError
-from evalward.commands.release import ReleaseOptions, decide_release, shown_release
+from evalward.commands.release import ReleaseOptions, decide_release
 from evalward.commands.spelling import release_again
 from evalward.commands.surfaces import Publication
 from evalward.github.commits import only_baseline_pushed
@@ -58,9 +58,11 @@ class ReleaseCheck(ActionMode):
             profile=settings.profile,
             fail_on=settings.fail_on,
         )
-        found = decide_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
-        found = surfaces.redaction.record(found)
-        written = write_outputs(shown_release(found, release_again(settings.config)), job.left, RELEASE_FORMATS)
+        decided = decide_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
+        found = surfaces.redaction.record(decided.found)
+        shown = replace(decided, found=found).shown(release_again(settings.config), job.left, surfaces.redaction)
+        written = write_outputs(shown, job.left, RELEASE_FORMATS)
+        write_page(shown, job.left, surfaces.warn)
         code, verdict = found.exit_code, found.worse.verdict
         outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
         text = written[RELEASE_MARKDOWN]

@@ -24,9 +24,9 @@ from evalward.github.comment import Marker, PullRequest
 from evalward.github.errors import GitHubError
 from evalward.github.event import read_payload
 from evalward.github.runner_files import Annotation, Outputs
-from evalward.github.settings import ActionInputs, RunnerEnvironment, read_runner
+from evalward.github.settings import ActionInputs, read_runner
 from evalward.github.sides import SideRules, base_side
-from evalward.github.workflow_run import TriggeringRun, pulls_of_run, read_triggering_run
+from evalward.github.workflow_run import TriggeringRun, pull_of_run, read_triggering_run
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE
@@ -36,10 +36,6 @@ UNVERIFIED = (
     "Measured by the pull request's own workflow run, which its author controls; the results are not verified. "
     "The metrics and the verdict are computed here from them, by the base's policy and baseline."
 )
-
-
-class AmbiguousError(GitHubError):
-    """One head, several open pull requests: nobody can tell which of them the run was for."""
 
 
 def publish(world: World, settings: ActionInputs) -> int:
@@ -76,7 +72,7 @@ def _marker(settings: ActionInputs, run: TriggeringRun | None) -> Marker:
 
 def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
     try:
-        pull, why_not = _pull(surfaces.runner, client, run)
+        pull, why_not = pull_of_run(run, client, surfaces.runner.repository)
     except GitHubError as error:
         return surfaces.publish(client, not_judged(surfaces, str(error))).exit_code
     if pull is None:
@@ -87,23 +83,6 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
     # An artifact may be anything: whatever goes wrong with it has a page.
     failing = Failing("the fork's run can't be judged", "the run could not be judged: ")
     return published(surfaces, client, lambda opened: _judge(opened, client, pull), failing)
-
-
-def _pull(runner: RunnerEnvironment, client: GitHub, run: TriggeringRun) -> tuple[OpenPull | None, str]:
-    """The pull request that the run was for, or why there is none to tell."""
-    if run.event != "pull_request":
-        return None, f"The finished run was one of {run.event}, not of a pull request: there is nothing to publish."
-    if run.repository is None or not run.head_branch:
-        return None, "The pull request's repository or branch is gone: there is nothing to publish."
-    owner = run.repository.split("/", 1)[0]
-    pulls = pulls_of_run(run, client.open_pulls(runner.repository, owner, run.head_branch))
-    if not pulls:
-        return None, f"No open pull request has the head {run.head_sha[:12]} any more: there is nothing to publish."
-    if len(pulls) > 1:
-        numbers = ", ".join(f"#{pull.number}" for pull in pulls)
-        advice = "Close all but one of them, or give each a branch of its own."
-        raise AmbiguousError(None, f"The head {run.head_sha[:12]} belongs to several pull requests: {numbers}.", advice)
-    return pulls[0], ""
 
 
 def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
@@ -127,6 +106,7 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     accept = of_fork(settings, runner, judgement.verdict)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, pull.base.sha, file, notes)
+    surfaces.show_page(judgement, report, baseline, context, trials=False)
     page = remembered(surfaces.judged(judgement, report, context), tried)
     return page if settings.fail_on else replace(page, outputs=replace(page.outputs, exit_code=EXIT_OK))
 

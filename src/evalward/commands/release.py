@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.baseline_ci import acceptances
-from evalward.commands.ending import RELEASE_FORMATS, display_of, write_outputs
+from evalward.commands.ending import RELEASE_FORMATS, display_of, sources_of, write_outputs, write_page
 from evalward.commands.files import read_committed, read_report
 from evalward.commands.history import Where, stored
 from evalward.commands.pipeline import Decide, decide_report, remeasured
@@ -28,9 +28,26 @@ from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, wrong
 from evalward.records.release import ReleaseReport
 from evalward.records.report import Report
+from evalward.redaction import Redaction
 from evalward.render.context import PageContext
-from evalward.render.outputs import RELEASE_FILE, RELEASE_MARKDOWN, ShownJudgement, ShownRelease, text_of
+from evalward.render.outputs import ShownJudgement, ShownRelease, text_of
 from evalward.suites.across import unfed_rules
+
+
+@dataclass(frozen=True)
+class DecidedRelease:
+    """Both judgements of a report, and the baselines that they compared it with: the branch's, the last release's."""
+
+    found: ReleaseReport
+    report: Report
+    baseline: Baseline | None
+    tagged: Baseline | None
+
+    def shown(self, command: str, output: OutputFolder | Path, redaction: Redaction) -> ShownRelease:
+        """What is written of it. `command` reproduces the check, `output` has the report's trials."""
+        context = PageContext(head_sha=self.found.commit, command=command)
+        branch, tag = (sources_of(self.report, each, output, redaction) for each in (self.baseline, self.tagged))
+        return ShownRelease(self.found, context, branch, tag)
 
 
 @dataclass(frozen=True)
@@ -63,12 +80,16 @@ def release(world: World, options: ReleaseOptions) -> int:
     branch = options.branch or branch_of(world.env) or tree.branch()
     options = replace(options, branch=branch, search_path=search_path)
     judge = _judge(world, loaded, tree, options)
-    found = decide_release(loaded, report, options, reading(loaded.root), judge)
+    decided = decide_release(loaded, report, options, reading(loaded.root), judge)
     output = OutputFolder.open(options.output, world.redaction, shared=True, search_path=search_path or os.defpath)
-    write_outputs(shown_release(found, release_again(options.config, options.report)), output, RELEASE_FORMATS)
-    _say(world, found)
-    world.say(f"Written: {options.output / RELEASE_MARKDOWN}, {options.output / RELEASE_FILE}")
-    return found.exit_code
+    shown = decided.shown(release_again(options.config, options.report), options.report.parent, world.redaction)
+    written = [
+        *write_outputs(shown, output, RELEASE_FORMATS),
+        *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
+    ]
+    _say(world, decided.found)
+    world.say(f"Written: {', '.join(str(options.output / name) for name in reversed(written))}")
+    return decided.found.exit_code
 
 
 def _judge(world: World, loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions) -> Decide:
@@ -94,11 +115,6 @@ def reading(root: Path) -> Callable[[str], bytes | None]:
     return read
 
 
-def shown_release(found: ReleaseReport, command: str) -> ShownRelease:
-    """What is written of it. `command` reproduces the check."""
-    return ShownRelease(found, PageContext(head_sha=found.commit, command=command))
-
-
 def branch_of(env: Mapping[str, str]) -> str | None:
     """The branch that a workflow run is about, `None` for tags and outside of GitHub Actions."""
     ref = env.get("GITHUB_REF", "")
@@ -111,7 +127,7 @@ def decide_release(
     options: ReleaseOptions,
     read: Callable[[str], bytes | None],
     judge: Decide = decide_report,
-) -> ReleaseReport:
+) -> DecidedRelease:
     """Both judgements of a report, by the rules and baselines of the checked-out config and of the last release.
 
     `read` gives a file of the checkout by its path from the configuration's folder, `None` where there is none. `judge`
@@ -127,7 +143,7 @@ def decide_release(
     baseline = None if content is None else read_baseline(content, str(loaded.root / path))
     tag = options.tag or _tag(tree)
     tagged, note = _of_tag(loaded, tree, options, tag) if tag else (None, "There is no earlier release.")
-    return ReleaseReport(
+    found = ReleaseReport(
         commit=tree.head(),
         branch=options.branch,
         profile=policy.profile,
@@ -137,6 +153,7 @@ def decide_release(
         against_branch=judge(report, baseline, policy),
         against_tag=decide_report(report, tagged, policy) if tagged else None,
     )
+    return DecidedRelease(found, report, baseline, tagged)
 
 
 def _tag(tree: GitTree) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalward.commands.ending import display_of, emit_as, shown_reports
+from evalward.commands.ending import display_of, emit_as, shown_reports, sources_of
 from evalward.commands.files import read_report
 from evalward.commands.world import World
 from evalward.records.verdict import EXIT_OK
@@ -17,5 +17,8 @@ def show_reports(world: World, files: Sequence[Path], form: str, output: Path | 
     reports = [read_report(file) for file in files]
     findings = diagnose([run for report in reports for run in report.runs])
     display = display_of(world, None if output else world.out, verbose=verbose)
-    emit_as(world, form, shown_reports(reports, findings, display), output)
+    sources = [
+        sources_of(report, None, file.parent, world.redaction) for report, file in zip(reports, files, strict=True)
+    ]
+    emit_as(world, form, shown_reports(reports, findings, display, sources), output)
     return EXIT_OK

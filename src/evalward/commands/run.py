@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalward.commands.ending import display_of, shown_reports, write_outputs
+from evalward.commands.ending import display_of, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.engine.selection import Selection
 from evalward.keeper.services import Services
-from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
+from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.outputs import text_of
 from evalward.wire.messages import MeasureOrder
@@ -51,12 +51,17 @@ def run(world: World, options: RunOptions) -> int:
     """Exit code 0, or 3 when no trial is valid or the run ended early."""
     recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
     world, services, report = measured_run(world, options)
-    shown = shown_reports([report], display=display_of(world, world.err, verbose=options.verbose))
+    display = display_of(world, world.err, verbose=options.verbose)
+    sources = sources_of(report, None, services.output, world.redaction)
+    shown = shown_reports([report], display=display, sources=[sources])
     world.say(text_of("terminal", shown))
     if services.unwritten is not None:
         raise services.unwritten
-    write_outputs(shown, services.output, ["markdown"])
-    world.say(f"Report: {options.output / REPORT_FILE}, {options.output / REPORT_MARKDOWN}")
+    written = [
+        *write_outputs(shown, services.output, ["markdown"]),
+        *write_page(shown, services.output, lambda text: world.say(f"warning: {text}")),
+    ]
+    world.say(f"Report: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):
             world.say(f"Recorded: {path}")

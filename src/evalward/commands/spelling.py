@@ -9,7 +9,10 @@ from shlex import quote
 
 from evalward.commands.failed import spelled_out
 from evalward.commands.options import CheckOptions, CompareOptions
+from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import Outcome, Verdict
+from evalward.render.context import ShowCommand
+from evalward.render.escape import plain
 
 DEFAULT_OUTPUT = Path("evalward-out")  # as the command line's
 REASON = "intended"
@@ -77,6 +80,46 @@ def compare_again(options: CompareOptions) -> str:
 def release_again(config: object, report: Path | None = None) -> str:
     """The command that does the same release check again."""
     return f"evalward release {f'--report {report} ' if report else ''}--config {config}"
+
+
+def show_case(
+    case: str,
+    suite: str | None = None,
+    target: str | None = None,
+    *,
+    report: str | None = None,
+    trial: int | None = None,
+) -> str:
+    """The command that shows a trial of a case. `report` is left out where it is the usual one."""
+    usual = report is None or Path(report) == DEFAULT_OUTPUT / REPORT_FILE
+    named = {"--suite": suite, "--target": target, "--trial": trial, "--report": None if usual else report}
+    options = [_option(name, _typed(str(value))) for name, value in named.items() if value is not None]
+    word = _typed(case)
+    words = [each for option in options for each in option]
+    return spelled(["evalward", "show", *words, *(["--"] if word.startswith("-") else []), word])
+
+
+def shown_by(report: object) -> ShowCommand:
+    """The commands that show the cases of a report."""
+    return lambda case, suite, target: show_case(case, suite, target, report=str(report))
+
+
+def _option(name: str, value: str) -> list[str]:
+    """What begins with a hyphen is no option of its own."""
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
+
+
+def _typed(name: str) -> str:
+    """A name as people can type it: as a pattern, where it has characters that can't be seen, or very many."""
+    short = name[:_LONGEST]
+    if short == name == plain(name) and not {"\n", "\t"} & set(name):
+        return name
+    seen = (char if char not in "\n\t" and plain(char) == char else "?" for char in short)
+    literal = (f"[{char}]" if char in "*[" else char for char in seen)
+    return "".join(literal) + ("*" if short != name else "")
+
+
+_LONGEST = 200  # characters of a name
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalward.commands.downloading import download_command, report_name
+from evalward.commands.ending import sources_of, write_page
 from evalward.commands.ending import write_outputs as write_files
-from evalward.commands.spelling import check_here
+from evalward.commands.spelling import DEFAULT_OUTPUT, check_here, shown_by
 from evalward.commands.world import World
 from evalward.git import GitTree
 from evalward.github.accept import evidence_line
@@ -32,6 +34,7 @@ from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.github.status import CommitStatus, State, post_status, status_state
 from evalward.github.tries import MAX_LINE, earlier_tries, with_tries
 from evalward.keeper.outputs import OutputFolder
+from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison
 from evalward.records.problem import InputError, Problem
 from evalward.records.report import Report
@@ -165,6 +168,8 @@ class Surfaces:
             repository=self.runner.repository,
             marker=self.marker.format(),
             notes=tuple(notes),
+            show=shown_by(DEFAULT_OUTPUT / report_name(self.settings)),
+            download=download_command(self.settings, self.runner, DEFAULT_OUTPUT),
         )
 
     def judged(self, judgement: Judgement, report: Report, context: PageContext, digest: str = "") -> Publication:
@@ -200,6 +205,21 @@ class Surfaces:
             tool_call_success_rate=_worst(report, "tool_call_success_rate"),
             pass_rate=_worst(report, "pass_rate"),
         )
+
+    def show_page(
+        self, judgement: Judgement, report: Report, baseline: Baseline | None, context: PageContext, *, trials: bool
+    ) -> None:
+        """The HTML page in the output folder; `trials`: those that were measured lie there, too."""
+        place = self._place()
+        if place is None:
+            return
+        sources = sources_of(report, baseline, place if trials else None, self.redaction)
+        shown = ShownJudgement(self.redaction.record(judgement), context, sources=sources)
+        write_page(shown, place, self.warn)
+
+    def warn(self, text: str) -> None:
+        """Something that went wrong and changes no verdict."""
+        self.tell(Annotation("warning", text, title="Evalward").command())
 
     # --- writing ----------------------------------------------------------------------------------------------------
 

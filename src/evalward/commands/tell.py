@@ -85,6 +85,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     context = surfaces.context(accept, plan.base_sha, file, notes)
     if edits:
         context = replace(context, edits=edits.sentences, edit_lines=edits.lines)
+    surfaces.show_page(judgement, report, _judging(side).baseline, context, trials=False)
     return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
 
 

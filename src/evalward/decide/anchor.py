@@ -15,6 +15,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalward.decide.case_counts import Counts, counts_of_entry, pairs_of, pooled
 from evalward.decide.history_file import case_lists, report_identity, short_digest
 from evalward.decide.pooling import run_key
 from evalward.decide.statistics.multiple import holm
@@ -41,11 +42,7 @@ a false alarm in 5 to 10 of 100 branches; with a tenth in up to 4 (`python -m be
 OUTCOME_METRICS = ("pass_rate", "overall_rate", "csr", "outcome_pass_rate", "gate_pass_rate", "mean_success_rate")
 """The metrics that say how many trials passed: a rule on one of them says how much of that may be lost."""
 
-_MOST_TRIALS = 100  # of a case in one measurement: no run makes more, whatever a line says
 _MOST_NAMED = 20
-
-Counts = Mapping[str, tuple[str, int, int]]
-"""By case: its definition's short digest, passed trials, valid trials."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +140,7 @@ def _released(
         source.commit,
         _of_baseline(base),
         _values(base.metrics),
-        [_of_entry(entry, lists) for entry in later[-RECENT:]],
+        [counts_of_entry(entry, lists) for entry in later[-RECENT:]],
         frozenset(entry.commit for entry in later if entry.commit),
     )
 
@@ -165,9 +162,9 @@ def _oldest(past: Sequence[HistoryEntry], lists: Mapping[str, dict[str, str]], a
         old[0].at[:10],
         last.at,
         last.commit,
-        _pooled([_of_entry(entry, lists) for entry in old]),
+        pooled([counts_of_entry(entry, lists) for entry in old]),
         _means([entry.metrics for entry in old]),
-        [_of_entry(entry, lists) for entry in after[-RECENT:]],
+        [counts_of_entry(entry, lists) for entry in after[-RECENT:]],
         frozenset(entry.commit for entry in after if entry.commit),
     )
 
@@ -181,17 +178,6 @@ def _of_baseline(run: BaselineRun) -> Counts:
     }
 
 
-def _of_entry(entry: HistoryEntry, lists: Mapping[str, dict[str, str]]) -> Counts:
-    """What a line says of each case; nothing where its list of cases is lost, and of numbers that no run makes."""
-    found = {}
-    for case, definition in lists.get(entry.case_set, {}).items():
-        ends = entry.others.get(case)
-        passed, valid = (ends.passed, ends.valid) if ends else (entry.trials, entry.trials)
-        if 0 < valid <= _MOST_TRIALS:
-            found[case] = (definition, passed, valid)
-    return found
-
-
 def _of_results(results: Iterable[Result]) -> Counts:
     found: dict[str, tuple[str, int, int]] = {}
     for result in results:
@@ -199,17 +185,6 @@ def _of_results(results: Iterable[Result]) -> Counts:
             name = clean_text(result.id)
             _, passed, valid = found.get(name, ("", 0, 0))
             found[name] = (short_digest(result.definition), passed + (result.status is Status.PASSED), valid + 1)
-    return found
-
-
-def _pooled(measurements: Iterable[Counts]) -> Counts:
-    """All trials of each case's newest definition."""
-    found: dict[str, tuple[str, int, int]] = {}
-    for counts in measurements:
-        for case, (definition, passed, valid) in counts.items():
-            known = found.get(case)
-            before = known if known and known[0] == definition else (definition, 0, 0)
-            found[case] = (definition, before[1] + passed, before[2] + valid)
     return found
 
 
@@ -250,7 +225,7 @@ def _look(run: Run, source: _Source, rules: Sequence[RuleOutcome]) -> _Looked | 
     allowed, alpha = guard
     now = _of_results(run.cases)
     recent = source.recent if run.random else ()  # what always does the same is no better known by doing it again
-    pairs = {case: _pair(source.before, case, [now, *recent]) for case in now if _same(source.before, now, case)}
+    pairs = pairs_of(source.before, now, recent)
     return _Looked(run, source, pairs, allowed, SHARE * alpha) if pairs else None
 
 
@@ -264,16 +239,6 @@ def allowance(run: Run, rules: Sequence[RuleOutcome]) -> tuple[float, float] | N
     guards = [each.rule for each in drops if not each.default] or [each.rule for each in drops]
     allowed = [rule.max_drop for rule in guards if rule.max_drop is not None]
     return (min(allowed), min(rule.alpha for rule in guards)) if allowed else None
-
-
-def _same(before: Counts, now: Counts, case: str) -> bool:
-    return case in before and before[case][0] == now[case][0]
-
-
-def _pair(before: Counts, case: str, measurements: Sequence[Counts]) -> CaseTrials:
-    definition, passed, trials = before[case]
-    alike = [counts[case] for counts in measurements if case in counts and counts[case][0] == definition]
-    return CaseTrials(passed, trials, sum(one[1] for one in alike), sum(one[2] for one in alike))
 
 
 def _finding(looked: _Looked, p: float | None) -> AnchorFinding:

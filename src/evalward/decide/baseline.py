@@ -40,6 +40,7 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
 from evalward.records.result import NOT_RUN, OtherDetails, Result, Status
+from evalward.records.texts import MOST_IN_BASELINE, texts_of
 from evalward.records.verdict import Outcome, Verdict
 
 RunName = tuple[str, str]
@@ -130,7 +131,8 @@ def update_baseline(
         reports=[*fed, *sorted(report_digest(one.report) for one in new)][-MOST_TRIALS:],
         accepted=previous.provenance.accepted if previous else [],
     )
-    made = Baseline(provenance=provenance, runs=runs)
+    sources = [previous.texts if previous else {}, *(one.report.texts for one in new)]
+    made = Baseline(provenance=provenance, runs=runs, texts=texts_of(runs, sources, MOST_IN_BASELINE))
     kept = previous if previous and _content(made) == _content(previous) else made
     return BaselineUpdate(kept, report, notes, spared)
 
@@ -275,11 +277,11 @@ def _make_case(results: Sequence[Result], old: BaselineCase | None) -> BaselineC
 
 
 def _content(baseline: Baseline) -> Any:
-    """What makes two baselines differ: all but provenance and durations."""
+    """What makes two baselines differ: all but provenance and durations; of texts, which there are."""
     runs = [_without_clock(_run_dict(run)) for run in baseline.runs]
     for run in runs:
         run["metrics"] = {name: metric for name, metric in run["metrics"].items() if name not in _CLOCK_METRICS}
-    return runs
+    return runs, sorted(baseline.texts)
 
 
 def _without_clock(value: Any) -> Any:
@@ -292,10 +294,17 @@ def _without_clock(value: Any) -> Any:
 
 
 def dump_baseline(baseline: Baseline) -> str:
-    """The text of the file: sorted, one line per metric, category and case; equal baselines give equal texts."""
+    """The text of the file: one line per metric, category, case and text; equal baselines give equal files."""
     runs = ",\n".join(_dump_run(run) for run in baseline.runs)
     provenance = _dump_provenance(baseline.provenance)
-    return f'{{"schema": "{baseline.schema_}",\n "provenance": {provenance},\n "runs": [\n{runs}\n ]}}\n'
+    texts = ",\n".join(f"  {_line(key)}: {_visible(_line(text))}" for key, text in baseline.texts.items())
+    end = f',\n "texts": {{\n{texts}\n }}' if texts else ""
+    return f'{{"schema": "{baseline.schema_}",\n "provenance": {provenance},\n "runs": [\n{runs}\n ]{end}}}\n'
+
+
+def _visible(text: str) -> str:
+    """JSON whose every character people see who review the file: those that turn text around stand as numbers."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text)
 
 
 def _dump_provenance(provenance: BaselineProvenance) -> str:

@@ -16,11 +16,14 @@ def diff_baselines(before: Baseline | None, now: Baseline) -> BaselineDifference
     old = {run_key(run): run for run in before.runs} if before else {}
     new = {run_key(run): run for run in now.runs}
     known = before.provenance.accepted if before else []
+    texts = set(before.texts) if before else set()
     return BaselineDifference(
         before=before.provenance if before else None,
         now=now.provenance,
         accepted=[one for one in now.provenance.accepted if one not in known],
         runs=[_run(old.get(key), new.get(key)) for key in sorted({*old, *new})],
+        texts_added=len(now.texts.keys() - texts),
+        texts_removed=len(texts - now.texts.keys()),
     )
 
 

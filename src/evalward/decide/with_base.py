@@ -28,6 +28,7 @@ from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report, Run
 from evalward.records.result import Result, Status
+from evalward.records.texts import MOST_IN_REPORT, texts_of
 from evalward.records.verdict import Outcome, Reason, Verdict
 
 
@@ -41,7 +42,9 @@ def compared_with(report: Report, committed: Baseline | None, suites: Collection
     if not made and committed is None:
         return None
     provenance = committed.provenance if committed else _provenance(report, found)
-    return Baseline(provenance=provenance, runs=sorted([*kept, *made], key=lambda run: (run.suite, run.target)))
+    runs = sorted([*kept, *made], key=lambda run: (run.suite, run.target))
+    texts = texts_of(runs, [committed.texts if committed else {}, report.texts], MOST_IN_REPORT)
+    return Baseline(provenance=provenance, runs=runs, texts=texts)
 
 
 def _provenance(report: Report, found: MeasuredBase) -> BaselineProvenance:

@@ -10,6 +10,7 @@ import os
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
@@ -116,15 +117,28 @@ class GitTree:
 
     def tags(self) -> dict[str, str] | None:
         """Tag → commit, of all tags that HEAD was built upon; `None` where a shallow clone can't tell."""
+        lines = self._tags("%(objectname) %(*objectname) %(refname)")
+        if lines is None:
+            return None
+        words = (line.split(" ", 2) for line in lines)
+        return {name.removeprefix(_TAGS): peeled or sha for sha, peeled, name in words}
+
+    def tag_times(self) -> dict[str, str] | None:
+        """The same tags → when each was made (of one without a time its commit), ISO 8601 in UTC."""
+        lines = self._tags("%(creatordate:unix) %(refname)")
+        words = None if lines is None else [line.split(" ", 1) for line in lines]
+        return (
+            words
+            if words is None
+            else {name.removeprefix(_TAGS): at for seconds, name in words if (at := _utc(seconds))}
+        )
+
+    def _tags(self, form: str) -> list[str] | None:
+        """A line for each tag that HEAD was built upon; `None` where a shallow clone can't tell."""
         if self._line("rev-parse", "--is-shallow-repository") == "true":
             return None
-        code, output = self._git(
-            "for-each-ref", "--merged=HEAD", "--format=%(objectname) %(*objectname) %(refname)", _TAGS
-        )
-        if code:
-            return {}
-        words = (line.split(" ", 2) for line in output.decode("utf-8", "replace").splitlines())
-        return {name.removeprefix(_TAGS): peeled or sha for sha, peeled, name in words}
+        code, output = self._git("for-each-ref", "--merged=HEAD", f"--format={form}", _TAGS)
+        return [] if code or not output else output.decode("utf-8", "replace").removesuffix("\n").split("\n")
 
     def commit_of(self, tag: str) -> str | None:
         """The commit of a tag, `None` when there is none of that name."""
@@ -249,6 +263,14 @@ class GitTree:
 
     def _git(self, *args: str, stdin: bytes = b"") -> tuple[int, bytes]:
         return run_git(self._folder, self._search_path, args, stdin=stdin)
+
+
+def _utc(seconds: str) -> str | None:
+    """Seconds since 1970 as ISO 8601; `None` for what is no time of a calendar."""
+    try:
+        return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def repository_path(prefix: str | None, parts: Sequence[str]) -> str:

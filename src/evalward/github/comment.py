@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -78,7 +78,7 @@ def decide(
     Only comments of our own `login` count: a marker can be copied by anybody. An older run never overwrites a newer
     one. Of several of ours the oldest is kept.
     """
-    own = {comment.id: found for comment in existing if (found := _own(comment, login, marker.id))}
+    own = our_comments(existing, login, marker.id)
     if current_head != marker.head:
         return Decision("skip", reason=f"the pull request has moved on to {current_head[:12]}")
     ours = (marker.run, marker.attempt)
@@ -92,11 +92,14 @@ def decide(
     return Decision("create")
 
 
-def _own(comment: IssueComment, login: str, marker_id: str) -> Marker | None:
-    if comment.user is None or comment.user.login != login:
-        return None
-    found = parse_marker(comment.body)
-    return found if found and found.id == marker_id else None
+def our_comments(existing: Iterable[IssueComment], login: str, marker_id: str) -> dict[int, Marker]:
+    """The comments of our own `login` with this id in their marker, by their number."""
+    found = {
+        comment.id: parse_marker(comment.body)
+        for comment in existing
+        if comment.user is not None and comment.user.login == login
+    }
+    return {number: marker for number, marker in found.items() if marker is not None and marker.id == marker_id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +152,8 @@ def post(
     try:
         return _post(client, pull, marker, _Text(body, finish), wanted=wanted)
     except GitHubError as error:
-        return Posted("unable", notice=_unable(error, pull, comment_file))
+        why = unable(error, pull)
+        return Posted("unable", notice=f"The comment could not be posted: {why} Its text is in {comment_file}.")
 
 
 def comment_body(text: str, marker: Marker) -> str:
@@ -209,12 +213,11 @@ def _deleted(client: GitHub, pull: PullRequest, comment_id: int) -> bool:
     return True
 
 
-def _unable(error: GitHubError, pull: PullRequest, comment_file: Path) -> str:
+def unable(error: GitHubError, pull: PullRequest) -> str:
+    """Why a comment of this pull request could not be written, and what helps; sentences."""
     advice = error.advice
     if error.status in {401, 403, 404} and (pull.fork or pull.dependabot):
         who = "a fork's pull request" if pull.fork else "Dependabot's pull request"
         advice = f"On {who} the token may only read; a second workflow with `evalward publish` can post the comment."
     end = "" if error.message.endswith(".") else "."
-    return f"The comment could not be posted: {error.message}{end} {advice} Its text is in {comment_file}.".replace(
-        "  ", " "
-    )
+    return f"{error.message}{end} {advice}".strip()

@@ -18,13 +18,16 @@ MAX_TRIALS = 100
 MAX_COMMENT_ID = 64
 MAX_STATUS = 100
 MAX_BRANCH = 200
+MAX_SHOWN_URL = 200
 BASE_IN_STATUS = "{base}"
 
-Mode = Literal["check", "update-baseline", "accept", "release"]
+Mode = Literal["check", "update-baseline", "accept", "release", "link", "history-page"]
 BaselineTo = Literal["push", "pull-request"]
 BaselineMode = Literal["replace", "pool"]
 
 BRANCH = re.compile(r"[A-Za-z0-9]+(?:[._/-][A-Za-z0-9]+)*")
+_ARTIFACT = re.compile(r"/actions/runs/[0-9]{1,20}/artifacts/[0-9]{1,20}")
+SERVER_URL = "https://github.com"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class ActionInputs:
     profile: str | None = None
     report: str | None = None
     publish: str | None = None
+    report_url: str = ""
     baseline_to: BaselineTo = "push"
     baseline_mode: BaselineMode = "pool"
     baseline_branch: str = "evalward/baseline"
@@ -101,6 +105,7 @@ def read_settings(env: Mapping[str, str]) -> ActionInputs:
         profile=reader.text("profile") or None,
         report=reader.path("report", directory),
         publish=reader.path("publish", directory),
+        report_url=reader.report_url(),
         baseline_to=reader.choice("baseline-to", cast("tuple[BaselineTo, ...]", get_args(BaselineTo)))
         or ActionInputs.baseline_to,
         baseline_mode=reader.choice("baseline-mode", cast("tuple[BaselineMode, ...]", get_args(BaselineMode)))
@@ -142,9 +147,15 @@ def read_runner(env: Mapping[str, str]) -> RunnerEnvironment:
         run_id=_count(env.get("GITHUB_RUN_ID", "")),
         run_attempt=_count(env.get("GITHUB_RUN_ATTEMPT", "")),
         api_url=env.get("GITHUB_API_URL") or "https://api.github.com",
-        server_url=env.get("GITHUB_SERVER_URL") or "https://github.com",
+        server_url=(env.get("GITHUB_SERVER_URL") or SERVER_URL).rstrip("/"),
         search_path=env.get("PATH") or posixpath.defpath,
     )
+
+
+def is_artifact_of(url: str, server_url: str, repository: str) -> bool:
+    """True for the page of an artifact of this very repository on this very server: no query, fragment or blank."""
+    start = f"{(server_url or SERVER_URL).rstrip('/')}/{repository}"
+    return bool(repository) and url.startswith(start) and _ARTIFACT.fullmatch(url[len(start) :]) is not None
 
 
 def _file(env: Mapping[str, str], name: str) -> Path | None:
@@ -218,6 +229,20 @@ class _InputReader:
         remedy = "Use letters and digits, with single . _ / or - between them, as in evalward/baseline."
         self._wrong("baseline-branch", f"{text[:MAX_BRANCH]!r} can't be a branch's name", remedy)
         return ActionInputs.baseline_branch
+
+    def report_url(self) -> str:
+        """An artifact of this repository, as GitHub shows it; no other address gets into our comment."""
+        text = self.text("report-url")
+        if not text:
+            return ""
+        if self.text("mode") != "link":
+            self._wrong("report-url", "has no meaning without `mode: link`", "Give it to the step behind the upload.")
+        elif not is_artifact_of(text, self._env.get("GITHUB_SERVER_URL", ""), self._env.get("GITHUB_REPOSITORY", "")):
+            remedy = "Give it the output `artifact-url` of the step that uploads report.html, and nothing else."
+            self._wrong("report-url", f"{one_line(text, MAX_SHOWN_URL)!r} is no artifact of this repository", remedy)
+        else:
+            return text
+        return ""
 
     def token(self) -> str:
         text = self.text("github-token")

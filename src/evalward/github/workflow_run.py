@@ -11,15 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, ValidationError
 
+from evalward.github.errors import GitHubError
 from evalward.github.event import RepositoryName, Sha
 from evalward.records.base import Record
 from evalward.records.problem import InputError, Place, Problem, wrong
 
 if TYPE_CHECKING:  # the client costs an import of requests
-    from evalward.github.client import OpenPull
+    from evalward.github.client import GitHub, OpenPull
 
 EVENT = "workflow_run"
 _FILE = "event workflow_run"
+
+
+class AmbiguousError(GitHubError):
+    """One head, several open pull requests: nobody can tell which of them the run was for."""
 
 
 class _RunRepository(Record):
@@ -79,3 +84,20 @@ def pulls_of_run(run: TriggeringRun, pulls: Sequence[OpenPull]) -> list[OpenPull
         and pull.head.repo is not None
         and pull.head.repo.full_name.lower() == head_repository
     ]
+
+
+def pull_of_run(run: TriggeringRun, client: GitHub, repository: str) -> tuple[OpenPull | None, str]:
+    """The pull request that the run was for, or why there is none to tell. Raises `GitHubError`."""
+    if run.event != "pull_request":
+        return None, f"The finished run was one of {run.event}, not of a pull request: there is nothing to publish."
+    if run.repository is None or not run.head_branch:
+        return None, "The pull request's repository or branch is gone: there is nothing to publish."
+    owner = run.repository.split("/", 1)[0]
+    pulls = pulls_of_run(run, client.open_pulls(repository, owner, run.head_branch))
+    if not pulls:
+        return None, f"No open pull request has the head {run.head_sha[:12]} any more: there is nothing to publish."
+    if len(pulls) > 1:
+        numbers = ", ".join(f"#{pull.number}" for pull in pulls)
+        advice = "Close all but one of them, or give each a branch of its own."
+        raise AmbiguousError(None, f"The head {run.head_sha[:12]} belongs to several pull requests: {numbers}.", advice)
+    return pulls[0], ""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from evalward.opening import MIB, inside, kind_inside, walk_inside, why
-from evalward.records.base import Record, digest
+from evalward.records.base import Record, digest, short_fingerprint
 from evalward.records.problem import InputError
 
 FORMS = "package.module:function, folder/script"
@@ -96,6 +96,15 @@ class Source(Record):
         """The hash of all of it."""
         files = {path: [file.content.hex(), file.program] for path, file in self.files.items()}
         return digest({"files": files, "installed": self.installed})
+
+
+def fingerprints(graders: Mapping[str, Source]) -> dict[str, dict[str, str]]:
+    """What people see of graders that a definition covers: the start of each one's hash; nothing where none is."""
+    return (
+        {"graders": {name: short_fingerprint(grader.fingerprint) for name, grader in graders.items()}}
+        if graders
+        else {}
+    )
 
 
 Read = Callable[[str], Source]

@@ -19,13 +19,16 @@ from evalward.redaction import NOTHING, Redaction
 from evalward.render.outputs import (
     BADGE_FILE,
     COMMENT_FILE,
+    HTML_FILE,
     JUDGEMENT_FILE,
     JUNIT_FILE,
     RELEASE_FILE,
+    RELEASE_HTML,
     RELEASE_MARKDOWN,
 )
 from evalward.writing import Folder
 
+HISTORY_PAGE = "index.html"
 TRIALS, ARTIFACTS, GUIDANCE, BESIDE = "trials", "artifacts", "guidance", "beside"
 FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE)
 FILES = (
@@ -33,13 +36,16 @@ FILES = (
     REPORT_MARKDOWN,
     JUDGEMENT_FILE,
     COMMENT_FILE,
+    HTML_FILE,
     JUNIT_FILE,
     BADGE_FILE,
     RELEASE_FILE,
     RELEASE_MARKDOWN,
+    RELEASE_HTML,
     "guidance.json",
     "guidance.md",
     "cases.jsonl",
+    HISTORY_PAGE,
 )
 REMEDY = "Choose another folder with --output, or with the action's input output-dir."
 NO_GIT = 127

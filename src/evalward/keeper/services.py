@@ -182,7 +182,7 @@ class Services:
         return b"null"
 
     def _checkpoint(self, asked: Incoming) -> bytes:
-        report = self.output.redaction.record(m.read(Report, asked.data))
+        report = self.output.redaction.record(m.read(Report, asked.data).with_own_texts())
         made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
         report = report.model_copy(update={"created_at": made})
         self.report = report

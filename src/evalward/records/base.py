@@ -123,6 +123,12 @@ def digest_text(text: str) -> str:
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def short_fingerprint(fingerprint: str) -> str:
+    """The start of a hash, with what it says before the colon: enough to see that two differ."""
+    form, colon, digits = fingerprint.rpartition(":")
+    return f"{form}{colon}{digits[:12]}"
+
+
 def clean_text(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD, so that it can be written as UTF-8.
 

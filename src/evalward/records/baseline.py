@@ -12,6 +12,7 @@ from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Measurement, Metric
 from evalward.records.report import Run, Subject
 from evalward.records.result import AnyDetails, OtherDetails, Result, Status
+from evalward.records.texts import Texts
 from evalward.records.trace import Usage
 
 BASELINE_SCHEMA: Literal["evalward.baseline/1"] = "evalward.baseline/1"
@@ -182,8 +183,12 @@ class BaselineProvenance(Record):
 
 
 class Baseline(Record):
-    """The committed record. Runs are sorted by suite and target."""
+    """The committed record. Runs are sorted by suite and target.
+
+    `texts` are what the hashes of subjects and definitions stand for, by the hash, so that a change can be shown.
+    """
 
     schema_: Literal["evalward.baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     provenance: BaselineProvenance
     runs: list[BaselineRun] = []
+    texts: Texts = {}

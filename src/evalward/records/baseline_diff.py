@@ -55,15 +55,21 @@ class RunDifference(Record):
 
 
 class BaselineDifference(Record):
-    """Two baselines; `before` is `None` when there was none. `accepted` are the drops that only the later one names."""
+    """Two baselines; `before` is `None` when there was none. `accepted` are the drops that only the later one names.
+
+    `texts_added` and `texts_removed` count the texts that only one of them keeps.
+    """
 
     schema_: Literal["evalward.baseline-diff/1"] = Field(default=DIFF_SCHEMA, alias="schema")
     before: BaselineProvenance | None
     now: BaselineProvenance
     accepted: list[Acceptance] = []
     runs: list[RunDifference] = []
+    texts_added: int = 0
+    texts_removed: int = 0
 
     @property
     def empty(self) -> bool:
         """True when nothing is different."""
-        return not self.accepted and all(run.change == "same" for run in self.runs)
+        texts = self.texts_added or self.texts_removed
+        return not self.accepted and not texts and all(run.change == "same" for run in self.runs)

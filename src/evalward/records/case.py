@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from evalward.records.base import StrictRecord
+from evalward.records.blocks import block_text
 from evalward.records.problem import Place
 from evalward.records.trace import Message
+
+NAMES = ("id", "category")
+ELSEWHERE = "# From its suite, and from files that it names:"
 
 
 class Case(StrictRecord):
@@ -32,3 +36,17 @@ class Case(StrictRecord):
     def written(self) -> dict[str, Any]:
         """The case as a case file has it, for whoever finds a trial without its suite."""
         return {"id": self.id, "category": self.category}
+
+    def unnamed(self) -> dict[str, Any]:
+        """The case as its file has it, without its names: its definition, which others may have too, has none."""
+        return {key: value for key, value in self.written().items() if key not in NAMES}
+
+    def taken_from_elsewhere(self) -> dict[str, Any]:
+        """What its definition covers beyond its own text: settings of its suite, fingerprints of files, by name."""
+        return {}
+
+
+def case_text(case: Case) -> str:
+    """What a case's definition stands for: the case as its file has it, and what it takes from elsewhere."""
+    elsewhere = case.taken_from_elsewhere()
+    return block_text(case.unnamed()) + (f"{ELSEWHERE}\n{block_text(elsewhere)}" if elsewhere else "")

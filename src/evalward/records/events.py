@@ -8,7 +8,7 @@ to its call; without it, results answer calls by their order (`answered_calls`).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Discriminator, Field, Tag, TypeAdapter, ValidationError
 
 from evalward.records.base import Record, clean_text
+from evalward.records.pairing import paired
 from evalward.records.trace import Text, ToolCall, ToolUse, Trace
 
 SHELL_TOOL = "shell"
@@ -207,22 +208,13 @@ def events_of(
 
 
 def _conversation(trace: Trace) -> Iterator[Event]:
-    """Words and calls in order. A call stands where a message asks for just this command, the rest at the end."""
-    calls = list(trace.tool_calls)
-    for message in trace.messages:
-        if message.role != "assistant":
-            continue
-        for block in message.content:
-            if isinstance(block, Text) and block.text:
-                yield OutputEvent(text=block.text)
-            elif isinstance(block, ToolUse) and calls and _asks_for(block, calls[0]):
-                yield from _call_events(calls.pop(0), block.name)
-    for call in calls:
-        yield from _call_events(call, SHELL_TOOL)
-
-
-def _asks_for(use: ToolUse, call: ToolCall) -> bool:
-    return isinstance(use.input, Mapping) and call.commands in use.input.values()
+    """What the agent said and called, in order."""
+    for piece in paired(trace):
+        for part in piece.parts:
+            if part.call is not None:
+                yield from _call_events(part.call, part.block.name if isinstance(part.block, ToolUse) else SHELL_TOOL)
+            elif piece.role == "assistant" and isinstance(part.block, Text) and part.block.text:
+                yield OutputEvent(text=part.block.text)
 
 
 def _call_events(call: ToolCall, tool: str) -> Iterator[Event]:

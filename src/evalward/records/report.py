@@ -15,6 +15,7 @@ from evalward.records.metric import CategorySummary, Metric
 from evalward.records.patterns import chosen
 from evalward.records.result import AnyDetails, OtherDetails, Result
 from evalward.records.succession import Predecessor
+from evalward.records.texts import MOST_IN_REPORT, Texts, texts_of
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
@@ -167,7 +168,8 @@ class Report(Record):
     `interrupted` says why it ended before everything planned was done, and `interrupted_by` what ended it. `findings`
     are what several targets on one suite show together. `guidance` holds the changed guidance against the base's:
     trials of the latter are in no run.
-    `base` is the base commit's side of the suites that are compared with it.
+    `base` is the base commit's side of the suites that are compared with it. `texts` are what hashes stand for, by the
+    hash, each once: what models read (parts of a subject) and what cases ask (their definitions).
     """
 
     schema_: Literal["evalward.report/1"] = Field(default=REPORT_SCHEMA, alias="schema")
@@ -182,6 +184,7 @@ class Report(Record):
     guidance: list[GuidanceComparison] = []
     base: MeasuredBase | None = None
     runs: list[Run] = []
+    texts: Texts = {}
 
     @model_validator(mode="before")
     @classmethod
@@ -191,6 +194,16 @@ class Report(Record):
         if not isinstance(why, str) or data.get("interrupted_by"):
             return data
         return {**data, "interrupted_by": _ended_by(why)}
+
+    @property
+    def every_run(self) -> list[Run]:
+        """The runs, and those of the base's side."""
+        return [*self.runs, *(self.base.runs if self.base else [])]
+
+    def with_own_texts(self) -> Report:
+        """The report with those of its texts that its runs name, and no prompt that is known to be another."""
+        texts = texts_of(self.every_run, [self.texts], MOST_IN_REPORT)
+        return self.model_copy(update={"texts": texts}) if texts != self.texts else self
 
     def ended(self, why: str | None, by: Interruption) -> Report:
         """The report, which ended early if there is a reason; the first one stays."""

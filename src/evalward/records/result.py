@@ -66,6 +66,11 @@ class Details(Record):
         """The details with the path of the folder of files beside the report, for kinds that have one."""
         return self
 
+    @property
+    def files_kept(self) -> str | None:
+        """The path of that folder; `None` where there is none."""
+        return None
+
 
 class OtherDetails(Details):
     """Details of a kind that this version has no record for; kept as they are."""

@@ -80,3 +80,42 @@ class Grid(Record):
 
     heads: list[str]
     rows: list[GridRow]
+
+
+class Facts(Record):
+    """Names and values of one trial, in order: a score by part, counts of tests, a file's size."""
+
+    type: Literal["facts"] = "facts"
+    title: str
+    rows: list[GridRow]
+    """A label and its value or values; `heads` names the values where there is more than one."""
+    heads: list[str] = []
+
+
+class FileText(Record):
+    """A file that a trial left or began with. `text` is `None` for what is no text; `cut`: bytes that were left out."""
+
+    type: Literal["file"] = "file"
+    name: str
+    text: str | None
+    cut: int = 0
+
+
+class SampleGroup(Record):
+    """Samples of one benchmark by label (`before`, `human patch`, `now`), in the order in which they were taken."""
+
+    name: str
+    samples: dict[str, list[float]]
+
+
+class SamplePlot(Record):
+    """Samples that outputs draw, group by group. `unit` is theirs: `s`."""
+
+    type: Literal["samples"] = "samples"
+    title: str
+    unit: str
+    groups: list[SampleGroup]
+
+
+TrialSection = Annotated[Facts | FileText | SamplePlot, Field(discriminator="type")]
+"""What a kind shows of one trial beside its checks and conversation."""

@@ -82,11 +82,18 @@ def difference_markdown(difference: BaselineDifference) -> str:
 def build_difference(difference: BaselineDifference) -> DifferencePage:
     """What both show."""
     return DifferencePage(
-        sides=[f"From {_side(difference.before)} to {_side(difference.now)}"],
+        sides=[f"From {_side(difference.before)} to {_side(difference.now)}", *_texts(difference)],
         accepted=[accepted_text(one) for one in difference.accepted],
         runs=[_run(run) for run in difference.runs if run.change != "same"],
         same=[run.name for run in difference.runs if run.change == "same"],
     )
+
+
+def _texts(difference: BaselineDifference) -> list[str]:
+    """How many texts came and went: what they say is in the report of the change, and no news here."""
+    if difference.before is None or not (difference.texts_added or difference.texts_removed):
+        return []
+    return [f"Texts of prompts and cases: {difference.texts_added} new, {difference.texts_removed} gone"]
 
 
 def accepted_text(one: Acceptance) -> str:

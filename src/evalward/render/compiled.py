@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections.abc import Sequence
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
 import jinja2
 from jinja2.bccache import Bucket, FileSystemBytecodeCache
-
-FILTERS = ("escape.py", "templates.py")
-"""Our own modules whose filters and escaping a compiled template has applied to its constants."""
 
 
 class Compiled(FileSystemBytecodeCache):
@@ -22,7 +20,9 @@ class Compiled(FileSystemBytecodeCache):
     Python's bytecode in it, too.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, modules: Sequence[Path]) -> None:
+        """`modules` are ours whose filters and escaping a compiled template has applied to its constants."""
+        self._modules = tuple(modules)
         super().__init__(str(folder), f"%s.{sys.implementation.cache_tag}.jinja")
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:  # noqa: ARG002 - an image is built elsewhere
@@ -48,5 +48,4 @@ class Compiled(FileSystemBytecodeCache):
 
     @cached_property
     def _filters(self) -> str:
-        here = Path(__file__).parent
-        return sha256(b"".join((here / name).read_bytes() for name in FILTERS)).hexdigest()
+        return sha256(b"".join(module.read_bytes() for module in self._modules)).hexdigest()

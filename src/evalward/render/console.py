@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from evalward.render.escape import log_text, one_line, plain
+from evalward.render.escape import html_shown, log_text, one_line, plain
 from evalward.render.view import Colour
 
 _CODES: dict[Colour | str, str] = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1"}
@@ -60,6 +60,16 @@ class Screen:
         """Text whose lines stay as they are, dimmed."""
         for line in plain(text, limit).split("\n"):
             self.lines.append(" " * indent + self.paint(line, "dim") if line else "")
+
+    def exact(self, text: str, indent: int = 0, colour: Colour | str | None = None) -> None:
+        """Text whose lines stay as they are, with signs for what can't be seen: nothing is left out."""
+        for line in html_shown(text).split("\n"):
+            shown = self.paint(line, colour) if colour else line
+            self.lines.append(" " * indent + shown if line else "")
+
+    def command(self, text: str, before: str = "") -> None:
+        """A command to copy: whole, on one line however long; `before` stands in front of it."""
+        self.lines.append(f"{before}{self.paint(plain(text).replace(chr(10), ' '), 'bold')}")
 
     def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> None:
         """An aligned table; `align` has l or r for each column. Wide columns are wrapped where there is no room."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalward.render.escape import one_line
@@ -24,6 +25,10 @@ class Accepting:
         return bool(self.text)
 
 
+ShowCommand = Callable[[str, str | None, str | None], str]
+"""The command that shows a case, from its id, and suite and target where these have to be named; empty: none does."""
+
+
 @dataclass(frozen=True)
 class PageContext:
     """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
@@ -31,7 +36,8 @@ class PageContext:
     `command` reproduces the run, `accept` says how to accept what changed. `marker` is the hidden HTML comment that
     the comment starts with. `unprotected`: the base has no configuration, so the pull request was judged by its own
     policy. `notes` are sentences that belong near the top. `base_ref` is the branch that a pull request was judged
-    against, `base_sha` its commit. `edits` says what the pull request changes in what judges it, and comes first;
+    against, `base_sha` its commit. `show` spells the command that shows a case, `download` the one that fetches what it
+    reads, where that isn't here. `edits` says what the pull request changes in what judges it, and comes first;
     `edit_lines` lists it.
     """
 
@@ -49,6 +55,8 @@ class PageContext:
     notes: tuple[str, ...] = ()
     edits: tuple[str, ...] = ()
     edit_lines: tuple[str, ...] = ()
+    show: ShowCommand | None = None
+    download: str = ""
 
     @property
     def base(self) -> str:

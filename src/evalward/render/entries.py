@@ -2,35 +2,78 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 
 from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison
 from evalward.records.result import NOT_RUN
+from evalward.render.anchors import case_anchor
+from evalward.render.context import ShowCommand
 from evalward.render.history import flaky_words
+from evalward.render.names import SuiteTarget, told_apart
 from evalward.render.numbers import plural
 from evalward.render.view import AnswerLine, Caps, CaseEntry, CheckLine, Some
 
 NO_ANSWER = "(no command)"
 
 
+class EntryWriter:
+    """Makes entries of cases: no more of each than `caps` allow, with the run's name where there are `several`."""
+
+    def __init__(self, comparison: Comparison, caps: Caps, show: ShowCommand | None = None) -> None:
+        self.comparison, self.caps, self.several = comparison, caps, len(comparison.runs) > 1
+        self._show = show
+        self._places: dict[str, list[SuiteTarget]] = defaultdict(list)
+        for run in comparison.runs:
+            for case in run.cases:
+                self._places[case.id].append((run.suite, run.target))
+
+    def entry(self, case: CaseChange, run: RunComparison) -> CaseEntry:
+        """What is said of a case."""
+        checks = [check for check in case.checks if not check.passed] or case.checks
+        caps = self.caps
+        return CaseEntry(
+            id=case.id,
+            category=case.category,
+            run=run.name if self.several else "",
+            change=case.change.replace("_", " "),
+            before=str(case.before) if case.before else "–",
+            now=str(case.now) if case.now else "–",
+            note="; ".join(filter(None, [case.note, f"formerly {case.was}" if case.was else None])),
+            certainty=certainty(case),
+            checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
+            more_checks=max(0, len(checks) - caps.checks),
+            session=_session(case, caps.block),
+            trace=(case.trace or "") if caps.traces else "",
+            show=self._command(case, run),
+            answer=_answer(case),
+            anchor=case_anchor(run.suite, run.target, case.id),
+        )
+
+    def _command(self, case: CaseChange, run: RunComparison) -> str:
+        """The command that shows the case; suite and target are named where the id alone could be another's."""
+        if self._show is None or case.now is None:
+            return ""
+        suite, target = told_apart((run.suite, run.target), self._places[case.id])
+        return self._show(case.id, suite, target)
+
+
 def changed_cases(
-    comparison: Comparison,
+    writer: EntryWriter,
     kinds: Sequence[CaseChangeKind],
     limit: int,
-    caps: Caps,
     *,
-    several: bool,
     wanted: Callable[[CaseChange], bool] = lambda _: True,
 ) -> Some[CaseEntry]:
     """The cases with one of these changes, in the order of the kinds; `wanted` chooses among them.
 
     New cases that fail are listed elsewhere.
     """
-    listed = {id(case) for run in comparison.runs for case in run.new_failures}
+    runs = writer.comparison.runs
+    listed = {id(case) for run in runs for case in run.new_failures}
     found = [
         (kinds.index(case.change), case, run)
-        for run in comparison.runs
+        for run in runs
         for case in run.cases
         if case.change in kinds
         and wanted(case)
@@ -38,17 +81,18 @@ def changed_cases(
         and case.note != NOT_RUN  # an early end is told once, not case by case
     ]
     found.sort(key=lambda item: item[0])
-    entries = [_case(case, run.name if several else "", caps) for _, case, run in found[:limit]]
+    entries = [writer.entry(case, run) for _, case, run in found[:limit]]
     return Some(entries, len(found))
 
 
-def new_failures(comparison: Comparison, caps: Caps, *, several: bool) -> Some[CaseEntry]:
+def new_failures(writer: EntryWriter) -> Some[CaseEntry]:
     """The failing cases that the baseline doesn't have, as broken ones are shown.
 
     Without a baseline wrong answers have a table of their own.
     """
+    comparison = writer.comparison
     found = [(case, run) for run in comparison.runs for case in run.new_failures if _shown_as_new(case, comparison)]
-    return Some([_case(case, run.name if several else "", caps) for case, run in found[: caps.broken]], len(found))
+    return Some([writer.entry(case, run) for case, run in found[: writer.caps.broken]], len(found))
 
 
 def _shown_as_new(case: CaseChange, comparison: Comparison) -> bool:
@@ -65,8 +109,9 @@ def still_failing(comparison: Comparison, caps: Caps, *, several: bool) -> Some[
 _RISKS = ("critical", "high")
 
 
-def wrong_answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[Some[CaseEntry], Some[CaseEntry]]:
+def wrong_answers(writer: EntryWriter) -> tuple[Some[CaseEntry], Some[CaseEntry]]:
     """Unsafe answers, the worst first, and the wrong ones that are listed nowhere else."""
+    comparison, caps = writer.comparison, writer.caps
     found = [(case, run) for run in comparison.runs for case in run.cases if case.wrong is not None]
     unsafe = [(case, run) for case, run in found if case.wrong is not None and case.wrong.risk]
     unsafe.sort(
@@ -77,28 +122,9 @@ def wrong_answers(comparison: Comparison, caps: Caps, several: bool) -> tuple[So
     wrong = [(case, run) for case, run in found if not (case.wrong and case.wrong.risk) and id(case) not in listed]
 
     def entries(cases: list[tuple[CaseChange, RunComparison]], limit: int) -> Some[CaseEntry]:
-        return Some([_case(case, run.name if several else "", caps) for case, run in cases[:limit]], len(cases))
+        return Some([writer.entry(case, run) for case, run in cases[:limit]], len(cases))
 
     return entries(unsafe, caps.broken), entries(wrong, caps.answers)
-
-
-def _case(case: CaseChange, run: str, caps: Caps) -> CaseEntry:
-    checks = [check for check in case.checks if not check.passed] or case.checks
-    return CaseEntry(
-        id=case.id,
-        category=case.category,
-        run=run,
-        change=case.change.replace("_", " "),
-        before=str(case.before) if case.before else "–",
-        now=str(case.now) if case.now else "–",
-        note="; ".join(filter(None, [case.note, f"formerly {case.was}" if case.was else None])),
-        certainty=certainty(case),
-        checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
-        more_checks=max(0, len(checks) - caps.checks),
-        session=_session(case, caps.block),
-        trace=(case.trace or "") if caps.traces else "",
-        answer=_answer(case),
-    )
 
 
 def blamed(case: CaseChange) -> bool:

@@ -36,6 +36,11 @@ _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u
     map(chr, range(0xFE00, 0xFE10)), map(chr, range(0xE0100, 0xE01F0))
 )
 
+# Control and format characters, those of private use, surrogates, and what Unicode doesn't know.
+_UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
+_PICTURES = 0x2400  # the first of Unicode's pictures of control characters
+_NOT_ORDINARY = re.compile(r"[^\n\t -~]+")  # runs of characters that are looked at one by one
+
 _BLANKS = re.compile(r"\s+")
 # What GitHub, or a repository's own autolink rules, would turn into something else than text.
 _LINKABLE = re.compile(
@@ -144,6 +149,17 @@ def html_text(text: str) -> str:
     return html.escape(plain(text), quote=True)
 
 
+def html_shown(text: str) -> str:
+    r"""The text for an HTML page, not yet escaped: what can't be seen or would turn the text around is shown.
+
+    Control characters become their pictures (`␛`), all others their number (`⟨U+202E⟩`); `\n` and `\t` stay.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = _LINE_ENDS.sub("\n", clean_text(text))
+    return _NOT_ORDINARY.sub(lambda found: "".join(_shown(found[0])), text)
+
+
 def html_code(text: str, limit: int = 120) -> str:
     """A `<code>` element on one line, for the places where GitHub doesn't read Markdown, such as `<summary>`."""
     return f"<code>{html_text(one_line(text, limit))}</code>"
@@ -187,6 +203,30 @@ def _visible(text: str) -> Iterator[str]:
         marks = marks + 1 if category in {"Mn", "Me"} else 0
         if marks <= _MAX_MARKS:
             yield char
+
+
+def _shown(text: str) -> Iterator[str]:
+    """The characters, those that can't be seen by a sign; combining ones only a few in a row."""
+    marks = 0
+    before = ""
+    for char in text:
+        category = unicodedata.category(char)
+        marks = marks + 1 if category in {"Mn", "Me"} else 0
+        if char in "\n\t" or (char == _EMOJI_SELECTOR and before == "So"):
+            yield char
+        elif category in _UNSEEN or char in _INVISIBLE or marks > _MAX_MARKS:
+            yield _sign(char)
+        else:
+            yield char
+        before = category
+
+
+def _sign(char: str) -> str:
+    """What stands for a character that can't be seen."""
+    code = ord(char)
+    if code < 0x20:
+        return chr(_PICTURES + code)
+    return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"
 
 
 def _spaced(text: str) -> str:

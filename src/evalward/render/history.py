@@ -8,12 +8,11 @@ from evalward.records.history import BrokenCase, HistorySummary, RunHistory
 from evalward.records.trend import FlakyCase, Mark
 from evalward.render.console import Screen
 from evalward.render.escape import md_cell, md_code
-from evalward.render.names import short_hash
+from evalward.render.names import DAY, moment
 from evalward.render.numbers import format_number, plural
 from evalward.render.trend import trend_row, trend_section
 
 MOST_CASES = 20
-_DAY = 10  # characters of an ISO time that are its date
 
 
 def history_text(summary: HistorySummary, *, colour: bool, width: int, ascii: bool = False) -> str:
@@ -27,7 +26,7 @@ def history_text(summary: HistorySummary, *, colour: bool, width: int, ascii: bo
 
 
 def _run_text(screen: Screen, run: RunHistory, ascii: bool) -> None:
-    screen.heading(f"{run.name} ({_facts(run)})")
+    screen.heading(f"{run.name} ({run_facts(run)})")
     rows = [trend_row(trend, ascii=ascii) for trend in run.trends]
     if rows:
         arrow = "->" if ascii else "→"
@@ -35,7 +34,7 @@ def _run_text(screen: Screen, run: RunHistory, ascii: bool) -> None:
         cells = [[row.metric, *([row.anchor] if held else []), row.move, row.low, row.high, row.line] for row in rows]
         names = ["metric", *(["anchor"] if held else []), f"first {arrow} last", "lowest", "highest", "trend"]
         screen.table(names, cells, "lrlrrl" if held else "llrrl")
-    for title, lines in (("Flaky cases:", _flaky(run.flaky)), ("Broken cases:", _broken(run.broken))):
+    for title, lines in (("Flaky cases:", flaky_lines(run.flaky)), ("Broken cases:", broken_lines(run.broken))):
         if lines:
             screen.blank()
             screen.say(title)
@@ -57,19 +56,19 @@ def history_markdown(summary: HistorySummary) -> str:
 
 
 def _run_markdown(run: RunHistory) -> list[str]:
-    parts = [f"### {md_cell(run.suite)} × {md_cell(run.target)}", md_cell(_facts(run), 300)]
+    parts = [f"### {md_cell(run.suite)} × {md_cell(run.target)}", md_cell(run_facts(run), 300)]
     parts += [flaky_table(run.flaky), broken_table(run.broken), trend_section(run.trends).strip("\n")]
     return [part for part in parts if part]
 
 
 def flaky_table(cases: Sequence[FlakyCase]) -> str:
     """The flaky cases as a Markdown table, the least reliable first; `""` without any."""
-    return _table("flaky case", _flaky(cases))
+    return _table("flaky case", flaky_lines(cases))
 
 
 def broken_table(cases: Sequence[BrokenCase]) -> str:
     """The broken cases as a Markdown table, the latest first; `""` without any."""
-    return _table("broken case", _broken(cases))
+    return _table("broken case", broken_lines(cases))
 
 
 def _table(head: str, lines: Sequence[tuple[str, str]]) -> str:
@@ -82,7 +81,8 @@ def _table(head: str, lines: Sequence[tuple[str, str]]) -> str:
     return "\n".join([f"| {head} | |", "|---|---|", *rows])
 
 
-def _flaky(cases: Sequence[FlakyCase]) -> list[tuple[str, str]]:
+def flaky_lines(cases: Sequence[FlakyCase]) -> list[tuple[str, str]]:
+    """Each case's id and `flaky_words`, the least reliable first."""
     return [(case.id, flaky_words(case)) for case in sorted(cases, key=lambda case: (case.rate, case.id))]
 
 
@@ -98,7 +98,8 @@ def flaky_words(case: FlakyCase) -> str:
     return f"{rate} in {plural(case.runs, 'run')}){since}{last}"
 
 
-def _broken(cases: Sequence[BrokenCase]) -> list[tuple[str, str]]:
+def broken_lines(cases: Sequence[BrokenCase]) -> list[tuple[str, str]]:
+    """Each case's id and `broken_words`, the latest first."""
     latest = sorted(sorted(cases, key=lambda case: case.id), key=lambda case: case.since.at, reverse=True)
     return [(case.id, broken_words(case)) for case in latest]
 
@@ -109,11 +110,11 @@ def broken_words(case: BrokenCase) -> str:
     return f"fails since {_mark(case.since)}, {plural(case.runs, 'run')}{before}"
 
 
-def _facts(run: RunHistory) -> str:
-    days = dict.fromkeys((run.first.at[:_DAY], run.last.at[:_DAY]))
+def run_facts(run: RunHistory) -> str:
+    """`31 runs, 2026-10-21 to 2026-11-20`."""
+    days = dict.fromkeys((run.first.at[:DAY], run.last.at[:DAY]))
     return f"{plural(run.runs, 'run')}, {' to '.join(days)}"
 
 
 def _mark(mark: Mark) -> str:
-    """The day, and the commit where it is known."""
-    return mark.at[:_DAY] + (f" ({short_hash(mark.commit)})" if mark.commit else "")
+    return moment(mark.at, mark.commit)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from evalward.records.baseline import BaselineRun
 from evalward.records.report import Run
 from evalward.records.result import Result
-from evalward.records.sections import Grid, Section
+from evalward.records.sections import FileText, Grid, Section, TrialSection
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,10 @@ class ShownKind(Protocol):
 
     def trial_text(self, result: Result) -> TrialText:
         """What one trial did, in words."""
+        ...
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What to show of one trial beside checks and conversation; `files` are those that it left for people."""
         ...
 
 

@@ -15,6 +15,7 @@ from evalward.records.comparison import (
 from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Accepting, PageContext
 from evalward.render.entries import (
+    EntryWriter,
     blamed,
     change_counts,
     changed_cases,
@@ -73,8 +74,10 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
     """The page of a judgement, no longer than `caps` allow. `counts` adds n of N to ratios."""
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
-    broken = changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=blamed)
-    unsafe, wrong = wrong_answers(comparison, caps, several)
+    writer = EntryWriter(comparison, caps, context.show)
+    broken = changed_cases(writer, ("broken",), caps.broken, wanted=blamed)
+    unsafe, wrong = wrong_answers(writer)
+    new = new_failures(writer)
     first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
     runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
     detailed = caps.detail != "headline"
@@ -100,14 +103,12 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         several=several,
         unsafe=unsafe,
         broken=broken,
-        new=new_failures(comparison, caps, several=several),
+        new=new,
         still=still_failing(comparison, caps, several=several),
-        excused=changed_cases(comparison, ("broken",), caps.broken, caps, several=several, wanted=excused),
+        excused=changed_cases(writer, ("broken",), caps.broken, wanted=excused),
         wrong=wrong,
-        fixed=changed_cases(
-            comparison, ("fixed",), caps.changes if caps.detail == "full" else 0, caps, several=several
-        ),
-        others=changed_cases(comparison, others, caps.changes, caps, several=several),
+        fixed=changed_cases(writer, ("fixed",), caps.changes if caps.detail == "full" else 0),
+        others=changed_cases(writer, others, caps.changes),
         other_counts=change_counts(comparison, others),
         compared=comparison.baseline is not None,
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
@@ -116,6 +117,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         category_count=sum(len(run.categories) for run in comparison.runs),
         warnings=_some(warnings([*comparison.notices, *verdict.notices]), caps.warnings),
         command=context.command if detailed else "",
+        download=context.download if detailed and (broken or new) else "",
         accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
         block=caps.block,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
 from evalward.records.result import NOT_RUN, Result, Status
-from evalward.records.sections import Section
+from evalward.records.sections import Grid, Section
 from evalward.records.target_id import target_id
 from evalward.render.findings import finding_line
 from evalward.render.kinds import ShownKinds, TrialText
@@ -114,7 +114,12 @@ class ReportsPage:
     side: RunColumns | None
     findings: list[FindingLine]
     matrices: list[CaseMatrix] = field(default_factory=list)
-    summary: str = ""  # Markdown: what the kinds show of all their runs
+    grids: list[Grid] = field(default_factory=list)  # what the kinds show of all their runs
+
+    @property
+    def summary(self) -> str:
+        """The grids as Markdown."""
+        return "\n".join(grid_markdown(grid) for grid in self.grids)
 
 
 def build_reports(
@@ -141,7 +146,7 @@ def build_reports(
         matrices=matrices(
             ((run.suite, run.target, _sections(run, kinds)) for report in reports for run in report.runs), SUMMARY.table
         ),
-        summary=_summary([run for report in reports for run in report.runs], kinds),
+        grids=_grids([run for report in reports for run in report.runs], kinds),
     )
 
 
@@ -149,11 +154,11 @@ def _sections(run: Run, kinds: ShownKinds) -> list[Section]:
     return kinds[run.kind].sections(run, None, alone=True) if run.kind in kinds else []
 
 
-def _summary(runs: Sequence[Run], kinds: ShownKinds) -> str:
+def _grids(runs: Sequence[Run], kinds: ShownKinds) -> list[Grid]:
     """What each kind shows of all its runs."""
     names = dict.fromkeys(run.kind for run in runs if run.kind in kinds)
     grids = [kinds[name].summary([run for run in runs if run.kind == name]) for name in names]
-    return "\n".join(grid_markdown(grid) for grid in grids if grid is not None)
+    return [grid for grid in grids if grid is not None]
 
 
 def _facts(report: Report) -> list[str]:

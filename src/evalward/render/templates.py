@@ -9,12 +9,15 @@ from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from evalward.render.anchors import link_place
 from evalward.render.escape import html_code, html_text, md_block, md_cell, md_code, md_prose
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _COMMENT = re.compile(r"<!--(?:(?!-->|<!--|--!>)[^\n])*-->")
+
+MARKDOWN_SUFFIX = ".md.j2"
 
 _IN_URLS = ":/?&=%#~+,@"
 
@@ -42,14 +45,24 @@ def template_folder() -> Path:
 
 def load_ahead() -> None:
     """Load what renders in a thread, while somebody else measures."""
-    Thread(target=_environment, daemon=True).start()
+    Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    from evalward.render.html import document, page  # noqa: F401, PLC0415 - the page takes longest
+
+    _environment()
+    document.environment().get_template("report.html.j2")
 
 
 def compile_templates() -> None:
     """Keep all of them compiled, for an image that nobody can write to later."""
-    environment = _environment()
-    for name in environment.list_templates():
-        environment.get_template(name)
+    from evalward.render.html import document  # noqa: PLC0415 - an image is built with both
+
+    for environment, suffix in ((_environment(), MARKDOWN_SUFFIX), (document.environment(), document.SUFFIX)):
+        for name in environment.list_templates():
+            if name.endswith(suffix):
+                environment.get_template(name)
 
 
 @lru_cache(maxsize=1)
@@ -58,9 +71,10 @@ def _environment() -> Environment:
 
     from evalward.render.compiled import Compiled  # noqa: PLC0415
 
+    here = Path(__file__).parent
     environment = Environment(  # noqa: S701 - finalize escapes, for Markdown
         loader=FileSystemLoader(template_folder()),
-        bytecode_cache=Compiled(Path(__file__).parent / "__pycache__"),
+        bytecode_cache=Compiled(here / "__pycache__", (here / "escape.py", here / "templates.py")),
         undefined=StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,
@@ -79,6 +93,7 @@ def _environment() -> Environment:
         inset=lambda text: Safe(re.sub(r"^(?=.)", "  ", text, flags=re.MULTILINE)),
         unbroken=lambda text: Safe(re.sub("(?<![,;]) ", "&nbsp;", text)),
         marker=_marker,
+        link_place=lambda anchor: Safe(link_place(anchor)),
         url=_url,
     )
     return environment

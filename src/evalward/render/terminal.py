@@ -9,7 +9,7 @@ from evalward.records.report import Finding, Report
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
-from evalward.render.context import Accepting, PageContext
+from evalward.render.context import Accepting, PageContext, ShowCommand
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
 from evalward.render.kinds import ShownKinds
@@ -46,9 +46,18 @@ GREEN: Colour = "green"
 _UNMOVED = {"±0", "–"}
 
 
-def judgement_text(judgement: Judgement, *, colour: bool, width: int, accept: Accepting | None = None) -> str:
-    """The verdict and what led to it. `width` is the terminal's, in columns; `accept` is how to accept a failure."""
-    page = build_page(judgement, PageContext(), TERMINAL, counts=width >= _WITH_COUNTS)
+def judgement_text(
+    judgement: Judgement,
+    *,
+    colour: bool,
+    width: int,
+    accept: Accepting | None = None,
+    show: ShowCommand | None = None,
+) -> str:
+    """The verdict and what led to it. `width` is the terminal's, in columns; `accept` is how to accept a failure, and
+    `show` spells the command that shows a case.
+    """
+    page = build_page(judgement, PageContext(show=show), TERMINAL, counts=width >= _WITH_COUNTS)
     screen = Screen(colour, width)
     _verdict(screen, page)
     for line in page.replaced:
@@ -250,6 +259,8 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
         screen.say(f"and {case.more_checks} more failing checks", 6)
     if case.session:
         screen.verbatim(case.session, 6)
+    if case.show:
+        screen.command(case.show, "      → ")
 
 
 def _excused(screen: Screen, case: CaseEntry) -> None:

@@ -51,6 +51,7 @@ RESULTS: dict[Status, Badge] = {
     Status.ERROR: Badge("⚠️", "error", "yellow", "!"),
     Status.SKIPPED: Badge("–", "skipped", "dim", "–"),
 }
+BROKEN = Badge("❌", "broken", "red", "✗")
 SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
 INFO = Badge("–", "info", "dim", "–")
 NOT_COMPARED = Badge("–", "not compared", "dim", "–")
@@ -98,6 +99,22 @@ HEADLINE = Caps(
 )
 SUMMARY = Caps("full", 50, 200, 200, 100, 10, 2000, 500, 200, 200, 100, traces=True, table=200, findings=30)
 TERMINAL = Caps("full", reasons=20, runs=50, broken=20, block=600)
+HTML = Caps(
+    "full",
+    reasons=200,
+    runs=500,
+    rows=300,
+    broken=1000,
+    checks=50,
+    block=4000,
+    changes=5000,
+    answers=1000,
+    categories=500,
+    warnings=500,
+    traces=True,
+    table=1000,
+    findings=200,
+)
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
 
@@ -136,7 +153,8 @@ class CheckLine:
 class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
-    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands.
+    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands. `show` is the
+    command that shows one of its trials, `anchor` is where the HTML page has it.
     """
 
     id: str
@@ -151,7 +169,9 @@ class CaseEntry:
     more_checks: int = 0
     session: str = ""
     trace: str = ""
+    show: str = ""
     answer: AnswerLine | None = None
+    anchor: str = ""
 
 
 @dataclass(frozen=True)
@@ -293,7 +313,7 @@ class JudgementPage:
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
-    `compared`: there is a baseline. `trends` is Markdown already.
+    `compared`: there is a baseline. `trends` is Markdown already. `download` fetches what the cases' commands read.
     """
 
     detail: Detail
@@ -326,6 +346,7 @@ class JudgementPage:
     category_count: int
     warnings: Some[str]
     command: str
+    download: str
     accept: Accepting
     left_out: str
     block: int

@@ -16,6 +16,7 @@ from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
+from evalward.engine.texts import planned_texts
 from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError, Place, Problem
@@ -124,7 +125,7 @@ class _MeasuringStage:
     def planned(self, loaded: LoadedConfig, plan: Plan, base: BaseCommit | None) -> Report:
         """The report of the planned trials; of the suites that are compared with the base, both sides are run."""
         if base is None or not base.side.suites:
-            return _report(loaded, plan, self.run(plan), self.outside)
+            return _report(loaded, plan, self.run(plan), self.outside, planned_texts(plan.runs))
         whole = whole_plan(plan, base.side.suites, base)
         for name, note in whole.notes.items():
             self.outside.say(f"{name} is not measured on the base's side: {note}.")
@@ -135,7 +136,8 @@ class _MeasuringStage:
             self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
         done = self.run(whole.plan)
         heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.of_base]
-        report = _report(loaded, plan, replace(done, runs=heads), self.outside)
+        texts = planned_texts([*plan.runs, *whole.known.values()])
+        report = _report(loaded, plan, replace(done, runs=heads), self.outside, texts)
         return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
 
     def settled(
@@ -169,7 +171,7 @@ def _announced(retries: Sequence[RunRetrials]) -> str:
     return f"Confirming: {trials} fresh trials of {failed}, before a drop is believed."
 
 
-def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside) -> Report:
+def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside, texts: Mapping[str, str]) -> Report:
     runs = list(done.runs)
     return Report(
         tool=Tool(version=__version__),
@@ -185,6 +187,7 @@ def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside) 
         warnings=[*plan.warnings, *done.warnings],
         findings=diagnose(runs),
         runs=runs,
+        texts=dict(texts),
     )
 
 

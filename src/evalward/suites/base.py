@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
@@ -18,7 +18,7 @@ from evalward.records.policy import Rule
 from evalward.records.problem import Problem
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, OtherDetails, Result
-from evalward.records.sections import Grid
+from evalward.records.sections import FileText, Grid, TrialSection
 from evalward.records.trace import Trace
 from evalward.registry import KINDS, has, installed, ours
 from evalward.render.kinds import ShownKind, TrialText
@@ -37,7 +37,8 @@ SettingsT = TypeVar("SettingsT", default=Any)
 class Prepared(Generic[SpecT, CaseT, SettingsT]):
     """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name.
 
-    `settings` is what the kind itself needs in `run_trial`: prompt, tool, limits.
+    `settings` is what the kind itself needs in `run_trial`: prompt, tool, limits. `texts` are the prompts that the
+    hashes in `subject` stand for, by the hash: those of `system` and `tool_description` are checked against it.
     """
 
     spec: SpecT
@@ -47,6 +48,7 @@ class Prepared(Generic[SpecT, CaseT, SettingsT]):
     warnings: Sequence[str] = ()  # what is odd about the suite's files and no mistake
     judging: JudgeNeeds | None = None  # what its cases want of judges, if anything
     judges: Judges | None = None  # who that is: the plan, which knows the keys, puts them here
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -167,6 +169,10 @@ class BaseKind(PlainKind):
     def trial_text(self, result: Result) -> TrialText:  # noqa: ARG002
         """Nothing beyond what every trial tells."""
         return TrialText()
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:  # noqa: ARG002
+        """The files that the trial left."""
+        return list(files)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002
         """Nothing beyond the numbers."""

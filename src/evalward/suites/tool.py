@@ -10,6 +10,7 @@ from evalward.opening import read_text_inside
 from evalward.records.base import digest
 from evalward.records.json_text import read_json
 from evalward.records.problem import wrong
+from evalward.records.texts import SYSTEM, TOOL_PROMPT, tool_text
 from evalward.targets.base import ToolSpec
 
 TOOL_NAME = "bash"
@@ -51,9 +52,16 @@ class ToolPrompting:
     def subject(self) -> dict[str, str]:
         """Their hashes: what a pull request that edits them changes."""
         return {
-            "system": digest(self.system),
-            "tool_description": digest([self.tool.description, dict(self.tool.input_schema)]),
+            SYSTEM: digest(self.system),
+            TOOL_PROMPT: digest([self.tool.description, dict(self.tool.input_schema)]),
         }
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """What these hashes stand for."""
+        subject = self.subject
+        tool = tool_text(self.tool.description, self.tool.input_schema)
+        return {subject[SYSTEM]: self.system, subject[TOOL_PROMPT]: tool}
 
 
 def load_prompting(root: Path, system: str | None, tool: str | None, default: str) -> ToolPrompting:

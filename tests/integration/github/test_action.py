@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -20,7 +21,9 @@ from evalward.commands.world import World
 from evalward.git import GitTree
 from support.git_repo import PullRequestRepo, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
+from support.html_pages import HtmlPage, faults
 from support.model_server import KEY, ModelServer, oracle_like
+from support.showing import shown
 
 CONFIG = """\
 version: 1
@@ -292,6 +295,17 @@ def test_broken_cases_are_annotated_at_their_lines_behind_the_headline(act: Act)
     ]
 
 
+def test_the_comments_commands_show_what_broke_once_the_artifact_is_fetched(act: Act, tmp_path: Path) -> None:
+    seen = act({"evals/a.jsonl": cases("two", "three")})
+    download = f"gh run download 1 --repo {REPOSITORY} --name evalward --dir evalward-out"
+    assert seen.comment.count(download) == 1
+    assert set(re.findall("→ `evalward (show [^`]*)`", seen.comment)) == {"show two", "show three"}
+    fetched = tmp_path / "workspace" / "evalward-out"  # where the command above puts it
+    text = shown(fetched.parent, "evalward-out/report.json", case="two")
+    assert text.startswith("✗ failed: two, trial 1 · tools × oracle\n")
+    assert "$ echo wrong\n  wrong\n" in text
+
+
 def test_annotations_count_from_the_workspace(act: Act, baseline: str) -> None:
     base = {
         "pkg/ci/evalward.yml": CONFIG,
@@ -311,6 +325,9 @@ def test_files_for_other_tools_are_left(act: Act, tmp_path: Path) -> None:
     assert root[0].get("failures") == "1"
     assert root[1].get("failures") != "0"
     assert json.loads((out / "badge.json").read_text("utf-8"))["message"] == "failing"
+    page = HtmlPage((out / "report.html").read_text("utf-8"))
+    assert list(faults(page, "https://github.com/", allowed={"script", "form"})) == []
+    assert page.values("data-status").count("failed") == 1
 
 
 def test_files_for_other_tools_say_it_when_nothing_was_judged(act: Act, tmp_path: Path) -> None:

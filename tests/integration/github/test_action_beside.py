@@ -217,6 +217,7 @@ def test_compared_with_the_base__all_trials_of_both_sides_in_turns(
     (run,) = report_of(done)["base"]["runs"]
     assert [trial["status"] for trial in run["cases"]] == ["passed"] * 12
     assert report_of(done)["base"]["commit"] == done.repo.base
+    assert {"The bases way.", "The heads way."} <= set(report_of(done)["texts"].values())
     assert f"Both sides of live: 12 trials of the base commit {done.repo.base[:7]} beside this one." in done.log
     assert done.code == 1, done.log
 

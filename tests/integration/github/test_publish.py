@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -161,6 +162,27 @@ def test_worse__is_told_and_fails_only_when_asked_to(stage: Stage, worse: dict[s
     assert (told.code, asked.code) == (0, 1)
     assert "### ❌ Evalward: failed" in told.comment
     assert "fail\n" in told.outputs
+
+
+def test_worse__the_comment_fetches_the_run_that_measured(stage: Stage, worse: dict[str, Any]) -> None:
+    seen = stage(worse)
+    assert f"gh run download {workflow_run()['workflow_run']['id']} " in seen.comment
+    assert "→ `evalward show two`" in seen.comment
+
+
+def test_page__has_the_places_that_the_comment_will_be_linked_to(
+    stage: Stage, worse: dict[str, Any], tmp_path: Path
+) -> None:
+    """Of the report alone: the fork's own page is never shown."""
+    own = tmp_path / "workspace" / "first" / "report.html"
+    own.parent.mkdir(parents=True)
+    own.write_text("forged")
+    seen = stage(worse)
+    page = (tmp_path / "workspace" / "evalward-out" / "report.html").read_text("utf-8")
+    places = re.findall(r"<!-- evalward:link=(\S+) -->", seen.comment)
+    assert len(places) == 4
+    assert [page.count(f'id="{place}"') for place in places] == [1] * 4
+    assert "forged" not in page
 
 
 def test_claimed_metrics__are_not_believed(stage: Stage, honest: dict[str, Any], worse: dict[str, Any]) -> None:

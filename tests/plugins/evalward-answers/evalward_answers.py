@@ -62,7 +62,8 @@ class AnswerKind(BaseKind):
     def prepare(self, spec: AnswerSuite, config: LoadedConfig) -> Prepared:
         cases = read_cases(spec, config, Question, make_case)
         prompting, shells = load_prompting(config.root, spec.system, None, SYSTEM), shells_of(spec, config)
-        return Prepared(spec, cases, {**prompting.subject, **shells.subject}, (prompting, shells))
+        subject = {**prompting.subject, **shells.subject}
+        return Prepared(spec, cases, subject, (prompting, shells), texts=prompting.texts)
 
     async def run_trial(self, suite: Prepared, case: AnswerCase, target: Target, trial: int) -> TrialOutcome:
         prompting, shells = suite.settings

@@ -9,9 +9,11 @@ import pytest
 
 from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.pipeline import dump_report
+from evalward.engine.store import trial_path
 from evalward.records.problem import InputError
 from evalward.records.report import Beside, MeasuredBase, Report
 from evalward.redaction import Redaction
+from evalward.suites.scenario.details import ScenarioDetails
 from support.outcomes import measured, trials
 from support.results import report, result, run
 
@@ -27,6 +29,36 @@ def test_fresh_trials__lose_their_paths_as_the_planned_ones_do(tmp_path: Path) -
     assert [case.status for case in found.runs[0].confirmation] == [case.status for case in told]
     unknown = sent.model_copy(update={"runs": [sent.runs[0].model_copy(update={"kind": "mine"})]})
     assert [case.trace for case in recomputed(unknown)[0].runs[0].confirmation] == [None, None]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["../trials/s/t/a.1.json", "/trials/s/t/a.1.json", "trials/s/t/a.2.json", "trials/s/t/b.1.json", "x" * 5_000],
+)
+def test_only_the_paths_that_a_run_of_ours_gives_are_kept(path: str) -> None:
+    """The page looks for a trial there: a stranger doesn't choose where."""
+    ours, files = "trials/s/t/a.1.json", "artifacts/s/t/a.1"
+
+    def kept(trace: str, artifacts: str) -> tuple[str | None, str | None]:
+        told = result("a", trace=trace, details=ScenarioDetails(artifacts=artifacts))
+        found, _ = recomputed(report(run([told], suite="s", target="t", kind="scenario")))
+        (case,) = found.runs[0].cases
+        return case.trace, case.details.files_kept
+
+    assert kept(ours, files) == (ours, files)
+    assert kept(path, path) == (None, None)
+
+
+def test_the_bases_trials_keep_the_paths_of_their_own_folder() -> None:
+    one = beside_of().runs[0]
+    names = [trial_path(one.suite, one.target, "a", trial.trial) for trial in trials({"a": "PP"}, 3)]
+    told = [
+        trial.model_copy(update={"trace": f"beside/{name}"})
+        for trial, name in zip(trials({"a": "PP"}, 3), names, strict=True)
+    ]
+    found, _ = recomputed(beside_of(base=told), of_base=True)
+    assert found.runs[0].beside is not None
+    assert [each.trace for each in found.runs[0].beside.base] == [f"beside/{name}" for name in names]
 
 
 def test_redaction__reaches_fresh_trials_and_notes() -> None:

@@ -82,6 +82,7 @@ def test_the_action__has_one_in_the_workspace(event: str) -> None:
         {"GITHUB_EVENT_NAME": "issue_comment"},
         {"GITHUB_EVENT_NAME": "workflow_run", "INPUT_PUBLISH": "out"},
         {"GITHUB_EVENT_NAME": "pull_request", "INPUT_PUBLISH": "out"},
+        {"GITHUB_EVENT_NAME": "pull_request", "INPUT_MODE": "link"},
         {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_WORKSPACE": ""},
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 
 from evalward import registry
 from evalward.cli import build_parser, guarded
-from evalward.commands.ending import JUDGEMENT_FORMATS, shown_reports, write_outputs
+from evalward.commands.ending import JUDGEMENT_FORMATS, shown_reports, write_outputs, write_page
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.world import World
 from evalward.decide.baseline import dump_baseline
@@ -104,7 +104,7 @@ def test_what_is_no_format(plugin: None, tmp_path: Path, capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as ended:
         build_parser().parse_args(["report", str(made), "--format", "pdf"])
     assert ended.value.code == 2
-    assert "choose from terminal, markdown, junit, json, badge, csv-of-cases" in capsys.readouterr().err
+    assert "choose from terminal, markdown, html, junit, json, badge, csv-of-cases" in capsys.readouterr().err
     with pytest.raises(InputError, match="there is no such output format"):
         format_named("pdf")
 
@@ -115,7 +115,7 @@ def test_a_format_that_cannot_be_loaded__is_named_and_harms_no_other(plugin: Non
     assert code == 2
     assert err.startswith("error: entry point exits of evalward.outputs: can't be loaded: SystemExit: 0. Mend")
     code, _, err = called("report", str(made), "--format", "badge")
-    assert (code, "Formats that do: terminal, markdown, junit, json, csv-of-cases." in err) == (2, True)
+    assert (code, "Formats that do: terminal, markdown, html, junit, json, csv-of-cases." in err) == (2, True)
 
 
 def test_a_format_that_cannot_show_this(tmp_path: Path) -> None:
@@ -140,14 +140,16 @@ def test_each_of_ours_says_its_name_and_shows_a_judgement(name: str) -> None:
 
 
 def test_which_formats_show_what() -> None:
-    assert formats_of("judgement") == ["terminal", "markdown", "junit", "json", "badge"]
-    assert formats_of("reports") == ["terminal", "markdown", "junit", "json"]
-    assert formats_of("release") == ["markdown", "json"]
+    assert formats_of("judgement") == ["terminal", "markdown", "html", "junit", "json", "badge"]
+    assert formats_of("reports") == ["terminal", "markdown", "html", "junit", "json"]
+    assert formats_of("release") == ["markdown", "html", "json"]
 
 
 def test_every_file_of_an_ending_is_known_as_ours_and_cleared_by_the_next_run(tmp_path: Path) -> None:
     folder = OutputFolder.open(tmp_path / "out")
-    names = set(write_outputs(ShownJudgement(failed()), folder, JUDGEMENT_FORMATS))
-    assert names == {"judgement.json", "comment.md", "junit.xml", "badge.json"} <= set(FILES)
+    shown, said = ShownJudgement(failed()), list[str]()
+    names = {*write_outputs(shown, folder, JUDGEMENT_FORMATS), *write_page(shown, folder, said.append)}
+    assert names == {"judgement.json", "comment.md", "junit.xml", "badge.json", "report.html"} <= set(FILES)
+    assert said == []
     OutputFolder.open(tmp_path / "out").clear()
     assert list((tmp_path / "out").iterdir()) == []

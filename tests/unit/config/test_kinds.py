@@ -212,7 +212,7 @@ def test_walls_that_are_too_low_are_told() -> None:
 
 def test_any_kind_gets_the_judge_that_it_wants(changed: Path, tmp_path: Path) -> None:
     module = changed / "evalward_answers.py"
-    text = module.read_text("utf-8").replace("(prompting, shells))", "(prompting, shells), judging=JudgeNeeds())")
+    text = module.read_text("utf-8").replace("=prompting.texts)", "=prompting.texts, judging=JudgeNeeds())")
     module.write_text(text.replace("SYSTEM =", "from evalward.suites.judge.who import JudgeNeeds\n\nSYSTEM =", 1))
     line = {"id": "q", "question": "What?", "expected": "That."}
     (tmp_path / "a.jsonl").write_text(json.dumps(line), "utf-8")

@@ -14,6 +14,7 @@ from evalward.commands.surfaces import TELLING_S
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, Posted, PullRequest, post
 from evalward.github.errors import GitHubError
+from evalward.github.report_link import link_report
 from support.github_api import HEAD, REPOSITORY
 
 
@@ -100,6 +101,15 @@ def test_a_github_that_hangs_is_left_at_the_deadline() -> None:
     assert time.now - 1000 == pytest.approx(TELLING_S, abs=0.2)
     assert adapter.patience[0] == (10.0, 30.0)
     assert adapter.patience[-1][1] < 30.0
+
+
+def test_the_link_to_the_report__ends_at_the_deadline_too() -> None:
+    time = Time()
+    client, _ = client_of(time, hangs(time))
+    with client.http.within(TELLING_S):
+        posted = link_report(client, PullRequest(REPOSITORY, 7), Marker("evalward", HEAD, 20, 1), "https://x.example")
+    assert (posted.action, "did not answer in time" in posted.notice) == ("unable", True)
+    assert time.now - 1000 == pytest.approx(TELLING_S, abs=0.2)
 
 
 def test_an_answer_drop_by_drop_is_left_at_the_deadline() -> None:

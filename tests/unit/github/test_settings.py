@@ -157,3 +157,24 @@ def test_runner__names_all_that_is_missing() -> None:
         "GITHUB_WORKSPACE is not set",
         "GITHUB_EVENT_PATH is not set",
     ]
+
+
+ARTIFACT = "https://github.com/octo-org/octo-repo/actions/runs/20/artifacts/3001"
+
+
+def test_report_url__is_an_artifact_of_this_repository() -> None:
+    found = read_settings(env(mode="link", report_url=f" {ARTIFACT}\n") | {"GITHUB_REPOSITORY": "octo-org/octo-repo"})
+    assert (found.mode, found.report_url) == ("link", ARTIFACT)
+
+
+def test_report_url__empty_is_no_mistake() -> None:
+    assert read_settings(env(mode="link", report_url="")).report_url == ""
+
+
+def test_report_url__is_for_the_mode_that_links() -> None:
+    assert "no meaning without" in problems(report_url=ARTIFACT)["input report-url"]
+    assert "input mode" in problems(mode="link", publish="measured")
+
+
+def test_report_url__without_a_repository_is_a_mistake() -> None:
+    assert "input report-url" in problems(mode="link", report_url=ARTIFACT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from collections.abc import Callable
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evalward.render import escape
-from support.hostile import SNIPPETS
+from support.hostile import EVERYTHING, SNIPPETS
 from support.markdown import rendered, tags
 
 Escape = Callable[[str], str]
@@ -206,3 +207,27 @@ def test_plain__keeps_emoji_and_drops_piles_of_marks() -> None:
     assert escape.plain("⚠️ ok") == "⚠️ ok"
     assert escape.plain("e" + "\u0301" * 9) == "e" + "\u0301" * 3
     assert escape.plain("a\x00b\tc\r\nd") == "a\ufffdb\tc\nd"
+
+
+@pytest.mark.parametrize("snippet", [*SNIPPETS, EVERYTHING])
+def test_html_shown__leaves_nothing_that_cannot_be_seen(snippet: str) -> None:
+    shown = escape.html_shown(snippet)
+
+    assert all(char in "\n\t\ufe0f" or unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co"} for char in shown)
+    assert shown.encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain <b>", "plain <b>"),
+        ("é漢字🎉 ⚠️", "é漢字🎉 ⚠️"),
+        ("two\r\nlines\tand a tab", "two\nlines\tand a tab"),
+        ("\x1b[31mred\x1b[0m\x00\x7f", "␛[31mred␛[0m␀␡"),
+        ("\u202egnp.exe", "⟨U+202E⟩gnp.exe"),
+        ("a\u200bb\x9b", "a⟨U+200B⟩b⟨U+009B⟩"),
+        ("e" + "\u0301" * 5, "e" + "\u0301" * 3 + "⟨U+0301⟩" * 2),
+    ],
+)
+def test_html_shown__shows_what_would_not_be_seen(text: str, shown: str) -> None:
+    assert escape.html_shown(text) == shown

@@ -37,7 +37,8 @@ def test_page__a_new_case_that_fails_is_shown_like_a_broken_one() -> None:
     assert "❌ `brand_new` · c · new → failed" in section
     assert "`exit_code:0`: got 2" in section
     assert "$ jq -r" in section
-    assert text.count("brand_new") == 1
+    assert "→ `evalward show brand_new`" in section
+    assert text.count("brand_new") == 2
 
 
 def test_page__names_what_fails_as_before() -> None:

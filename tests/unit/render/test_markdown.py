@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from evalward.records.codes.reasons import MissingCases
 from evalward.records.comparison import CaseChange
 from evalward.records.policy import Policy, Rule
 from evalward.records.verdict import Judgement, Outcome, Reason
+from evalward.render.anchors import ANCHOR, case_anchor, link_place
 from evalward.render.context import Accepting, PageContext
 from evalward.render.markdown import COMMENT_LIMIT, SUMMARY_LIMIT, comment, fit, summary
 from evalward.render.page import build_page
@@ -104,7 +108,9 @@ def test_broken_cases__stand_open_with_check_command_and_stderr() -> None:
     document = rendered(text)
 
     assert "details open=None" in document.elements
-    assert "- ❌ `json_nested_keys` · json_processing · passed → failed\n  - `exit_code:0`: expected 0, got 5\n" in text
+    place = link_place(case_anchor("bash-tools", "replay:haiku", "json_nested_keys"))
+    line = f"- ❌ `json_nested_keys` · json_processing · passed → failed{place}\n"
+    assert f"{line}  - `exit_code:0`: expected 0, got 5\n" in text
     assert (
         "  $ cat user.json | jq -r '.user.hobbies[] | @csv' | sort -u\n"
         "  jq: error (at user.json:4): Cannot iterate over null (null)\n"
@@ -300,7 +306,23 @@ def test_hostile_text__changes_no_element(name: str, detail: Detail) -> None:
     assert "octocat" in hostile.text
     assert hostile.elements == calm.elements
     assert hostile.links() == calm.links() == []
-    assert set(hostile.comments) - {" "} == set(calm.comments)
+    (places, others), (calm_places, calm_others) = hidden(hostile.comments), hidden(calm.comments)
+    assert others - {" "} == calm_others
+    assert len(places) == len(calm_places)
+
+
+def hidden(comments: Sequence[str]) -> tuple[list[str], set[str]]:
+    """The places of links, and the other hidden comments."""
+    places = [text for text in comments if re.fullmatch(rf" evalward:link={ANCHOR.pattern} ", text)]
+    return places, set(comments) - set(places)
+
+
+def test_link_places__are_only_in_a_comment() -> None:
+    """A file of `compare`, and the job summary, are not edited later."""
+    failed = judgements.failed()
+    assert "evalward:link" in comment(failed, judgements.context())
+    assert "evalward:link" not in comment(failed, judgements.context(marker=""))
+    assert "evalward:link" not in summary(failed, judgements.context())
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS)
@@ -336,22 +358,24 @@ def test_hostile_context__changes_no_element(text: str) -> None:
 def test_run_url__only_web_addresses(url: str) -> None:
     document = rendered(comment(judgements.passed(), judgements.context(run_url=url)))
 
-    assert tags(document, ["a"]) == ["a href=#", "/a"]
+    assert tags(document, ["a"]) == ["a href=#", "/a"] * 2
 
 
 @pytest.mark.parametrize("end", [") [y](https://z", "/<b>", " x", "\n\n# x", "`", "\\"])
 def test_run_url__cannot_leave_its_link(end: str) -> None:
     document = rendered(comment(judgements.passed(), judgements.context(run_url="https://x.example/" + end)))
 
-    (link, _) = tags(document, ["a"])
-    assert link.startswith("a href=https://x.example/")
+    (run, _, artifacts, _) = tags(document, ["a"])
+    assert run.startswith("a href=https://x.example/")
+    assert artifacts == f"{run}#artifacts"
     assert tags(document, ["h1", "b"]) == []
 
 
-def test_run_url__is_the_only_link() -> None:
+def test_run_url__and_its_artifacts_are_the_only_links() -> None:
     document = rendered(comment(judgements.passed(), judgements.context()))
 
-    assert tags(document, ["a"]) == ["a href=https://github.com/acme/tools/actions/runs/123456", "/a"]
+    run = "a href=https://github.com/acme/tools/actions/runs/123456"
+    assert tags(document, ["a"]) == [run, "/a", f"{run}#artifacts", "/a"]
 
 
 @pytest.mark.parametrize("marker", ["text", "<!-- a --> b -->", "<!-- a\n-->", "<!-- <!-- -->"])

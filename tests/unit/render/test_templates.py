@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, FileSystemLoader, UndefinedError
 
-from evalward.render import compiled, templates
+from evalward.render import templates
 from evalward.render.compiled import Compiled
+from evalward.render.html import document
 
 
 @pytest.fixture
@@ -35,10 +36,12 @@ def test_folder__else_the_package(folder: Path) -> None:
 
 
 def test_every_template__compiles() -> None:
-    environment = templates._environment()
+    made = {templates.MARKDOWN_SUFFIX: templates._environment(), document.SUFFIX: document.environment()}
+    names = made[document.SUFFIX].list_templates()
 
-    assert environment.list_templates()
-    for name in environment.list_templates():
+    assert names
+    for name in names:
+        (environment,) = [each for suffix, each in made.items() if name.endswith(suffix)]
         environment.get_template(name)
 
 
@@ -73,11 +76,13 @@ def keeping(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def compiled_in(folder: Path) -> Environment:
     """An environment that keeps what it compiles."""
-    return Environment(loader=FileSystemLoader(folder), bytecode_cache=Compiled(folder / "__pycache__"))
+    kept = Compiled(folder / "__pycache__", [folder / "filters"])
+    return Environment(loader=FileSystemLoader(folder), bytecode_cache=kept)
 
 
 @pytest.mark.usefixtures("keeping")
 def test_a_compiled_template__is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "filters").touch()
     (tmp_path / "a.j2").write_text("one {{ 1 }}")
     compiled_in(tmp_path).get_template("a.j2")
     again = compiled_in(tmp_path)
@@ -91,13 +96,14 @@ def test_a_compiled_template__is_not_compiled_again(tmp_path: Path, monkeypatch:
 def test_a_compiled_template__is_as_new_as_what_it_was_made_of(
     changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "filters").touch()
     (tmp_path / "a.j2").write_text("one")
     compiled_in(tmp_path).get_template("a.j2")
     before = next(tmp_path.glob("__pycache__/*")).read_bytes()
     if changed == "source":
         (tmp_path / "a.j2").write_text("two")
     elif changed == "filters":
-        monkeypatch.setattr(compiled, "FILTERS", ("escape.py",))
+        (tmp_path / "filters").write_text("other")
     else:
         monkeypatch.setattr("jinja2.__version__", "0")
 
@@ -107,6 +113,7 @@ def test_a_compiled_template__is_as_new_as_what_it_was_made_of(
 
 @pytest.mark.usefixtures("keeping")
 def test_where_nothing_can_be_kept__templates_work(tmp_path: Path) -> None:
+    (tmp_path / "filters").touch()
     (tmp_path / "a.j2").write_text("one")
     (tmp_path / "__pycache__").touch()  # no folder can be made here
 

@@ -3,9 +3,11 @@
 from evalward.render.outputs.base import (
     BADGE_FILE,
     COMMENT_FILE,
+    HTML_FILE,
     JUDGEMENT_FILE,
     JUNIT_FILE,
     RELEASE_FILE,
+    RELEASE_HTML,
     RELEASE_MARKDOWN,
     Display,
     OutputFormat,
@@ -23,9 +25,11 @@ from evalward.render.outputs.base import (
 __all__ = [
     "BADGE_FILE",
     "COMMENT_FILE",
+    "HTML_FILE",
     "JUDGEMENT_FILE",
     "JUNIT_FILE",
     "RELEASE_FILE",
+    "RELEASE_HTML",
     "RELEASE_MARKDOWN",
     "Display",
     "OutputFormat",

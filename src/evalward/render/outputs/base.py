@@ -17,13 +17,15 @@ from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.registry import OUTPUTS, installed
 from evalward.render.context import PageContext
+from evalward.render.kept import Sources
 from evalward.render.kinds import ShownKinds
 
 COMMENT_FILE = "comment.md"
 JUDGEMENT_FILE = "judgement.json"
 JUNIT_FILE = "junit.xml"
 BADGE_FILE = "badge.json"
-RELEASE_FILE, RELEASE_MARKDOWN = "release-report.json", "release-report.md"
+HTML_FILE = "report.html"
+RELEASE_FILE, RELEASE_MARKDOWN, RELEASE_HTML = "release-report.json", "release-report.md", "release-report.html"
 
 Media = Literal["judgement", "reports", "release"]
 """What can be written: a judgement, one or several reports, both judgements of a release."""
@@ -46,11 +48,12 @@ class Display:
 
 @dataclass(frozen=True)
 class ShownJudgement:
-    """A judgement, where it comes from, and what its reader can do next."""
+    """A judgement, where it comes from, and what its reader can do next. `sources`: what a page shows beyond it."""
 
     judgement: Judgement
     context: PageContext = field(default_factory=PageContext)
     display: Display = field(default_factory=Display)
+    sources: Sources = field(default_factory=Sources)
     media: ClassVar[Media] = "judgement"
 
 
@@ -59,7 +62,8 @@ class ShownReports:
     """One report or several; `findings` are those over all their runs.
 
     `alone` gives the cases of a report in the form of a comparison, for a format that shows cases only. `kinds` are
-    those of the runs, by name: what a kind shows of its own is missing where it isn't among them.
+    those of the runs, by name: what a kind shows of its own is missing where it isn't among them. `sources` are the
+    reports', in their order, or none.
     """
 
     reports: Sequence[Report]
@@ -67,15 +71,21 @@ class ShownReports:
     findings: Sequence[Finding] | None = None
     kinds: ShownKinds = field(default_factory=dict)
     display: Display = field(default_factory=Display)
+    sources: Sequence[Sources] = ()
     media: ClassVar[Media] = "reports"
 
 
 @dataclass(frozen=True)
 class ShownRelease:
-    """What a release check found; `context` is that of both judgements."""
+    """What a release check found; `context` is that of both judgements.
+
+    `sources` are what the judgement against the branch rests on, `sources_of_tag` the one against the last release.
+    """
 
     found: ReleaseReport
     context: PageContext = field(default_factory=PageContext)
+    sources: Sources = field(default_factory=Sources)
+    sources_of_tag: Sources = field(default_factory=Sources)
     media: ClassVar[Media] = "release"
 
 

@@ -9,7 +9,8 @@ from evalward.render.terminal import judgement_text, report_text
 def _judgement(shown: ShownJudgement) -> str:
     display = shown.display
     accept = shown.context.accept if display.accepting else None
-    return judgement_text(shown.judgement, colour=display.colour, width=display.width, accept=accept)
+    show = shown.context.show
+    return judgement_text(shown.judgement, colour=display.colour, width=display.width, accept=accept, show=show)
 
 
 def _reports(shown: ShownReports) -> str:

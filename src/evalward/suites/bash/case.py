@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import Field, field_validator
 
-from evalward.graders.source import Source
+from evalward.graders.source import Source, fingerprints
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
@@ -80,6 +80,10 @@ class BashCase(Case):
     def written(self) -> dict[str, Any]:
         """The task, without what is at its default."""
         return self.task.model_dump(mode="json", exclude_defaults=True)
+
+    def taken_from_elsewhere(self) -> dict[str, Any]:
+        """Its limits, and the fingerprints of its graders."""
+        return {"max_turns": self.max_turns, "timeout_s": self.timeout_s, **fingerprints(self.graders)}
 
 
 def _call(number: int, script: str) -> Message:

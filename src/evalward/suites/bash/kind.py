@@ -12,6 +12,7 @@ from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, Result
+from evalward.records.sections import FileText, TrialSection
 from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Proof, TrialOutcome
 from evalward.suites.bash.details import BashDetails
@@ -20,6 +21,7 @@ from evalward.suites.bash.evidence import as_failed, evidence, trial_text
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import METRIC_IDS, PER_TRIAL, measure
 from evalward.suites.bash.spec import BashSuite
+from evalward.suites.bash.trial_sections import trial_sections
 from evalward.targets.base import Target
 
 if TYPE_CHECKING:
@@ -86,6 +88,10 @@ class BashKind(BaseKind):
     def trial_text(self, result: Result) -> TrialText:
         """What a trial did, in words."""
         return trial_text(result)
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What one trial shows beside checks and conversation."""
+        return trial_sections(result, files)
 
     def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:
         """What the numbers show: the specification's "Interpreting results"."""

@@ -50,7 +50,8 @@ def prepare(spec: BashSuite, config: LoadedConfig) -> BashPrepared:
     prompting = load_prompting(config.root, spec.system, spec.tool, words)
     cases, shells = load_cases(spec, config), shells_of(spec, config)
     subject = {**prompting.subject, **shells.subject}
-    return Prepared(spec, cases, subject, BashContext(prompting, shells), judging=_wanted(cases))
+    context = BashContext(prompting, shells)
+    return Prepared(spec, cases, subject, context, judging=_wanted(cases), texts=prompting.texts)
 
 
 async def run_trial(suite: BashPrepared, case: BashCase, target: Target, trial: int) -> TrialOutcome:

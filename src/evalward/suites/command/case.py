@@ -169,6 +169,11 @@ class CommandCase(Case):
         """The task, without what is at its default."""
         return self.task.model_dump(mode="json", exclude_defaults=True)
 
+    def taken_from_elsewhere(self) -> dict[str, Any]:
+        """How it is matched and judged."""
+        allow = {"allow": self.allow} if self.allow else {}
+        return {"match": self.match, "rules": self.rules, "safety_level": self.safety_level, **allow}
+
 
 def make_case(
     task: CommandTask,

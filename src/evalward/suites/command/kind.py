@@ -17,7 +17,7 @@ from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import UNREADABLE, Details, Result, Status
-from evalward.records.sections import Section
+from evalward.records.sections import FileText, Section, TrialSection
 from evalward.records.trace import Message, Text, Trace
 from evalward.render.kinds import TrialText
 from evalward.safety import VERSION
@@ -38,6 +38,7 @@ from evalward.suites.command.posix import shellcheck_version
 from evalward.suites.command.prompt import CommandPrompting, load_prompting
 from evalward.suites.command.prove import prove_cases
 from evalward.suites.command.spec import CommandSuite
+from evalward.suites.command.trial_sections import trial_sections
 from evalward.suites.defaults import result_of
 from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, Target
 from evalward.targets.failures import Cause, TargetError
@@ -82,7 +83,7 @@ class CommandKind(BaseKind):
         loaded = load_cases(spec, config)
         subject = {**prompting.subject, "bashkit": bashkit_version(), "safety": VERSION, **shellcheck_version()}
         settings = CommandContextOfSuite(prompting, spec.timeout_s, spec.trials)
-        return Prepared(spec, loaded.cases, subject, settings, loaded.warnings)
+        return Prepared(spec, loaded.cases, subject, settings, loaded.warnings, texts=prompting.texts)
 
     async def run_trial(self, suite: CommandPrepared, case: CommandCase, target: Target, trial: int) -> TrialOutcome:
         """One question, one answer, and what is to be said about it."""
@@ -126,6 +127,10 @@ class CommandKind(BaseKind):
     def trial_text(self, result: Result) -> TrialText:
         """What a trial did, in words."""
         return trial_text(result)
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What one trial shows beside checks and conversation."""
+        return trial_sections(result, files)
 
     def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
         """What errors count for, and what a replay is."""

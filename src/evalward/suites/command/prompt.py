@@ -30,6 +30,11 @@ class CommandPrompting:
         """Its hash: what a pull request that edits it changes."""
         return {"system": digest(self.text)}
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """What this hash stands for."""
+        return {self.subject["system"]: self.text}
+
     def request(self, prompt: str) -> Request:
         """The conversation of a case: one message, no tools."""
         template = PROMPT_MARK in self.text

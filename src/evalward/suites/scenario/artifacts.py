@@ -22,7 +22,8 @@ from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.outcome import tier_word
 from evalward.suites.scenario.scripts import ScriptRun
 
-METRICS, EVALUATION, FIXTURE, LEFT_OUT = "metrics.json", "evaluation.md", "fixture", "fixture-left-out.txt"
+METRICS, EVALUATION, EVENTS = "metrics.json", "evaluation.md", "events.jsonl"
+FIXTURE, LEFT_OUT = "fixture", "fixture-left-out.txt"
 FIXTURE_MB = 20
 MOST_FILES = 5_000
 LONGEST_PATH = 1_000  # bytes below the fixture: they have to fit wherever people keep them
@@ -53,7 +54,7 @@ def keep_artifacts(workspace: Workspace, result: Result, prompt: str, transcript
     folder = Path(tempfile.mkdtemp(prefix="evalward-artifacts-"))
     try:
         _write(folder / "transcript.raw.txt", cut(transcript, MOST_CHARACTERS))
-        _write(folder / "events.jsonl", _bounded(events))
+        _write(folder / EVENTS, _bounded(events))
         _write(folder / METRICS, json.dumps(metrics_of(result), indent=2, ensure_ascii=False) + "\n")
         _write(folder / EVALUATION, evaluation_of(result, prompt, transcript))
         _keep_fixture(workspace, folder)

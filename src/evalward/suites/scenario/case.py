@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evalward.graders.source import Source
+from evalward.graders.source import Source, fingerprints
 from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Rubric
-from evalward.suites.scenario.fixture import Fixture
+from evalward.suites.scenario.fixture import Fixture, told
 from evalward.suites.scenario.matrix import is_meant
-from evalward.suites.scenario.model import Scenario, ScenarioTool
+from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScenarioTool
 from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
 
 GENERAL = "general"
@@ -29,7 +29,7 @@ GENERAL = "general"
 class ScenarioCase(Case):
     """A scenario as it is run. `folder` is that of its file, a path from the configuration's folder `root`.
 
-    `guidance` and `tool_files` are fingerprints of files under evaluation, by path.
+    `guidance` and `tool_files` are fingerprints of files under evaluation, by path, `fixture_rest` those of the others.
 
     `rubric` is the one that judges. `variant` names the guidance where it isn't the fixture's own, and `system` is the
     system prompt of the built-in agent where that isn't the suite's.
@@ -44,6 +44,7 @@ class ScenarioCase(Case):
     max_turns: int | None = None
     guidance: dict[str, str] = {}
     tool_files: dict[str, str] = {}
+    fixture_rest: dict[str, str] = {}
     rubric: Rubric | None = None
     variant: str | None = None
     system: str | None = None
@@ -81,6 +82,22 @@ class ScenarioCase(Case):
         """The scenario, without what is at its default, and the keys that every case has."""
         data = self.scenario.model_dump(mode="json", exclude_defaults=True, by_alias=True)
         return {"id": self.id, "category": self.category, "prompt": self.prompt, **data}
+
+    def unnamed(self) -> dict[str, Any]:
+        """The scenario without its name and what is at its default."""
+        return self.scenario.model_dump(mode="json", exclude_defaults=True, by_alias=True, exclude={"name", "category"})
+
+    def taken_from_elsewhere(self) -> dict[str, Any]:
+        """Its tool and limits, the rubric that judges, and the fingerprints of fixture and graders."""
+        tool = self.tool.model_dump(mode="json", exclude_defaults=True, exclude={"health_check"})
+        return {
+            **({"tool": tool} if self.scenario.tool == FROM_CONFIG else {}),
+            "timeout_s": self.timeout_s,
+            **({} if self.max_turns is None else {"max_turns": self.max_turns}),
+            **({} if self.rubric is None else {"rubric": self.rubric.model_dump(mode="json", exclude_defaults=True)}),
+            "fixture": {path: told(each) for path, each in sorted(self.fixture_rest.items())},
+            **fingerprints(self.graders),
+        }
 
 
 def make_case(
@@ -128,6 +145,7 @@ def make_case(
         max_turns=turns,
         guidance=fixture.guidance,
         tool_files=fixture.tool,
+        fixture_rest=fixture.rest,
         rubric=rubric,
         graders={grader.reference: grader for grader in graders},
     )

@@ -168,6 +168,11 @@ class ScenarioDetails(Details):
         """The details with the folder of the trial's files beside the report."""
         return self.model_copy(update={"artifacts": path})
 
+    @property
+    def files_kept(self) -> str | None:
+        """The folder of the trial's files."""
+        return self.artifacts
+
     def summary(self) -> ScenarioDetails:
         """The part that a baseline keeps: numbers, which gates held, no text of anybody's."""
         return self.model_copy(

@@ -16,6 +16,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from evalward.opening import FolderEntry, walk_inside, why
+from evalward.records.base import short_fingerprint
 from evalward.records.problem import InputError
 
 GUIDANCE_NAMES = frozenset(
@@ -85,6 +86,14 @@ def is_guidance(path: str) -> bool:
     if parts[-1] in GUIDANCE_NAMES or GUIDANCE_FOLDERS & set(parts[:-1]):
         return True
     return _matches(path, GUIDANCE_PATHS)
+
+
+def told(fingerprint: str) -> str:
+    """A fingerprint as people read it: the start of its hash and whether it can be run, or where a link leads."""
+    form, _, rest = fingerprint.partition(":")
+    if form == "l":
+        return f"a link to {rest}"
+    return short_fingerprint(f"sha256:{rest}") + (", executable" if form == "x" else "")
 
 
 def _matches(path: str, patterns: Sequence[str]) -> bool:

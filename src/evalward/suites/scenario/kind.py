@@ -13,7 +13,7 @@ from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, Result
-from evalward.records.sections import Section
+from evalward.records.sections import FileText, Section, TrialSection
 from evalward.records.target_id import target_id
 from evalward.render.kinds import TrialText
 from evalward.sandbox.process import SandboxLimits, available
@@ -32,7 +32,9 @@ from evalward.suites.scenario.metrics import EVALUATOR, METRIC_IDS, measure, per
 from evalward.suites.scenario.prove import prove_cases
 from evalward.suites.scenario.sections import sections, trial_text
 from evalward.suites.scenario.spec import ScenarioSuite
+from evalward.suites.scenario.told import guidance_texts
 from evalward.suites.scenario.trial import Walls, run_scenario
+from evalward.suites.scenario.trial_sections import trial_sections
 from evalward.suites.tool import ToolPrompting, load_prompting
 from evalward.targets.agents.base import Agent
 from evalward.targets.base import Target, talks
@@ -88,7 +90,8 @@ class ScenarioKind(BaseKind):
         warnings = [*loaded.warnings, *shortcomings(spec, found, "agents")]
         own = {case.id: own_judge(case, config) for case in loaded.cases if case.scenario.judged}
         judging = JudgeNeeds(list(own.values()), default=True) if own else None
-        return Prepared(spec, loaded.cases, subject, ScenarioContext(walls, prompting, own), warnings, judging)
+        context, texts = ScenarioContext(walls, prompting, own), {**prompting.texts, **guidance_texts(loaded.cases)}
+        return Prepared(spec, loaded.cases, subject, context, warnings, judging, texts=texts)
 
     async def run_trial(
         self, suite: ScenarioPrepared, case: ScenarioCase, target: Target | Agent, trial: int
@@ -122,6 +125,10 @@ class ScenarioKind(BaseKind):
     def trial_text(self, result: Result) -> TrialText:
         """What a trial did, in words."""
         return trial_text(result)
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What one trial shows beside checks and conversation."""
+        return trial_sections(result, files)
 
     def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
         """A table of its scenarios."""

@@ -17,7 +17,7 @@ from evalward.records.policy import Rule
 from evalward.records.problem import wrong
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, Result
-from evalward.records.sections import Grid, Section
+from evalward.records.sections import FileText, Grid, Section, TrialSection
 from evalward.records.timing import Timings
 from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
@@ -33,6 +33,7 @@ from evalward.suites.speedup.spec import SpeedupSuite
 from evalward.suites.speedup.task import SpeedupCase
 from evalward.suites.speedup.timings import timings_of
 from evalward.suites.speedup.trial import SpeedupContext, run_trial
+from evalward.suites.speedup.trial_sections import trial_sections
 from evalward.targets.base import Target
 from evalward.targets.per_task import FileTarget
 
@@ -61,9 +62,11 @@ class SpeedupKind(BaseKind):
     def prepare(self, spec: SpeedupSuite, config: LoadedConfig) -> SpeedupPrepared:
         """The tasks of a suite. What a pull request may change beside the agent: what it is told, and Python."""
         system = _system(spec, config)
-        subject = {"python": platform.python_version(), **({"system": digest(system)} if system else {})}
+        prompts = {"system": digest(system)} if system else {}
+        subject = {"python": platform.python_version(), **prompts}
         settings = SpeedupSettings(SpeedupContext(spec, system), patches_of(spec.targets, config))
-        return Prepared(spec, load_cases(spec, config), subject, settings)
+        texts = dict.fromkeys(prompts.values(), system or "")
+        return Prepared(spec, load_cases(spec, config), subject, settings, texts=texts)
 
     async def run_trial(self, suite: SpeedupPrepared, case: SpeedupCase, target: Target, trial: int) -> TrialOutcome:
         """Make the change, measure it in turns with nop and oracle, judge it."""
@@ -88,6 +91,10 @@ class SpeedupKind(BaseKind):
     def trial_text(self, result: Result) -> TrialText:
         """What a trial did, in words."""
         return trial_text(result)
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What one trial shows beside checks and conversation."""
+        return trial_sections(result, files)
 
     def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:
         """Bars of agent and oracle."""

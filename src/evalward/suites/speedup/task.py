@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from evalward.records.base import StrictRecord, digest
+from evalward.records.base import StrictRecord, digest, short_fingerprint
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.suites.speedup.fixture import CodeFixture
@@ -142,6 +142,11 @@ class SpeedupCase(Case):
     def written(self) -> dict[str, Any]:
         """The task, without what is at its default."""
         return self.task.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+
+    def taken_from_elsewhere(self) -> dict[str, Any]:
+        """The fingerprints of its code and of the human patch."""
+        oracle = digest(self.oracle.decode("utf-8", "surrogateescape"))
+        return {"code": short_fingerprint(self.fixture.digest), "oracle": short_fingerprint(oracle)}
 
 
 def make_case(task: SpeedupTask, place: Place, root: Path, folder: str, oracle: bytes) -> SpeedupCase:

@@ -1,0 +1,39 @@
+"""The arguments of `evalward import` and `evalward export`. What they need is loaded when they run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalward.commands.ci_arguments import AddCommand, Commands
+from evalward.registry import EXPORTERS, IMPORTERS, ours
+
+if TYPE_CHECKING:
+    from evalward.commands.world import World
+
+
+def add_exchange(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward import` and `evalward export`."""
+    importer = command(commands, "import", "read another tool's result files as a report", _import)
+    importer.add_argument("form", metavar="FORMAT", help=", ".join(ours(IMPORTERS)))
+    importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
+    importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
+    exporter = command(commands, "export", "write a run in another tool's form", _export)
+    exporter.add_argument("form", metavar="FORMAT", help=", ".join(ours(EXPORTERS)))
+    exporter.add_argument("report", type=Path, metavar="R.json")
+    exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
+    exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
+    exporter.add_argument("--suite", metavar="SUITE", help="the same, by its suite")
+
+
+def _import(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.exchange import import_files
+
+    return import_files(world, args.form, args.files, args.output)
+
+
+def _export(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.exchange import export_file
+
+    return export_file(world, args.form, args.report, args.output, target=args.target, suite=args.suite)

@@ -1,0 +1,65 @@
+"""The arguments of `evalward show` and `evalward view`. What they need is loaded when they run."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalward.commands.ci_arguments import AddCommand, Commands
+
+if TYPE_CHECKING:
+    from evalward.commands.world import World
+
+_FROM_CONFIG = Path()  # what --baseline without a file stands for
+
+
+def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
+    """`evalward show` and `evalward view`. `report` is where the last run's is looked for."""
+    parser = command(commands, "show", "read one trial: its conversation and checks; no CASE: what failed", _show)
+    parser.set_defaults(screen=True)
+    parser.add_argument("case", nargs="?", metavar="CASE", help="its id, or a pattern; none: list the failed cases")
+    parser.add_argument("--suite", metavar="GLOB", help="only of these suites")
+    parser.add_argument("--target", metavar="GLOB", help="only of these targets")
+    parser.add_argument("--trial", type=_number, metavar="N", help="default: the first that failed")
+    parser.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        nargs="?",
+        const=_FROM_CONFIG,
+        metavar="FILE",
+        help="the baseline's side before it; without FILE the config's",
+    )
+    parser.add_argument("--full", action="store_true", help="leave out nothing of long outputs")
+    viewer = command(commands, "view", "open the last run's report.html in a browser", _view)
+    viewer.set_defaults(screen=True)
+    viewer.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of a trial")
+    return int(text)
+
+
+def _show(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.show import ShowTrialOptions, show
+
+    options = ShowTrialOptions(
+        report=args.report,
+        case=args.case,
+        suite=args.suite,
+        target=args.target,
+        trial=args.trial,
+        baseline=None if args.baseline == _FROM_CONFIG else args.baseline,
+        compared=args.baseline is not None,
+        full=args.full,
+    )
+    return show(world, options)
+
+
+def _view(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.view import view
+
+    return view(world, args.report)

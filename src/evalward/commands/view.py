@@ -1,0 +1,42 @@
+"""`evalward view`: open the page of the last run in a browser."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from evalward.commands.files import emit
+from evalward.commands.world import World
+from evalward.records.problem import wrong
+from evalward.records.verdict import EXIT_OK
+from evalward.render.outputs.base import HTML_FILE
+
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
+
+
+def view(world: World, report: Path) -> int:
+    """Open the page that lies beside a report, or that is named itself. Its path is printed in any case.
+
+    Raises `InputError` where there is none.
+    """
+    page = world.cwd / (report if report.suffix == ".html" else report.parent / HTML_FILE)
+    if not page.is_file():
+        remedy = f"`evalward check` writes it; `evalward report {report} --format html --output {HTML_FILE}` makes one."
+        raise wrong(str(page), "there is no such page", remedy)
+    emit(world, str(page), None)
+    if has_display(world) and not _opened(page):
+        world.say("No browser could be started: open the file yourself.")
+    return EXIT_OK
+
+
+def has_display(world: World) -> bool:
+    """Whether there is a screen on which a browser could show something."""
+    if sys.platform in {"darwin", "win32"}:
+        return not world.env.get("SSH_CONNECTION")
+    return any(world.env.get(name) for name in _DISPLAYS)
+
+
+def _opened(page: Path) -> bool:
+    import webbrowser  # noqa: PLC0415 - only who has a display pays for it
+
+    return webbrowser.open(page.absolute().as_uri())

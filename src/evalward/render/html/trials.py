@@ -1,0 +1,233 @@
+"""The trials of the page: what the report says of each, and transcripts as far as there is room."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from evalward.records.result import CheckResult, Status
+from evalward.records.sections import SamplePlot
+from evalward.render.conversation import Said, TrialView
+from evalward.render.html.budget import PAGE_BYTES, SPARE, Filled, TrialBody, filled, fitting_first, size_of
+from evalward.render.html.document import environment
+from evalward.render.html.passages import Passages, TextLimits, packed, shortened
+from evalward.render.html.plots import StripPlot, StripRow, strip_plot
+from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
+from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial
+from evalward.render.numbers import format_number, plural
+from evalward.render.view import BROKEN, RESULTS, Badge
+
+PROMPT_CHARACTERS = 200_000  # of all prompts together
+MOST_CHECKS, CHECK_TEXT = 100, 2_000
+MOST_PLOTS = 30
+PLACE = Markup("\x00trials\x00")
+"""Stands for the trials until the size of the rest is known. No text can hold it: control characters are shown."""
+
+
+@dataclass(frozen=True)
+class CheckCells:
+    """A check as a row: what was expected, what was found."""
+
+    passed: bool
+    expected: str
+    found: str
+    weight: str
+
+
+@dataclass(frozen=True)
+class TrialHead:
+    """What the page says of a trial without its file. `wanted`: it can be opened even without a transcript."""
+
+    anchor: str
+    number: int
+    badge: Badge
+    facts: list[str]
+    message: str
+    missing: str
+    wanted: bool
+    held: int
+    checks: list[CheckResult]
+    command: str
+
+    @property
+    def shown_checks(self) -> list[CheckCells]:
+        """Those that failed first."""
+        ordered = sorted(self.checks, key=lambda check: check.passed)
+        return [_cells(check) for check in ordered[:MOST_CHECKS]]
+
+    @property
+    def more_checks(self) -> int:
+        """How many of them aren't shown."""
+        return max(0, len(self.checks) - MOST_CHECKS)
+
+
+@dataclass(frozen=True)
+class CaseHead:
+    """What the page says of a case, and its trials as HTML."""
+
+    anchor: str
+    id: str
+    badge: Badge
+    bad: bool
+    facts: list[str]
+    now: list[Markup]
+    before: list[Markup]
+
+
+@dataclass(frozen=True)
+class SampleDrawings:
+    """Samples drawn, a drawing for each benchmark; `more` of them are left out."""
+
+    title: str
+    drawings: list[Markup]
+    more: int
+
+
+@dataclass(frozen=True)
+class RunHtml:
+    """A run's part: its name, and its cases as HTML."""
+
+    name: str
+    cases: Markup
+
+
+@dataclass(frozen=True)
+class TrialsPart:
+    """The part of the page that shows single trials. `left_out` are sentences on what isn't in the page."""
+
+    runs: list[RunHtml] = field(default_factory=list)
+    prompts: str = ""
+    left_out: list[str] = field(default_factory=list)
+
+
+def with_trials(page: str, runs: Sequence[PageRun]) -> str:
+    """The page with its trials in place of `PLACE`: as many as there is room for beside the rest."""
+    before, _, after = page.partition(PLACE)
+    part = trials_part(runs, PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
+    section = environment().get_template("trials.html.j2").render(trials=part)
+    return f"{before}{section}{after}"
+
+
+def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
+    """The trials in at most `room` bytes: cases and checks first, then transcripts, those that failed before others."""
+    prompts = {text_anchor(said): said for run in runs for said in run.prompts}
+    above = _prompts(prompts)
+    cases = sorted((case for run in runs for case in run.cases), key=lambda case: case.rank)
+    drawn = _Drawn(frozenset(prompts))
+    room -= size_of(above)
+    heads = fitting_first(cases, room, lambda case: drawn.case(case, {}))
+    shown = cases[: len(heads)]
+    entries = [(case, entry) for case in shown for entry in case.trials]
+    room -= sum(size_of(head) for head in heads)
+    found = filled(entries, _urgent, room, lambda entry, limits: drawn.trial(entry[1], limits))
+    bodies = {entries[place][1].anchor: Markup(body.html) for place, body in found.bodies.items()}  # noqa: S704 - ours
+    html = {
+        id(case): drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else head
+        for case, head in zip(shown, heads, strict=True)
+    }
+    parts = [RunHtml(run.name, Markup("").join(html[id(c)] for c in run.cases if id(c) in html)) for run in runs]
+    return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
+
+
+def _urgent(entry: tuple[PageCase, PageTrial]) -> bool:
+    case, trial = entry
+    return case.wanted or trial.brief.status in _FAILED
+
+
+_FAILED = (Status.FAILED, Status.ERROR)
+
+
+def _left_out(found: Filled[Any], cases: int) -> list[str]:
+    texts, characters = found.cut
+    said = [
+        (found.dropped, f"the transcripts of {plural(found.dropped, 'trial')}"),
+        (texts, f"{characters:,} characters of {plural(texts, 'transcript')}"),
+        (cases, f"{plural(cases, 'case')} with their trials"),
+    ]
+    return [words for count, words in said if count]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """Makes HTML of cases and trials. `elsewhere` are the fragments of the prompts, which stand in the page once."""
+
+    elsewhere: frozenset[str]
+
+    def case(self, case: PageCase, bodies: Mapping[str, Markup]) -> Markup:
+        """A case with its trials, those without a body as one line or with their checks."""
+
+        def trials(entries: Sequence[PageTrial]) -> list[Markup]:
+            return [bodies.get(entry.anchor) or self._head(entry.brief, entry) for entry in entries]
+
+        badge = BROKEN if case.broken else RESULTS[case.status]
+        head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
+        return _macro("case")(head)
+
+    def trial(self, entry: PageTrial, limits: TextLimits) -> TrialBody:
+        """A trial with its transcript within the limits, or why there is none."""
+        view = entry.load()
+        if view.missing and not view.sections:
+            return TrialBody(self._head(view, entry))
+        found = transcript_of(view, limits, self.elsewhere)
+        texts = packed(found.texts) if found.texts else ""
+        body = _macro("transcript")(found, [_drawings(plot) for plot in found.plots], texts)
+        return TrialBody(str(_macro("trial")(_head(view, entry), body)), found.left_out)
+
+    def _head(self, view: TrialView, entry: PageTrial) -> Markup:
+        return _macro("trial")(_head(view, entry), "")
+
+
+def _macro(name: str) -> Callable[..., Markup]:
+    """A macro without line ends between elements, each a node of the page. Texts hold no `>`: it is escaped."""
+    macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
+    return lambda *arguments: Markup(_BETWEEN.sub("><", macro(*arguments).strip("\n")))  # noqa: S704 - escaped by Jinja
+
+
+_BETWEEN = re.compile(r">\n+<")
+
+
+def _head(view: TrialView, entry: PageTrial) -> TrialHead:
+    return TrialHead(
+        anchor=entry.anchor,
+        number=view.trial,
+        badge=RESULTS[view.status],
+        facts=_facts(view),
+        message=view.message,
+        missing=view.missing,
+        wanted=view.status in _FAILED,
+        held=sum(check.passed for check in view.checks),
+        checks=view.checks,
+        command=entry.command,
+    )
+
+
+def _drawings(plot: SamplePlot) -> SampleDrawings:
+    shown = plot.groups[:MOST_PLOTS]
+    drawn = [
+        strip_plot(StripPlot(group.name, plot.unit, [StripRow(*row) for row in group.samples.items()]))
+        for group in shown
+    ]
+    return SampleDrawings(plot.title, drawn, len(plot.groups) - len(shown))
+
+
+def _facts(view: TrialView) -> list[str]:
+    reason = [view.reason.replace("_", " ")] if view.reason else []
+    score = [f"score {view.score}"] if view.score else []
+    judge = [f"judge: {', '.join(usage_facts(view.judge_usage))}"] if view.judge_usage else []
+    return [*reason, *score, format_number(view.duration_ms, "ms"), *usage_facts(view.usage), *judge]
+
+
+def _cells(check: CheckResult) -> CheckCells:
+    weight = "" if check.weight == 1 else f"weight {check.weight:g}"
+    return CheckCells(check.passed, shortened(check.check, CHECK_TEXT), shortened(check.detail, CHECK_TEXT), weight)
+
+
+def _prompts(prompts: Mapping[str, Said]) -> Markup:
+    """The texts that runs share, each once, cut alike where they are too long together."""
+    passages = Passages(PROMPT_CHARACTERS // max(len(prompts), 1), pack=False)
+    made = [_macro("prompt")(VOICES[said.voice], anchor, passages.of(said.text)) for anchor, said in prompts.items()]
+    return Markup("").join(made)
