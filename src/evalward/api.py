@@ -152,7 +152,7 @@ def load_history(file: str | Path) -> list[HistoryEntry]:
 
 def policy_of(config: LoadedConfig, profile: str | None = None, fail_on: FailOn | None = None) -> Policy:
     """The rules of a configuration, of its profile where one is named. Raises `InputError` for an unknown one."""
-    from evalward.commands.check import policy_of as policy
+    from evalward.commands.pipeline import policy_of as policy
 
     return policy(config, profile, fail_on)
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from evalward.commands.check import policy_of
 from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
 from evalward.commands.keeping import kept_baseline
-from evalward.commands.pipeline import decide_report, kinds_of, remeasured
+from evalward.commands.pipeline import decide_report, kinds_of, policy_of, remeasured
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.decide.baseline import (

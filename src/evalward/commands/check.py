@@ -12,7 +12,7 @@ from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, 
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
-from evalward.commands.pipeline import Criteria
+from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -22,7 +22,6 @@ from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
-from evalward.records.policy import FailOn, Policy
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
@@ -109,12 +108,6 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     runner.dismiss()
     judgement = judging.decide(report, history, anchor)
     return CheckRun(world, options, loaded, judging, report, judgement, services)
-
-
-def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:
-    """The config's policy, with the profile and the fail-on that the caller names."""
-    policy = loaded.config.policy_for(None, profile, file=loaded.file)
-    return policy.model_copy(update={"fail_on": fail_on}) if fail_on else policy
 
 
 def find_baseline(runner: RunnerSession, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from evalward.commands.accepting import at_hand
-from evalward.commands.check import policy_of
 from evalward.commands.ending import display_of, emit_as, sources_of
 from evalward.commands.files import read_baseline_file, read_report
 from evalward.commands.options import CompareOptions
-from evalward.commands.pipeline import Criteria, decide_report, remeasured
+from evalward.commands.pipeline import Criteria, decide_report, policy_of, remeasured
 from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
 from evalward.commands.world import World
 from evalward.config.load import load_config

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.check import policy_of
 from evalward.commands.files import read_baseline_file, write_text
 from evalward.commands.history import APPEND_HINT, Where, stored
+from evalward.commands.pipeline import policy_of
 from evalward.commands.tags import version_of
 from evalward.commands.world import World
 from evalward.config.load import load_config

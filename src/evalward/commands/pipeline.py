@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalward.config.loaded import LoadedConfig
 from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import compare
 from evalward.decide.confirm import Retrials, to_confirm
@@ -20,7 +21,7 @@ from evalward.records.base import acyclic
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.history import HistoryEntry
-from evalward.records.policy import Policy, Rule
+from evalward.records.policy import FailOn, Policy, Rule
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.trend import Trend
@@ -95,6 +96,12 @@ class Criteria:
             verdict = with_unmeasured_base(verdict, report, policy)
         judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
         return anchored(judgement, report, history, anchor, baseline) if anchor else judgement
+
+
+def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:
+    """The config's policy, with the profile and the fail-on that the caller names."""
+    policy = loaded.config.policy_for(None, profile, file=loaded.file)
+    return policy.model_copy(update={"fail_on": fail_on}) if fail_on else policy
 
 
 def dump_report(report: Report) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
-from evalward.commands.failed import spelled_out
 from evalward.commands.options import CheckOptions, CompareOptions
+from evalward.engine.selection import spelled_out
 from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import Outcome, Verdict
 from evalward.render.context import ShowCommand

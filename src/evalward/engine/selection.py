@@ -28,3 +28,25 @@ class Selection:
             return None
         only = None if self.only is None else list(self.only)
         return Partial(suites=list(self.suites), targets=list(self.targets), cases=list(self.cases), only=only)
+
+
+def spelled_out(selection: Selection) -> Selection | None:
+    """The same by patterns alone, for a command that anybody can repeat; `None` where none says just that."""
+    if selection.only is None:
+        return selection
+    runs = {(each.suite, each.target): frozenset(each.cases) for each in selection.only}
+    suites = dict.fromkeys(suite for suite, _ in runs)
+    targets = dict.fromkeys(target for _, target in runs)
+    alike = len(set(runs.values())) == 1 and len(runs) == len(suites) * len(targets)
+    cases = list(selection.only[0].cases)
+    if not alike or len(cases) > _MOST_SPELLED or any(_is_pattern(name) for name in (*suites, *targets, *cases)):
+        return None
+    return Selection(tuple(suites), tuple(targets), tuple(cases), selection.trials)
+
+
+_MOST_SPELLED = 10
+
+
+def _is_pattern(name: str) -> bool:
+    """True for a name that, as a pattern, could match others."""
+    return any(character in name for character in "*?[")

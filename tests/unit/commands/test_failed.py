@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.failed import failed_in, restricted, spelled_out
+from evalward.commands.failed import failed_in, restricted
 from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import dump_report
 from evalward.commands.spelling import check_again
-from evalward.engine.selection import Selection
+from evalward.engine.selection import Selection, spelled_out
 from evalward.records.problem import InputError
 from evalward.records.report import ChosenCases, Report
 from support.results import passes, report, result, run

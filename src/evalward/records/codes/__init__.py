@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
-
 from evalward.records.codes import advice, notices, passing, reasons, rules
 from evalward.records.codes.base import Coded as Coded
 from evalward.records.codes.base import ForeignText
+from evalward.records.codes.by_code import ByCode
 
 
 class WorseInWorstCase(Coded):
@@ -22,7 +21,7 @@ class WorseInWorstCase(Coded):
 
 Statement = Annotated[
     reasons.Reasons | rules.Rules | notices.Notices | passing.Passing | advice.Advised | WorseInWorstCase | ForeignText,
-    Field(discriminator="code"),
+    ByCode(),
 ]
 """Whatever a verdict says."""
 
