@@ -127,7 +127,7 @@ def _confirmed(question: WorseQuestion, retried: Sequence[CasePair]) -> Look:
     not every failure was, the planned trials alone know how large the drop is.
     """
     sample, falls, rule = question.sample, question.falls, question.rule
-    again = [replace(pair, now=pair.fresh) for pair in retried if pair.fresh is not None]
+    again = [pair._replace(now=pair.fresh) for pair in retried if pair.fresh is not None]
     fresh = Look(
         _p(sample, again, falls=falls), _delta_of(again, sample.pairs), LOOK, _left_open(question), confirmed=True
     )
@@ -165,7 +165,7 @@ def _side_by_side(pair: CasePair) -> CasePair:
     """The pair with the base, measured again, as "before" and the head beside it as "now"; itself without these."""
     if pair.again is None or pair.aside is None:
         return pair
-    return replace(pair, before=pair.again, now=pair.aside)
+    return pair._replace(before=pair.again, now=pair.aside)
 
 
 def confirmable(sample: Sample, *, falls: bool) -> bool:

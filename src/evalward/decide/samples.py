@@ -44,8 +44,7 @@ class Observed:
         return self.denominator / self.trials if self.denominator is not None else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class CasePair:
+class CasePair(NamedTuple):
     """One case on both sides; `fresh` are the trials of the confirm stage, `failed`: a planned trial failed.
 
     `again` is what came of the base, measured again, and `aside` what came of the head beside it: both or neither.
@@ -63,6 +62,9 @@ class CasePair:
     def sides(self) -> tuple[Observed | None, ...]:
         """Everything that was observed of it, `None` where nothing was."""
         return self.before, self.now, self.fresh, self.again, self.aside
+
+
+NEITHER: tuple[Observed | None, Observed | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -233,10 +235,10 @@ def _sample(cases: Sequence[_ValidTrials], metric: str, kind: ComparedKind) -> S
         before, now = seen(case.before), seen(case.now)
         if before is None or now is None:
             continue
-        again, head = seen(case.again), seen(case.head)
-        both = (again, head) if again is not None and head is not None else (None, None)
+        both = (seen(case.again), seen(case.head)) if case.again and case.head else NEITHER
         first = first or case
-        found.append(CasePair(case.id, before, now, seen(case.fresh), case.failed, *both))
+        fresh = seen(case.fresh) if case.fresh else None
+        found.append(CasePair(case.id, before, now, fresh, case.failed, *(NEITHER if None in both else both)))
     if first is None:
         return None
     shown = kind.measure(first.now).metrics[metric]

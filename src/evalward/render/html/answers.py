@@ -100,7 +100,7 @@ def _exact(reason: Reason, runs: Sequence[RunComparison]) -> list[str]:
     run = next((run for run in runs if (run.suite, run.target) == (reason.suite, reason.target)), None)
     if reason.stage not in {"drop", "limit"} or run is None or run.random:
         return []
-    return [f"{quoted(run.target)} gives the same result for the same input: the bare difference decides."]
+    return [f"{quoted(run.target)} gives the same result for the same input, so every difference is real."]
 
 
 def _seen(judgement: Judgement) -> list[str]:
