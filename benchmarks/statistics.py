@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from functools import partial
 
 from benchmarks.measure import Row, middle, ms, spent
+from evalward.decide.statistics import stratified
 from evalward.decide.statistics.permutation import CaseValues, permutation_tails
-from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
+from evalward.decide.statistics.stratified import CaseTrials
 
 ROUNDS = 7
 
@@ -35,7 +35,13 @@ def _stratified(count: int) -> Callable[[], float]:
         return sum(dice.random() < chance for _ in range(5))
 
     chances = [dice.random() for _ in range(count)]
-    return partial(stratified_worse, [CaseTrials(passed(chance), 5, passed(chance), 5) for chance in chances])
+    cases = [CaseTrials(passed(chance), 5, passed(chance), 5) for chance in chances]
+
+    def tested() -> float:
+        stratified._dealt.cache_clear()  # it remembers the last answers, and would give the same one again
+        return stratified.stratified_worse(cases)
+
+    return tested
 
 
 def _permutation(count: int) -> Callable[[], float]:
