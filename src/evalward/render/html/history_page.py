@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from evalward.records.metric import Metric
 from evalward.records.past import MetricPast, Move, Past, PastPoint, PastRow, Release, RunPast
+from evalward.records.verdict import Outcome
 from evalward.render.anchors import run_anchor
 from evalward.render.escape import html_shown
 from evalward.render.history import broken_lines, flaky_lines, run_facts
@@ -17,6 +18,7 @@ from evalward.render.html.links import Links
 from evalward.render.html.plots import Level, LinePlot, PlotMark, PlotPoint, line_plot, timeline
 from evalward.render.names import DAY, moment, short_hash
 from evalward.render.numbers import format_count, format_delta, format_limit, format_number, format_value, plural
+from evalward.render.rows import metric_order
 from evalward.render.trend import TrendRow, trend_row
 from evalward.render.view import OUTCOMES, Badge, Some
 
@@ -26,6 +28,7 @@ MOST_POINTED = 6000
 """Points of all plots that say their numbers when pointed at: some 100 bytes each."""
 
 _NAME = 120  # characters of a stranger's name
+_LOOKED_FOR = ("pass_rate", "csr")  # before all others: the share of passed cases, by its names
 _WORSE = Badge("🔻", "worse", "red", "▼")
 _BETTER = Badge("🔺", "better", "green", "▲")
 _MOVED = Badge("🔷", "moved", "dim", "◆")
@@ -37,6 +40,17 @@ class CommitPlace:
 
     commit: str
     link: str
+
+
+@dataclass(frozen=True)
+class LastCheck:
+    """How the newest check with a verdict ended, over all its suites and targets; `ended` follows "The last check"."""
+
+    day: str
+    place: CommitPlace
+    ref: str
+    badge: Badge
+    ended: str
 
 
 @dataclass(frozen=True)
@@ -67,24 +81,27 @@ class MoveLine:
 
 @dataclass(frozen=True)
 class MeasuredLine:
-    """One measurement; `values` are those of the section's metrics."""
+    """One measurement; `check` is how the whole check ended, `values` are those of the section's metrics."""
 
     day: str
     place: CommitPlace
     ref: str
-    badge: Badge | None
+    check: Badge | None
     partial: bool
     values: list[str]
 
 
 @dataclass(frozen=True)
 class RunSection:
-    """One suite × target. `now` is its first metric today; `certain` moved beyond chance, `uncertain` may be chance."""
+    """One suite × target. `now` is the metric that people look for first, today.
+
+    `certain` moved beyond chance, `uncertain` may be chance. `failing` are the cases that fail in their last
+    measurement and aren't flaky.
+    """
 
     anchor: str
     name: str
     facts: str
-    badge: Badge | None
     runs: str
     last: str
     now: str
@@ -94,7 +111,7 @@ class RunSection:
     certain: list[MoveLine]
     uncertain: list[MoveLine]
     flaky: Some[tuple[str, str]]
-    broken: Some[tuple[str, str]]
+    failing: Some[tuple[str, str]]
     trends: list[TrendRow]
     metrics: list[str]
     rows: list[MeasuredLine]
@@ -109,6 +126,7 @@ def history_page(past: Past, links: Links) -> str:
         scripts=False,
         title=links.repository,
         facts=_facts(past),
+        check=_last_check(past.runs, links),
         runs=[_section(run, past.releases, links, pointed) for run in shown],
         more=len(past.runs) - len(shown),
     )
@@ -124,6 +142,17 @@ def _facts(past: Past) -> list[str]:
     return facts + ([f"{lines} left out"] if past.unreadable else [])
 
 
+def _last_check(runs: Sequence[RunPast], links: Links) -> LastCheck | None:
+    """The newest verdict that is known. The rows of each run are the newest first."""
+    judged = [(row, row.outcome) for run in runs for row in run.rows if row.outcome]
+    if not judged:
+        return None
+    row, outcome = max(judged, key=lambda each: each[0].at)
+    badge = OUTCOMES[outcome]
+    ended = f"was {badge.word}" if outcome is Outcome.INCONCLUSIVE else badge.word
+    return LastCheck(_shown(row.at[:DAY]), _place(row.commit, links), _shown(row.ref or ""), badge, ended)
+
+
 def _pointed(runs: Sequence[RunPast]) -> tuple[bool, bool]:
     """Whether the points of metrics, and those of spending, say their numbers."""
     metrics = sum(len(each.points) for run in runs for each in run.metrics)
@@ -133,13 +162,11 @@ def _pointed(runs: Sequence[RunPast]) -> tuple[bool, bool]:
 
 def _section(run: RunPast, releases: Sequence[Release], links: Links, pointed: tuple[bool, bool]) -> RunSection:
     known = run.known
-    newest = run.rows[0] if run.rows else None
-    flaky, broken = flaky_lines(known.flaky), broken_lines(known.broken)
+    flaky, failing = flaky_lines(known.flaky), broken_lines(known.broken)
     return RunSection(
         anchor=run_anchor(known.suite, known.target),
         name=f"{_shown(known.suite)} × {_shown(known.target)}",
         facts=run_facts(known),
-        badge=OUTCOMES[newest.outcome] if newest and newest.outcome else None,
         runs=format_count(known.runs),
         last=_shown(known.last.at[:DAY]),
         now=_now(run),
@@ -149,7 +176,7 @@ def _section(run: RunPast, releases: Sequence[Release], links: Links, pointed: t
         certain=[_move(each, links) for each in run.moves if each.certain],
         uncertain=[_move(each, links) for each in run.moves if not each.certain],
         flaky=Some([(_shown(name), words) for name, words in flaky[:MOST_CASES]], len(flaky)),
-        broken=Some([(_shown(name), words) for name, words in broken[:MOST_CASES]], len(broken)),
+        failing=Some([(_shown(name), words) for name, words in failing[:MOST_CASES]], len(failing)),
         trends=[replace(trend_row(each), metric=_shown(each.metric)) for each in run.trends],
         metrics=[_shown(each.metric) for each in run.metrics],
         rows=[_measured(row, [each.metric for each in run.metrics], links) for row in run.rows],
@@ -169,12 +196,17 @@ def _place(commit: str | None, links: Links) -> CommitPlace:
 
 
 def _now(run: RunPast) -> str:
-    """The first metric of the newest measurement that has it."""
-    first = run.metrics[0] if run.metrics else None
+    """The metric that people look for first, in the newest measurement that has it."""
+    first = _looked_for(run.metrics)
     known = [point for point in first.points if point.value is not None] if first else []
     if first is None or not known:
         return "not available"
-    return f"{first.metric} {_value(known[-1], first)}"
+    return f"{_shown(first.metric)} {_value(known[-1], first)}"
+
+
+def _looked_for(metrics: Sequence[MetricPast]) -> MetricPast | None:
+    named = {each.metric: each for each in metrics}
+    return next((named[name] for name in (*_LOOKED_FOR, *metric_order(named)) if name in named), None)
 
 
 def _value(point: PastPoint, metric: MetricPast) -> str:
@@ -270,7 +302,7 @@ def _measured(row: PastRow, metrics: Sequence[str], links: Links) -> MeasuredLin
         day=row.at[:DAY],
         place=_place(row.commit, links),
         ref=_shown(row.ref or ""),
-        badge=OUTCOMES[row.outcome] if row.outcome else None,
+        check=OUTCOMES[row.outcome] if row.outcome else None,
         partial=row.partial,
         values=[format_value(row.metrics.get(name)) for name in metrics],
     )

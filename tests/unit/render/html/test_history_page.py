@@ -13,6 +13,7 @@ from evalward.records.history import CaseCount, HistoryEntry
 from evalward.records.metric import Metric
 from evalward.records.past import Past, Release
 from evalward.records.policy import Rule
+from evalward.records.verdict import Outcome
 from evalward.render.anchors import run_anchor
 from evalward.render.html.history_page import MOST_CASES, MOST_RUNS, history_page
 from evalward.render.html.links import Links
@@ -47,6 +48,69 @@ def test_index__leads_to_every_suite_and_target() -> None:
     assert [each.attributes["id"] for each in found.all("section")[1:]] == fragments
 
 
+def index(found: HtmlPage) -> tuple[list[str], list[list[str]]]:
+    """The heads of the index's table, and its rows."""
+    start, end = (found.elements.index(found.all(tag)[number]) for tag, number in (("table", 0), ("section", 1)))
+    table = found.elements[start:end]
+    heads = [each.text.strip() for each in table if each.attributes.get("scope") == "col"]
+    cells = [each.text.strip() for each in table if each.tag == "td"]
+    width = len(heads) - 1
+    return heads, [cells[at : at + width] for at in range(0, len(cells), width)]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        (Outcome.PASS, "✓ The last check passed (2026-01-03, commit 0000000 , main)."),
+        (Outcome.FAIL, "✗ The last check failed (2026-01-03, commit 0000000 , main)."),
+        (Outcome.INCONCLUSIVE, "? The last check was inconclusive (2026-01-03, commit 0000000 , main)."),
+        (Outcome.ERROR, "! The last check could not be judged (2026-01-03, commit 0000000 , main)."),
+    ],
+)
+def test_last_check__is_said_once_and_of_no_target(outcome: Outcome, said: str) -> None:
+    other = Outcome.FAIL if outcome is Outcome.PASS else Outcome.PASS
+    entries = [entry(1, outcome=other), entry(2, outcome=outcome), entry(2, target="openai/m", outcome=outcome)]
+    found = page(past(entries))
+    assert words(found).count("The last check") == 1
+    assert said in words(found)
+    assert next(link for link in found.links() if not link.startswith("#")) == f"{SITE}/commit/{2:040x}"
+    heads, rows = index(found)
+    assert heads == ["Suite × target", "Now", "Moves beyond chance", "Failing", "Flaky", "Runs", "Last run"]
+    assert [row[0] for row in rows] == ["pass_rate 100.0 % (83.9 % to 100.0 %)"] * 2
+
+
+def test_last_check__is_the_newest_with_a_verdict_whatever_the_target() -> None:
+    entries = [
+        entry(3, outcome=Outcome.FAIL, target="z/m", commit=None, ref=None), entry(2, outcome=Outcome.PASS), entry(4),
+    ]  # fmt: skip
+    assert "The last check failed (2026-01-04)." in words(page(past(entries)))
+    assert "The last check" not in words(page(past([entry(4)])))
+
+
+def test_last_runs__say_that_the_verdict_is_the_checks() -> None:
+    table = page(past([entry(1, outcome=Outcome.FAIL)])).all("table")[-1]
+    assert " ".join(table.text.split()) == (
+        "The last runs, tools × anthropic/m Day Commit Branch Check pass_rate "
+        "2026-01-02 0000000 main ✗ failed 100.0 % (20/20)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["overall_rate", "total_passed", "csr", "pass_rate"], "pass_rate"),
+        (["overall_rate", "outcome_pass_rate", "csr"], "csr"),
+        (["own", "overall_rate", "outcome_pass_rate"], "outcome_pass_rate"),
+        (["own", "other"], "own"),
+    ],
+)
+def test_index__shows_the_metric_that_people_look_for_first(names: list[str], shown: str) -> None:
+    values = {name: Metric(value=(number + 1) / 10) for number, name in enumerate(names)}
+    made = past([entry(1).model_copy(update={"metrics": values})], rules=[Rule(metric=name, floor=0) for name in names])
+    assert index(page(made))[1][0][0] == f"{shown} {names.index(shown) + 1}0.0 %"
+    assert [each.metric for each in made.runs[0].metrics] == names  # the plots keep the policy's order
+
+
 def test_section__says_what_moved_with_which_commit() -> None:
     entries = [entry(day, [f"c{n:03d}" for n in range(8)] if day >= 20 else ["c000"], 30) for day in range(30)]
     found = page(past(entries))
@@ -56,9 +120,12 @@ def test_section__says_what_moved_with_which_commit() -> None:
     assert "c001, c002" in words(found)
 
 
-def test_section__names_broken_and_flaky_cases() -> None:
-    said = words(page(past([entry(day, ["c001", *(["c002"] if day % 2 else [])]) for day in range(8)])))
-    assert "Broken cases: 1 " in said
+def test_section__names_failing_and_flaky_cases() -> None:
+    found = page(past([entry(day, ["c001", *(["c002"] if day % 2 else [])]) for day in range(8)]))
+    said = words(found)
+    assert "Failing cases: 1 " in said
+    assert "Broken" not in said
+    assert index(found)[1][0][2:4] == ["1", "1"]
     assert "c001 fails since 2026-01-01 (0000000), 8 runs; no run is known in which it passed" in said
     assert "Flaky cases: 1 " in said
     assert "c002 passes 50.0 % (4 of 8 trials in 8 runs)" in said
@@ -144,10 +211,10 @@ def test_size__what_a_file_of_many_suites_holds_is_bounded_and_said() -> None:
     assert "and 7 more, which --suite and --target can choose" in words(found)
 
 
-def test_size__many_broken_cases_are_counted() -> None:
+def test_size__many_failing_cases_are_counted() -> None:
     failed = [f"c{n:03d}" for n in range(MOST_CASES + 20)]
     said = words(page(past([entry(day, failed, 200) for day in range(3)])))
-    assert "Broken cases: 120" in said
+    assert "Failing cases: 120" in said
     assert "and 20 more" in said
 
 
