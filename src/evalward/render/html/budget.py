@@ -13,6 +13,7 @@ from evalward.render.html.passages import TextLimits
 
 PAGE_BYTES = 10_000_000
 SPARE = 100_000  # bytes for headings of runs and the words that say what is left out
+RESERVED = 5  # a fifth of the trials' part is kept for transcripts of what failed, before cases without them
 TIERS = (
     TextLimits(200_000, 2_000_000),
     TextLimits(40_000, 400_000),

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from evalward.records.result import CheckResult, Status
 from evalward.records.sections import SamplePlot
 from evalward.render.conversation import Said, TrialView
-from evalward.render.html.budget import PAGE_BYTES, SPARE, Filled, TrialBody, filled, fitting_first, size_of
+from evalward.render.html.budget import PAGE_BYTES, RESERVED, SPARE, Filled, TrialBody, filled, fitting_first, size_of
 from evalward.render.html.document import environment
 from evalward.render.html.passages import Passages, TextLimits, packed, shortened
 from evalward.render.html.plots import StripPlot, StripRow, strip_plot
@@ -52,6 +52,11 @@ class TrialHead:
     held: int
     checks: list[CheckResult]
     command: str
+
+    @property
+    def none_failing(self) -> bool:
+        """True where it failed, and no check says why."""
+        return self.badge == RESULTS[Status.FAILED] and self.held == len(self.checks)
 
     @property
     def shown_checks(self) -> list[CheckCells]:
@@ -104,12 +109,22 @@ class TrialsPart:
     left_out: list[str] = field(default_factory=list)
 
 
-def with_trials(page: str, runs: Sequence[PageRun]) -> str:
-    """The page with its trials in place of `PLACE`: as many as there is room for beside the rest."""
+def with_trials(page: str, runs: Sequence[PageRun], allowed: int = PAGE_BYTES) -> str:
+    """The page with its trials in place of `PLACE`: as many as `allowed` bytes hold beside the rest."""
     before, _, after = page.partition(PLACE)
-    part = trials_part(runs, PAGE_BYTES - size_of(before) - size_of(after) - SPARE)
+    part = trials_part(runs, allowed - size_of(before) - size_of(after) - SPARE)
     section = environment().get_template("trials.html.j2").render(trials=part)
-    return f"{before}{section}{after}"
+    places = frozenset(_PLACES.findall(section))
+    return f"{_linked(before, places)}{section}{_linked(after, places)}"
+
+
+_PLACES = re.compile(r' id="([^"]+)"')
+_MARK = re.compile(r'<a href="#(case-[a-z0-9-]+\.\d+)"( class="[^"]*")>(.*?)</a>')
+
+
+def _linked(page: str, places: frozenset[str]) -> str:
+    """The page with links to trials as text where the trial is left out. No text can look like one: it is escaped."""
+    return _MARK.sub(lambda mark: mark[0] if mark[1] in places else f"<span{mark[2]}>{mark[3]}</span>", page)
 
 
 def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
@@ -119,7 +134,7 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
     cases = sorted((case for run in runs for case in run.cases), key=lambda case: case.rank)
     drawn = _Drawn(frozenset(prompts))
     room -= size_of(above)
-    heads = fitting_first(cases, room, lambda case: drawn.case(case, {}))
+    heads = _heads(cases, room, drawn)
     shown = cases[: len(heads)]
     entries = [(case, entry) for case in shown for entry in case.trials]
     room -= sum(size_of(head) for head in heads)
@@ -131,6 +146,18 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
     }
     parts = [RunHtml(run.name, Markup("").join(html[id(c)] for c in run.cases if id(c) in html)) for run in runs]
     return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
+
+
+def _heads(cases: Sequence[PageCase], room: int, drawn: _Drawn) -> list[Markup]:
+    """The first cases without transcripts, as many as leave room for the transcripts of the first that failed."""
+    heads = fitting_first(cases, room, lambda case: drawn.case(case, {}))
+    reserve = room // RESERVED
+    if sum(map(size_of, heads)) <= room - reserve:
+        return heads
+    entries = [(case, entry) for case in cases[: len(heads)] for entry in case.trials]
+    urgent = [entry for entry in entries if _urgent(entry)]
+    first = filled(urgent, _urgent, reserve, lambda entry, limits: drawn.trial(entry[1], limits))
+    return fitting_first(heads, room - first.size, lambda head: head)
 
 
 def _urgent(entry: tuple[PageCase, PageTrial]) -> bool:

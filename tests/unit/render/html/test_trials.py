@@ -212,3 +212,38 @@ def test_a_report_that_lies_alone__reads_nothing() -> None:
     assert runs_of(Sources()) == []
     assert isinstance(report(run([one()])), Report)
     assert trials_part([], ROOM) == TrialsPart()
+
+
+def test_many_failed__the_first_keep_their_conversation_before_others_get_a_section() -> None:
+    results = [one(f"bad{number:03d}", "failed") for number in range(300)]
+    part = trials_part(runs_of(sources(results, conversation("?", "cat", "x\n"))), 60_000)
+    text = html(part)
+
+    cards = text.split("</article>")[:-1]
+    assert 0 < len(cards) < 300
+    with_conversation = ['<div class="transcript">' in card for card in cards]
+    assert sum(with_conversation) >= 2
+    assert with_conversation == sorted(with_conversation, reverse=True)
+    assert len(text) <= 60_000
+
+
+def test_a_trial_that_is_left_out__is_named_without_a_link() -> None:
+    results = [one(f"bad{number:03d}", "failed") for number in range(200)]
+    anchors = [trial_anchor(SUITE, TARGET, each.id, 1) for each in results]
+    links = "".join(f'<a href="#{anchor}" class="red">✗ trial 1</a>' for anchor in anchors)
+    runs = runs_of(sources(results, conversation("?", "cat", "x\n")))
+    page = with_trials(f"<main>{links}{PLACE}</main>", runs, allowed=len(links) + 120_000)
+
+    inside, ids = set(re.findall(r'href="#([^"]+)"', page)), set(re.findall(r'id="([^"]+)"', page))
+    assert inside == ids & set(anchors)
+    assert 0 < len(inside) < 200
+    assert page.count("✗ trial 1") == 200
+    assert page.count('<span class="red">✗ trial 1</span>') == 200 - len(inside)
+
+
+def test_a_failed_trial_without_failing_checks__says_so_and_its_reason_in_words() -> None:
+    text = shown([one("a", "failed", reason="checks_failed"), one("b")], conversation("?", "ls", "x\n"))
+
+    assert text.count("No failing check was recorded.") == 1
+    assert "checks failed" in text
+    assert "checks_failed" not in text
