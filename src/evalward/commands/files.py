@@ -13,7 +13,7 @@ from evalward.records.base import acyclic, share_names
 from evalward.records.baseline import Baseline
 from evalward.records.problem import NoRoomError, unwritable, wrong
 from evalward.records.reading import parse_record
-from evalward.records.report import Report
+from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
 
 REPORT_HINT = "Make one with `evalward run`."
@@ -41,6 +41,11 @@ def read_committed(path: Path, what: str, remedy: str, root: Path | None = None)
         raise wrong(str(path), f"there is no such {what}", remedy) from None
     except OSError as error:
         raise wrong(str(path), f"the {what} can't be read: {error.strerror}", remedy) from error
+
+
+def report_in(cwd: Path, named: Path) -> Path:
+    """The report that is meant by a name: of a folder the `report.json` in it."""
+    return named / REPORT_FILE if (cwd / named).is_dir() else named
 
 
 def read_report(path: Path) -> Report:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from evalward.commands.files import read_baseline_file, read_report
+from evalward.commands.files import read_baseline_file, read_report, report_in
 from evalward.commands.kept import sources_in
 from evalward.commands.paging import paged
 from evalward.commands.spelling import show_case
@@ -79,13 +79,15 @@ class TriedCase:
 
 def show(world: World, options: ShowTrialOptions) -> int:
     """Always 0 for what there is. Raises `InputError` for a report, case or trial that isn't there."""
+    _check_case(options)
+    options = replace(options, report=report_in(world.cwd, options.report))
     report = read_report(world.cwd / options.report)
     tried = tried_cases(report)
-    within = [one for one in tried if _named(one.run.suite, options.suite) and _named(one.run.target, options.target)]
+    within = _within(options, tried)
     if options.case is None:
         text = _failures(world, options, tried, within)
     else:
-        found = _matching(options.case, within)
+        found = _with_trial(options, _matching(options.case, within))
         if not found:
             raise _unknown(options, within)
         text = _one(world, options, report, found[0]) if len(found) == 1 else _several(world, options, tried, found)
@@ -102,6 +104,57 @@ def tried_cases(report: Report) -> list[TriedCase]:
             trials[result.id].append(result)
         found += [TriedCase(run, case, results) for case, results in trials.items()]
     return found
+
+
+def _check_case(options: ShowTrialOptions) -> None:
+    """Refuse what only a case has where none is named: `--baseline CASE` has taken the case for its file."""
+    if options.case is not None:
+        return
+    if options.compared:
+        remedy = "Put the case first: evalward show CASE --baseline [FILE]."
+        raise wrong("--baseline", "a baseline's side belongs to a case", remedy)
+    if options.trial is not None:
+        raise wrong("--trial", "a trial belongs to a case", "Name the case, too.")
+
+
+def _within(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> list[TriedCase]:
+    """The cases of the suites and targets that were asked for. Raises `InputError` where there are none."""
+    if not tried:
+        raise wrong(str(options.report), "this report has no cases", "Name another one with --report.")
+    suites = dict.fromkeys(one.run.suite for one in tried)
+    targets = dict.fromkeys(one.run.target for one in tried)
+    _check_known(options, "suite", options.suite, list(suites))
+    _check_known(options, "target", options.target, list(targets))
+    found = [one for one in tried if _named(one.run.suite, options.suite) and _named(one.run.target, options.target)]
+    if not found:
+        runs = list(dict.fromkeys(one.run.name for one in tried))
+        asked = f"--suite {options.suite} --target {options.target}"
+        raise wrong(str(options.report), f"no run matches {asked}", f"Runs: {_first(runs)}.")
+    return found
+
+
+def _check_known(options: ShowTrialOptions, what: str, pattern: str | None, names: Sequence[str]) -> None:
+    if pattern is None or any(_named(name, pattern) for name in names):
+        return
+    near = _near(pattern, names)
+    remedy = f"Near: {', '.join(near)}." if near else f"{what.capitalize()}s: {_first(names)}."
+    raise wrong(str(options.report), f"no {what} matches --{what} {pattern}", remedy)
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[: 2 * _NEAR]) + (" …" if len(names) > 2 * _NEAR else "")
+
+
+def _with_trial(options: ShowTrialOptions, found: list[TriedCase]) -> list[TriedCase]:
+    """Of several cases those that have the trial that was asked for. Raises `InputError` where none has it."""
+    if options.trial is None or len(found) < 2:
+        return found
+    having = [one for one in found if any(trial.trial == options.trial for trial in one.trials)]
+    if not having:
+        numbers = sorted({trial.trial for one in found for trial in one.trials})
+        message = f"none of the {len(found):,} cases that match {options.case!r} has such a trial"
+        raise wrong(f"--trial {options.trial}", message, f"There are: {_first(list(map(str, numbers)))}.")
+    return having
 
 
 def _named(name: str, pattern: str | None) -> bool:
@@ -122,20 +175,23 @@ def _unknown(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> InputErro
     """What is said of a case that isn't there: names like it."""
     names = list(dict.fromkeys(one.case for one in tried))
     case = options.case or ""
-    parts = [name for name in names if case and case.lower() in name.lower()]
-    near = list(dict.fromkeys([*parts, *get_close_matches(case, names[:_COMPARED], _NEAR)]))[:_NEAR]
+    near = _near(case, names)
     within = [f"{name} {value}" for name, value in (("--suite", options.suite), ("--target", options.target)) if value]
     where = f" with {' '.join(within)}" if within else ""
     remedy = f"Near: {', '.join(near)}." if near else "`evalward show` lists those that failed."
     return wrong(str(options.report), f"there is no case {case!r}{where}", remedy)
 
 
+def _near(word: str, names: Sequence[str]) -> list[str]:
+    """The names that have the word as a part, and those like it."""
+    parts = [name for name in names if word and word.lower() in name.lower()]
+    return list(dict.fromkeys([*parts, *get_close_matches(word, names[:_COMPARED], _NEAR)]))[:_NEAR]
+
+
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
 def _failures(world: World, options: ShowTrialOptions, tried: Sequence[TriedCase], within: Sequence[TriedCase]) -> str:
-    if options.trial is not None:
-        raise wrong("--trial", "a trial belongs to a case", "Name the case, too.")
     failed = [one for one in within if one.failed]
     count = f"{len(failed):,} of {plural(len(within), 'case')} failed"
     title = f"{count} ({options.report})" + (":" if failed else ".")
@@ -163,7 +219,15 @@ def _choice(one: TriedCase, places: Sequence[SuiteTarget], options: ShowTrialOpt
         run=one.run.name,
         status=min((trial.status for trial in one.trials), key=_WORST.index),
         ended=_ended(one),
-        command=show_case(one.case, suite, target, report=str(options.report), trial=options.trial),
+        command=show_case(
+            one.case,
+            suite,
+            target,
+            report=str(options.report),
+            trial=options.trial,
+            baseline=(options.baseline or "") if options.compared else None,
+            full=options.full,
+        ),
     )
 
 

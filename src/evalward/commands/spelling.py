@@ -89,14 +89,28 @@ def show_case(
     *,
     report: str | None = None,
     trial: int | None = None,
+    baseline: Path | str | None = None,
+    full: bool = False,
 ) -> str:
-    """The command that shows a trial of a case. `report` is left out where it is the usual one."""
+    """The command that shows a trial of a case. `report` is left out where it is the usual one.
+
+    `baseline`: the file, or "" for the one that the config names.
+    """
     usual = report is None or Path(report) == DEFAULT_OUTPUT / REPORT_FILE
-    named = {"--suite": suite, "--target": target, "--trial": trial, "--report": None if usual else report}
+    named: dict[str, object] = {
+        "--suite": suite,
+        "--target": target,
+        "--trial": trial,
+        "--report": None if usual else report,
+    }
+    named["--baseline"] = baseline or None
     options = [_option(name, _typed(str(value))) for name, value in named.items() if value is not None]
     word = _typed(case)
     words = [each for option in options for each in option]
-    return spelled(["evalward", "show", *words, *(["--"] if word.startswith("-") else []), word])
+    words += ["--full"] if full else []
+    flag = ["--baseline"] if baseline == "" else []  # what follows it would be its file: it comes last, or before --
+    last = [*flag, "--", word] if word.startswith("-") else [word, *flag]
+    return spelled(["evalward", "show", *words, *last])
 
 
 def shown_by(report: object) -> ShowCommand:

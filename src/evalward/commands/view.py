@@ -5,9 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from evalward.commands.files import emit
+from evalward.commands.files import emit, report_in
+from evalward.commands.spelling import spelled
 from evalward.commands.world import World
 from evalward.records.problem import wrong
+from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import EXIT_OK
 from evalward.render.outputs.base import HTML_FILE
 
@@ -19,9 +21,13 @@ def view(world: World, report: Path) -> int:
 
     Raises `InputError` where there is none.
     """
-    page = world.cwd / (report if report.suffix == ".html" else report.parent / HTML_FILE)
+    report = report_in(world.cwd, report)
+    named = report.suffix == ".html"
+    page = world.cwd / (report if named else report.parent / HTML_FILE)
     if not page.is_file():
-        remedy = f"`evalward check` writes it; `evalward report {report} --format html --output {HTML_FILE}` makes one."
+        source, output = (report.with_name(REPORT_FILE), report) if named else (report, report.parent / HTML_FILE)
+        command = spelled(["evalward", "report", str(source), "--format", "html", "--output", str(output)])
+        remedy = f"`evalward check` writes it; `{command}` makes one."
         raise wrong(str(page), "there is no such page", remedy)
     emit(world, str(page), None)
     if has_display(world) and not _opened(page):

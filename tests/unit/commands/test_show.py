@@ -79,9 +79,63 @@ def test_where_nothing_failed_that_is_said(tmp_path: Path) -> None:
     assert shown(tmp_path) == "0 of 2 cases failed (report.json).\n"
 
 
-def test_an_empty_report_is_no_mistake(tmp_path: Path) -> None:
+def test_a_report_without_cases_is_refused(tmp_path: Path) -> None:
     wrote(tmp_path)
-    assert shown(tmp_path) == "0 of 0 cases failed (report.json).\n"
+    assert refused(tmp_path).startswith("report.json: this report has no cases. ")
+    assert "this report has no cases" in refused(tmp_path, case="a")
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"suite": "q"}, "no suite matches --suite q. Suites: bash-tools, other."),
+        ({"suite": "bash-tool"}, "no suite matches --suite bash-tool. Near: bash-tools."),
+        ({"target": "zzz"}, "no target matches --target zzz. Targets: replay:haiku, oracle."),
+        ({"target": "orcale"}, "no target matches --target orcale. Near: oracle."),
+        ({"suite": "other", "target": "replay:*"}, "no run matches --suite other --target replay:*. Runs: "),
+    ],
+)
+def test_a_suite_or_target_that_no_run_has_is_refused(tmp_path: Path, asked: dict[str, str], said: str) -> None:
+    wrote(tmp_path, run([fails("a")]), run([fails("b")], suite="other", target="oracle"))
+    assert refused(tmp_path, **asked).startswith(f"report.json: {said}")
+    assert said in refused(tmp_path, case="a", **asked)
+
+
+def test_a_baseline_without_a_case_is_refused(tmp_path: Path) -> None:
+    wrote(tmp_path, run([fails("a")]))
+    remedy = "Put the case first: evalward show CASE --baseline [FILE]."
+    assert remedy in refused(tmp_path, compared=True)
+    assert remedy in refused(tmp_path, compared=True, baseline=Path("a"))
+
+
+def test_a_folder_means_the_report_in_it(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    wrote(tmp_path / "out", run([fails("a"), fails("b")]))
+    assert "evalward show --report out/report.json a\n" in shown(tmp_path, "out")
+    assert "I am trials/a.1.json." in shown(tmp_path, "out", case="a")
+
+
+def test_listed_commands_keep_what_was_asked_for(tmp_path: Path) -> None:
+    wrote(tmp_path, run([fails("a1"), fails("a2", trial=2), fails("a3", trial=2)]))
+    text = shown(tmp_path, case="a?", trial=2, full=True, compared=True, baseline=Path("b.json"))
+    assert text.startswith("2 cases match a?.")
+    assert "evalward show --trial 2 --report report.json --baseline b.json --full a2\n" in text
+    assert "evalward show --report report.json a1 --baseline\n" in shown(tmp_path, case="a?", compared=True)
+    assert "evalward show --report report.json --full a1\n" in shown(tmp_path, full=True)
+
+
+def test_a_trial_that_no_match_has_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    wrote(tmp_path, run([fails("a")]), run([fails("a", trial=2)], target="oracle"))
+    message = refused(tmp_path, case="a", trial=99)
+    assert message == "--trial 99: none of the 2 cases that match 'a' has such a trial. There are: 1, 2."
+    assert "I am trials/a.2.json." in shown(tmp_path, case="a", trial=2)
+
+
+@pytest.mark.parametrize("case", ["a", "-a"])
+@pytest.mark.parametrize("file", ["", "b.json", "-b.json"])
+def test_a_spelled_baseline_never_takes_the_case(case: str, file: str) -> None:
+    args = build_parser().parse_args(shlex.split(show_case(case, "s", baseline=file, full=True))[1:])
+    assert (args.case, args.suite, args.baseline, args.full) == (case, "s", Path(file), True)
 
 
 def test_the_list_is_narrowed_by_suite_and_target(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import webbrowser
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from evalward.cli import build_parser
 from evalward.commands.view import view
 from evalward.records.problem import InputError
 from support.showing import world_of
@@ -72,4 +74,17 @@ def test_without_a_page_it_is_said_which_command_writes_one(tmp_path: Path, open
     with pytest.raises(InputError) as error:
         view(world_of(tmp_path, DISPLAY=":0"), Path("out/report.json"))
     assert "`evalward check` writes it" in str(error.value.problems[0])
+    assert opened == []
+
+
+@pytest.mark.parametrize("named", ["my out", "my out/report.json", "my out/report.html"])
+def test_the_remedy_makes_the_page_that_is_looked_for(tmp_path: Path, opened: list[str], named: str) -> None:
+    (tmp_path / "my out").mkdir()
+    with pytest.raises(InputError) as error:
+        view(world_of(tmp_path), Path(named))
+    words = shlex.split(str(error.value.problems[0]).split("`")[3])[1:]
+    args = build_parser().parse_args(words)
+    assert (args.reports, args.format) == ([Path("my out/report.json")], "html")
+    (tmp_path / args.output).write_text("<!doctype html>", "utf-8")
+    assert seen(tmp_path, named) == f"{tmp_path}/my out/report.html\n"
     assert opened == []
