@@ -32,6 +32,8 @@ SCREEN = frozenset({"PAGER", "LESS", "BROWSER", "DISPLAY", "WAYLAND_DISPLAY", "X
 """Variables by which a pager or browser finds the user's screen. No secrets, but only for commands that show something:
 what another process does with the user's screen is nobody's to allow but theirs.
 """
+NO_PLUGINS: Mapping[str, str] = {"PYDANTIC_DISABLE_PLUGINS": "__all__"}
+"""Else the first record would look through all that is installed for code to load into processes of ours."""
 _GROUPS = re.compile(
     r"(GITHUB|RUNNER|XDG)_[A-Z0-9_]*|LC_[A-Z]+|(EVALWARD|LLM_TOOL_TEST)_JUDGE(_CACHE)?"
 )  # a prefix is no promise

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from evalward.edge import EXIT_INTERRUPTED, FEWER_COLLECTIONS, enter
+from evalward.edge import EXIT_INTERRUPTED, FEWER_COLLECTIONS, NO_PLUGINS, enter
 
 MEASURING = ("run", "check")
 """Commands that need keys and a runner, whatever their arguments are."""
@@ -19,6 +19,7 @@ EVENTS = ("pull_request", "merge_group", "push", "schedule", "workflow_dispatch"
 def main() -> None:
     """Entry point of the console script and of the container. Raises `SystemExit` with the exit code."""
     gc.set_threshold(FEWER_COLLECTIONS)
+    os.environ.update(NO_PLUGINS)
     try:
         begin(sys.argv[1:], os.environ)
         from evalward.cli import main as command_line  # noqa: PLC0415 - the runner loads meanwhile

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+from typing import TYPE_CHECKING
 
 from evalward.commands.spelling import spelled
-from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.records.report import REPORT_FILE
+
+if TYPE_CHECKING:
+    from evalward.github.settings import ActionInputs, RunnerEnvironment
 
 _GITHUB = "https://github.com"
 

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evalward.edge import FEWER_COLLECTIONS, SOURCE, harmless
+from evalward.edge import FEWER_COLLECTIONS, NO_PLUGINS, SOURCE, harmless
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.users import as_user
 from evalward.sandbox.process.users import OwnUser, end_all_of, take_user
@@ -120,7 +120,7 @@ class RunnerProcess:
                 number = None if self._user is None else self._user.number
                 self._process = subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
                     [*_PYTHON, PROGRAM, *map(str, passed), SOURCE],
-                    env=runner_environment(env),
+                    env={**runner_environment(env), **NO_PLUGINS},
                     cwd=cwd,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,

@@ -29,6 +29,34 @@ print(json.dumps([first, second, sorted(sys.modules)]))
 """
 
 
+PLUGIN = "[pydantic]\nintruder = intruder:plugin\n"
+FIRST_RECORD = """
+import sys
+sys.path.insert(0, sys.argv[1])
+sys.path.insert(0, sys.argv[2])
+sys.argv[1:] = ["--version"]
+import evalward.entry
+evalward.cli = type(sys)("evalward.cli")  # all that begins a command line but the command line itself
+sys.modules["evalward.cli"] = evalward.cli
+evalward.cli.main = lambda: __import__("evalward.records.base")
+evalward.entry.main()
+print("intruder" in sys.modules)
+"""
+
+
+def test_no_process_of_ours__loads_code_that_a_plugin_of_pydantic_brings(tmp_path: Path) -> None:
+    information = tmp_path / "intruder-1.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: intruder\nVersion: 1\n", "utf-8")
+    (information / "entry_points.txt").write_text(PLUGIN, "utf-8")
+    (tmp_path / "intruder.py").write_text("plugin = None\n", "utf-8")
+
+    words = [sys.executable, "-I", "-c", FIRST_RECORD, SOURCE, str(tmp_path)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
 @pytest.fixture(scope="module")
 def loaded() -> list[set[str]]:
     """The modules of a process at its first instruction, when it can start a runner, and when it can check."""

@@ -83,11 +83,12 @@ def runs_of(
     if report is None:
         return []
     anchors = _Anchors(set() if given is None else given)
+    here = replace(sources, kept_before=sources.kept)  # one for all, which finds the texts of the hashes once
     compared = comparison.runs if comparison else []
     changes = {(run.suite, run.target): {case.id: case for case in run.cases} for run in compared}
     base = {_key(run): run for run in report.base.runs} if report.base else {}
     return [
-        _run(_Entries(sources, run, base.get(_key(run), run), show, anchors), changes.get(_key(run), {}))
+        _run(_Entries(here, run, base.get(_key(run), run), show, anchors), changes.get(_key(run), {}))
         for run in report.runs
     ]
 
@@ -142,12 +143,11 @@ class _Entries:
         )
 
     def _entry(self, run: Run, result: Result, *, before: bool = False) -> PageTrial:
-        sources = replace(self.sources, kept_before=self.sources.kept)
         return PageTrial(
             self.anchors.of(self.run, result, "-base" if before else ""),
             self.show(result.id, run.suite, run.target) if self.show else "",
             replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there shows later
-            lambda: view_of(sources, run, result, before=before),
+            lambda: view_of(self.sources, run, result, before=before),
         )
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -62,6 +63,15 @@ def test_a_trial__shows_what_was_asked_called_and_answered_and_what_it_cost() ->
     assert "100 tokens in · 10 out · $0.0100 · 900 ms" in text
     assert f'id="{trial_anchor(SUITE, TARGET, "a", 1)}"' in text
     assert f'data-case="{case_anchor(SUITE, TARGET, "a")}"' in text
+
+
+def test_texts__are_looked_up_once_for_all_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up = Mock(return_value={})
+    monkeypatch.setattr("evalward.render.kept.texts_of", look_up)
+
+    shown([one(case) for case in "abcdef"], conversation("Do it.", "true", "", "Done."))
+
+    assert look_up.call_count == 1
 
 
 def test_checks__say_what_was_expected_and_found_the_failed_first() -> None:
