@@ -1,8 +1,8 @@
 """What can be added to Evalward, and where each part lies: ours by name below, others' by their entry points.
 
-A distribution adds a kind of suite, a target, an importer, an exporter, an output format or a JSON Schema by an entry
-point of the group; nothing else of ours knows one by its name. A part is loaded when it is used, so that what is
-installed costs nothing until then.
+A distribution adds a kind of suite, a target, an importer, an exporter, a format of another harness's results, an
+output format or a JSON Schema by an entry point of the group; nothing else of ours knows one by its name. A part is
+loaded when it is used, so that what is installed costs nothing until then.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 KINDS, SPECS, IMPORTERS, EXPORTERS = "evalward.kinds", "evalward.specs", "evalward.importers", "evalward.exporters"
 TARGETS = "evalward.targets"
 OUTPUTS, SCHEMAS = "evalward.outputs", "evalward.schemas"
+FORMATS = "evalward.formats"
 
 _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
@@ -54,6 +55,8 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "claude-code": "evalward.targets.agents.claude_code:CLAUDE_CODE",
         "codex": "evalward.targets.agents.codex:CODEX",
         "opencode": "evalward.targets.agents.opencode:OPENCODE",
+    },
+    FORMATS: {  # of other harnesses' result files, for suites of kind external; found by content, in this order
     },
     OUTPUTS: {
         "terminal": "evalward.render.outputs.terminal:TERMINAL",

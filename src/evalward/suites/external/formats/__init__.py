@@ -1,0 +1,1 @@
+"""One file per format of another harness: what it is recognised by, and how its trials are read."""
