@@ -82,7 +82,7 @@ class ForeignTrial:
     message: str = ""
     scores: Mapping[str, Score] = field(default_factory=dict)
     checks: Sequence[CheckResult] = ()
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
     judge_usage: Usage | None = None
     duration_ms: int | None = None
     trace: Callable[[], Trace | None] | None = None

@@ -1,4 +1,4 @@
-"""JSON documents of other harnesses, read in bounded memory: what stands around a long array, and its items one by one."""
+"""JSON documents of other harnesses in bounded memory: what stands around a long array, and its items one by one."""
 
 from __future__ import annotations
 
