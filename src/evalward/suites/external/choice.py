@@ -13,7 +13,7 @@ UNJUDGED = "unjudged"
 """The reason of a trial that nothing says of whether it passed: an error of the harness, never a failure."""
 SCORER_BROKE = "scorer_error"
 """The reason of a trial whose deciding score is missing because its scorer broke."""
-BELOW = "below_threshold"
+OUT_OF_BOUNDS = "score_out_of_bounds"
 
 
 class Ending(NamedTuple):
@@ -25,16 +25,32 @@ class Ending(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """What a score has to be to pass: at least, at most, or both; both ends belong to it."""
+
+    least: float | None = None
+    most: float | None = None
+
+    def hold(self, value: float) -> bool:
+        """Whether a value is within."""
+        return (self.least is None or value >= self.least) and (self.most is None or value <= self.most)
+
+    def __str__(self) -> str:
+        ends = [("at least", self.least), ("at most", self.most)]
+        return " and ".join(f"{words} {end:g}" for words, end in ends if end is not None)
+
+
+@dataclass(frozen=True)
 class Choice:
-    """What a suite says in `score`: nothing, a scorer's name, or by scorers' names the least that passes."""
+    """What a suite says in `score`: nothing, a scorer's name, or by scorers' names what passes; all of them have to."""
 
     scorer: str | None = None
-    thresholds: Mapping[str, float] = field(default_factory=dict)
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     @property
     def names(self) -> Sequence[str]:
         """The scorers that are named."""
-        return [self.scorer] if self.scorer is not None else list(self.thresholds)
+        return [self.scorer] if self.scorer is not None else list(self.bounds)
 
     def ending(self, trial: ForeignTrial) -> Ending:
         """How a trial ended. What broke or wasn't run stays so: no score makes an answer of it."""
@@ -48,8 +64,8 @@ class Choice:
             return Ending(Status.ERROR, UNJUDGED, f"the trial has no score {name}")
         if score.error is not None:
             return Ending(Status.ERROR, SCORER_BROKE, f"{name}: {score.error}")
-        if name in self.thresholds:
-            return _against(name, score, self.thresholds[name])
+        if name in self.bounds:
+            return _against(name, score, self.bounds[name])
         if score.passed is None:
             return Ending(Status.ERROR, UNJUDGED, f"the score {name} doesn't say what passes")
         return Ending(Status.PASSED) if score.passed else Ending(Status.FAILED, "failed", score.reason)
@@ -65,9 +81,9 @@ def _native(trial: ForeignTrial) -> Ending:
     return Ending(Status.ERROR, trial.reason or UNJUDGED, trial.message or "its file says neither pass nor fail")
 
 
-def _against(name: str, score: Score, least: float) -> Ending:
+def _against(name: str, score: Score, bounds: Bounds) -> Ending:
     if score.value is None:
         return Ending(Status.ERROR, UNJUDGED, f"the score {name} has no value")
-    if score.value >= least:
+    if bounds.hold(score.value):
         return Ending(Status.PASSED)
-    return Ending(Status.FAILED, BELOW, f"{name} is {score.value:g}, under {least:g}")
+    return Ending(Status.FAILED, OUT_OF_BOUNDS, f"{name} is {score.value:g}, not {bounds}")

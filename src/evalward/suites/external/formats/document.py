@@ -42,7 +42,7 @@ class Document:
             raise unreadable(file, title, str(error)) from None
         if not isinstance(value, dict):
             raise unreadable(file, title, "it is no object")
-        within = value
+        within: Any = value
         for key in path[:-1]:
             within = within.get(key)
             if not isinstance(within, dict):

@@ -1,0 +1,115 @@
+"""The metrics of results that another harness measured: what passed, what its scorers gave, what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from evalward.records.metric import Better, CategorySummary, Measurement, Metric
+from evalward.records.result import Result
+from evalward.suites.external.details import ExternalDetails
+from evalward.suites.pooling import (
+    USAGE,
+    Amount,
+    Counted,
+    Metrics,
+    Share,
+    by_category,
+    max_score_of,
+    measured,
+    passed,
+    score_of,
+    why_no_usage,
+)
+
+SCORE = "score:"
+METRIC_IDS = (
+    "pass_rate",
+    "mean_score",
+    "score:*",
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_duration_ms",
+    "avg_duration_ms",
+    "cost_usd",
+    "harness_error_rate",
+)
+_UNTOLD = {
+    "mean_score": "the harness gave no score that stands for the whole trial",
+    "total_duration_ms": "the harness doesn't say how long trials took",
+    "avg_duration_ms": "the harness doesn't say how long trials took",
+}
+_PASS_RATE = Share(passed)
+
+
+def details_of(result: Result) -> ExternalDetails:
+    """The details of a foreign trial; empty ones of another."""
+    return result.details if isinstance(result.details, ExternalDetails) else ExternalDetails()
+
+
+def _main(result: Result) -> float:
+    return details_of(result).score or 0.0
+
+
+_MEAN_SCORE = Share(_main, unit="score", counts=lambda r: r.valid and details_of(r).score is not None)
+
+
+def _duration(result: Result) -> float | None:
+    return result.duration_ms if details_of(result).timed else None
+
+
+PER_TRIAL: Metrics = {
+    "pass_rate": _PASS_RATE,
+    "mean_score": _MEAN_SCORE,
+    **USAGE,
+    "total_duration_ms": Amount(_duration, "ms", "lower"),
+    "avg_duration_ms": Share(
+        lambda result: result.duration_ms, better="lower", unit="ms", counts=lambda r: r.valid and details_of(r).timed
+    ),
+}
+
+
+def _scored(name: str, better: Better = "higher") -> Share:
+    """The mean of one scorer over the trials that have its score."""
+    return Share(
+        lambda result: details_of(result).scores.get(name, 0.0),
+        better=better,
+        unit="score",
+        counts=lambda result: result.valid and name in details_of(result).scores,
+    )
+
+
+def per_trial(metric: str) -> Share | Amount | None:
+    """What each trial adds to a metric; `None` for one that there is not."""
+    if metric.startswith(SCORE):
+        return _scored(metric.removeprefix(SCORE))
+    return PER_TRIAL.get(metric)
+
+
+def measure(results: Sequence[Result]) -> Measurement:
+    """All metrics and category summaries of these results."""
+    valid = [result for result in results if result.valid]
+    why_not = {**(_UNTOLD if valid else {}), **why_no_usage(valid, "harness")}
+    found = measured(PER_TRIAL, results, why_not)
+    fixed = {name: found[name] for name in METRIC_IDS if name in found}
+    return Measurement(metrics={**fixed, **_scores(valid)}, categories=by_category(valid, _category))
+
+
+def _scores(valid: Sequence[Result]) -> dict[str, Metric]:
+    """Of each scorer. Which way is better, the results say: by the configuration, or the harness."""
+    lower = {name for result in valid for name in details_of(result).lower}
+    names = sorted({name for result in valid for name in details_of(result).scores})
+    scorers: Metrics = {SCORE + name: _scored(name, "lower" if name in lower else "higher") for name in names}
+    return measured(scorers, valid, {})
+
+
+def _category(counted: Counted) -> CategorySummary:
+    score, most = counted.per_pass(score_of) or 0.0, counted.per_pass(max_score_of) or 0.0
+    pooled = fsum(counted.known(max_score_of))
+    return CategorySummary(
+        tasks=float(len(counted.places)),
+        passed=counted.per_pass(passed) or 0.0,
+        score=score,
+        max_score=most,
+        rate=fsum(counted.known(score_of)) / pooled if pooled else None,
+    )

@@ -1,0 +1,264 @@
+"""From what another harness's files tell to runs of ours: cleaned, numbered, hashed, each trial's ending decided."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite
+
+from evalward.records.base import clean_text, digest, fitting
+from evalward.records.blocks import block_text
+from evalward.records.problem import InputError, wrong
+from evalward.records.result import Result, Status, Trial
+from evalward.records.trace import Trace
+from evalward.render.numbers import plural
+from evalward.suites.external.choice import UNJUDGED, Choice
+from evalward.suites.external.details import MOST_SCORES, ExternalDetails
+from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
+
+KIND = "external"
+NO_CATEGORY = "general"
+MOST_NAME = 200  # characters of an id, a category, a target
+MOST_MESSAGE = 2_000
+MOST_TRIALS = 200_000
+MOST_TRACES, MOST_PASSED_TRACES = 10_000, 2_000
+"""Conversations that are kept: files of their own. Those of trials that didn't pass come first."""
+MAIN_SCORE = "score"
+"""What readers call the score that the harness itself gives the whole trial."""
+
+KeepTrial = Callable[[Trial], str]
+"""Writes a trial down; the path that the report names."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read as results of a suite.
+
+    `grouped`: the harness's own groups (tasks, datasets, prompts) are one suite together, and part of the cases' ids.
+    `lower` are the scorers where less is better. `target`: who is evaluated where the files don't say. `keep` writes
+    conversations down, if anybody does.
+    """
+
+    format: str
+    choice: Choice = field(default_factory=Choice)
+    lower: Sequence[str] = ()
+    target: str = ""
+    suite: str | None = None
+    keep: KeepTrial | None = None
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a suite was named that all groups belong to."""
+        return self.suite is not None
+
+
+@dataclass
+class ExternalRun:
+    """The results of one suite with one target, and what identifies them.
+
+    `planned`: trials that there should be, where the files tell it. `texts`: what was asked, by definition. `raw` is
+    the harness's own name of a case by ours, for who asks it to try one again; `definitions` are those of the cases.
+    """
+
+    suite: str
+    target: str
+    results: list[Result] = field(default_factory=list)
+    planned: int | None = None
+    subject: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    raw: dict[str, str] = field(default_factory=dict)
+    definitions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def trials(self) -> int:
+        """The most trials that a case has."""
+        return max((result.trial for result in self.results), default=0)
+
+
+@dataclass(frozen=True)
+class ExternalResults:
+    """The runs, in the files' order; what a reader has to know of them; when they were made; why they aren't whole."""
+
+    runs: Sequence[ExternalRun]
+    notes: Sequence[str]
+    made_at: str | None = None
+    stopped: str | None = None
+
+
+def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> ExternalResults:
+    """All runs in what was found. `place` is where, for messages.
+
+    Raises `InputError`: no trial at all, one case's name for two cases, more trials than can be held, no verdict in
+    the files where none was chosen.
+    """
+    maker = _Runs(how, place)
+    for results in found:
+        maker.add(results)
+    return ExternalResults(
+        runs=maker.finished(),
+        notes=list(dict.fromkeys(clean_text(note) for results in found for note in results.notes)),
+        made_at=max((results.made_at for results in found if results.made_at), default=None),
+        stopped=next((results.stopped for results in found if results.stopped), None),
+    )
+
+
+class _Runs:
+    """Collects trials as they come, so that none is held twice."""
+
+    def __init__(self, how: Reading, place: str) -> None:
+        self._how, self._place = how, place
+        self._runs: dict[tuple[str, str], ExternalRun] = {}
+        self._numbers: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+        self._kept = self._passed_kept = self._count = 0
+
+    def add(self, found: ForeignResults) -> None:
+        """The trials of one run of the harness."""
+        touched: dict[tuple[str, str], None] = {}
+        for trial in found.trials:
+            self._count += 1
+            if self._count > MOST_TRIALS:
+                raise wrong(self._place, f"there are more than {MOST_TRIALS:,} trials", "Split them into suites.")
+            key = (self._suite(trial), _name(trial.target) or self._target())
+            touched[key] = None
+            run = self._runs.setdefault(key, ExternalRun(*key))
+            self._append(run, trial)
+        for key in touched:
+            self._runs[key].subject |= {"harness": f"{self._how.format} {found.version}".strip(), **found.subject}
+        if found.planned is not None and len(touched) == 1:
+            run = self._runs[next(iter(touched))]
+            run.planned = (run.planned or 0) + found.planned
+
+    def _suite(self, trial: ForeignTrial) -> str:
+        return self._how.suite if self._how.suite is not None else _name(trial.suite) or self._how.format
+
+    def _target(self) -> str:
+        return self._how.target or self._how.format
+
+    def _append(self, run: ExternalRun, trial: ForeignTrial) -> None:
+        name = self._case(trial)
+        asked = fitting(trial.asked) if trial.asked is not None else {"id": trial.case}
+        definition = digest([KIND, asked])
+        if name not in run.raw:
+            run.raw[name], run.definitions[name] = trial.case, definition
+            run.texts.setdefault(definition, block_text(asked if isinstance(asked, dict) else {"asked": asked}))
+        elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
+            raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
+        taken = self._numbers[run.suite, run.target, name]
+        number = trial.number
+        if number is None or number in taken:
+            number = max(taken, default=0) + 1
+        taken.add(number)
+        run.results.append(self._with_trace(run, trial, self._result(trial, name, definition, number)))
+
+    def _case(self, trial: ForeignTrial) -> str:
+        group = _name(trial.suite) if self._how.grouped else ""
+        name = _name(trial.case)
+        if not name:
+            raise wrong(self._place, "a case has no name", "Give every case an id.")
+        return f"{group}/{name}" if group else name
+
+    def _result(self, trial: ForeignTrial, name: str, definition: str, number: int) -> Result:
+        ending = self._how.choice.ending(trial)
+        message = clean_text(ending.message)[:MOST_MESSAGE] or None
+        passed = ending.status is Status.PASSED
+        return Result(
+            id=name,
+            category=_name(trial.category) or NO_CATEGORY,
+            definition=definition,
+            trial=number,
+            status=ending.status,
+            score=float(passed),
+            max_score=1.0,
+            checks=list(trial.checks),
+            usage=trial.usage,
+            judge_usage=trial.judge_usage,
+            duration_ms=trial.duration_ms or 0,
+            reason=None if passed else ending.reason,
+            message=message,
+            details=self._details(trial),
+        )
+
+    def _details(self, trial: ForeignTrial) -> ExternalDetails:
+        scores = {
+            _name(name): score.value
+            for name, score in list(trial.scores.items())[:MOST_SCORES]
+            if score.value is not None and isfinite(score.value) and _name(name)
+        }
+        return ExternalDetails(
+            format=self._how.format,
+            timed=trial.duration_ms is not None,
+            score=_main_score(scores, self._how.choice),
+            scores=scores,
+            lower=[name for name in scores if name in self._how.lower],
+        )
+
+    def _with_trace(self, run: ExternalRun, trial: ForeignTrial, result: Result) -> Result:
+        """The result with the path of its conversation, where there is one and room for it."""
+        if self._how.keep is None or trial.trace is None or self._kept >= MOST_TRACES:
+            return result
+        if result.status is Status.PASSED and self._passed_kept >= MOST_PASSED_TRACES:
+            return result
+        trace = trial.trace()
+        if trace is None:
+            return result
+        self._kept += 1
+        self._passed_kept += result.status is Status.PASSED
+        return result.model_copy(update={"trace": self._how.keep(_trial(run, result, trace))})
+
+    def finished(self) -> list[ExternalRun]:
+        """The runs. Raises `InputError` where they say nothing."""
+        runs = [replace(run, results=_ordered(run.results)) for run in self._runs.values()]
+        if not runs:
+            raise wrong(self._place, "there is no trial in it", "Let the harness run at least one case.")
+        every = [result for run in runs for result in run.results]
+        if any(one.reason == UNJUDGED for one in every) and not any(one.valid for one in every):
+            raise _no_verdict(self._place, every)
+        return runs
+
+
+def _trial(run: ExternalRun, result: Result, trace: Trace) -> Trial:
+    return Trial(
+        suite=run.suite,
+        kind=KIND,
+        target=run.target,
+        subject=digest(dict(run.subject)),
+        result=result,
+        trace=trace,
+    )
+
+
+def _ordered(results: Iterable[Result]) -> list[Result]:
+    """Case by case in the order of the files, the trials of each by their numbers."""
+    grouped: dict[str, list[Result]] = {}
+    for result in results:
+        grouped.setdefault(result.id, []).append(result)
+    return [each for trials in grouped.values() for each in sorted(trials, key=lambda one: one.trial)]
+
+
+def _main_score(scores: dict[str, float], choice: Choice) -> float | None:
+    """The score of the whole trial: of the scorer that decides, or the harness's own, or the only one."""
+    if len(choice.names) == 1:
+        return scores.get(_name(choice.names[0]))
+    if MAIN_SCORE in scores:
+        return scores[MAIN_SCORE]
+    return next(iter(scores.values())) if len(scores) == 1 else None
+
+
+def _no_verdict(place: str, results: Sequence[Result]) -> InputError:
+    names = list(dict.fromkeys(name for result in results for name in _scores_of(result)))
+    if not names:
+        return wrong(place, "no trial says whether it passed, and none has a score", "Add a check, or a scorer.")
+    shown = ", ".join(names[:8]) + (f" and {plural(len(names) - 8, 'more')}" if len(names) > 8 else "")
+    message = f"no trial says by itself whether it passed; its scores are {shown}"
+    return wrong(place, message, f"Say what passes: score: {names[0]}, or score: {{{names[0]}: 0.7}}.")
+
+
+def _scores_of(result: Result) -> Iterator[str]:
+    yield from result.details.scores if isinstance(result.details, ExternalDetails) else ()
+
+
+def _name(text: str) -> str:
+    """A name as tables can hold it: no control character, no line end, of bounded length."""
+    cleaned = " ".join("".join(c if c.isprintable() else " " for c in clean_text(text)).split())
+    return cleaned[:MOST_NAME]
