@@ -17,7 +17,7 @@ from evalward.records.problem import wrong
 from evalward.records.report import Report, Tool
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
 from evalward.suites.across import diagnose
-from evalward.suites.external.choice import Bounds, Choice
+from evalward.suites.external.choice import Bounds, ScoreChoice
 from evalward.suites.external.formats.base import ForeignFile, format_named
 from evalward.suites.external.formats.find import file_named, read_files
 from evalward.suites.external.kind import EXTERNAL
@@ -83,13 +83,13 @@ def _with_valid_trials(report: Report) -> Report:
     return report.model_copy(update={"runs": [r.model_copy(update={"planned": len(r.cases)}) for r in runs if r.cases]})
 
 
-def choice_of(scores: Sequence[str]) -> Choice:
+def choice_of(scores: Sequence[str]) -> ScoreChoice:
     """What `--score` says: one scorer's name, or bounds. Raises `InputError`."""
     if not scores:
-        return Choice()
+        return ScoreChoice()
     if len(scores) == 1 and "=" not in scores[0]:
-        return Choice(scores[0])
-    return Choice(bounds=dict(map(_bounds, scores)))
+        return ScoreChoice(scores[0])
+    return ScoreChoice(bounds=dict(map(_bounds, scores)))
 
 
 def _bounds(text: str) -> tuple[str, Bounds]:

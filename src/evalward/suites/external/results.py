@@ -13,7 +13,7 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
 from evalward.render.numbers import plural
-from evalward.suites.external.choice import UNJUDGED, Choice
+from evalward.suites.external.choice import UNJUDGED, ScoreChoice
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
 from evalward.suites.gathering import GatheredRun
@@ -42,7 +42,7 @@ class Reading:
     """
 
     format: str
-    choice: Choice = field(default_factory=Choice)
+    choice: ScoreChoice = field(default_factory=ScoreChoice)
     lower: Sequence[str] = ()
     target: str = ""
     suite: str | None = None
@@ -237,7 +237,7 @@ def _ordered(results: Iterable[Result]) -> list[Result]:
     return [each for trials in grouped.values() for each in sorted(trials, key=lambda one: one.trial)]
 
 
-def _main_score(scores: dict[str, float], choice: Choice) -> float | None:
+def _main_score(scores: dict[str, float], choice: ScoreChoice) -> float | None:
     """The score of the whole trial: of the scorer that decides, or the harness's own, or the only one."""
     if len(choice.names) == 1:
         return scores.get(_name(choice.names[0]))

@@ -15,7 +15,7 @@ from evalward.config.targets import SomeTargets
 from evalward.config.words import KeyPath, Value, near_or_known, shown
 from evalward.records.base import StrictRecord
 from evalward.registry import FORMATS, has, installed
-from evalward.suites.external.choice import Bounds, Choice
+from evalward.suites.external.choice import Bounds, ScoreChoice
 
 if TYPE_CHECKING:
     from evalward.config.yaml_positions import Mistake
@@ -55,10 +55,10 @@ class ExternalSuite(Suite):
     target: Text | None = Field(default=None, description="Who is evaluated, where the files don't say")
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> ScoreChoice:
         """What decides whether a trial passed."""
         if not isinstance(self.score, dict):
-            return Choice(self.score)
+            return ScoreChoice(self.score)
         limits = {
             name: Bounds(given.least, given.most)
             if isinstance(given, ScoreBounds)
@@ -67,7 +67,7 @@ class ExternalSuite(Suite):
             else Bounds(least=given)
             for name, given in self.score.items()
         }
-        return Choice(bounds=limits)
+        return ScoreChoice(bounds=limits)
 
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:
