@@ -16,6 +16,7 @@ from evalward.render.numbers import plural
 from evalward.suites.external.choice import UNJUDGED, Choice
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
+from evalward.suites.gathering import GatheredRun
 
 KIND = "external"
 NO_CATEGORY = "general"
@@ -71,9 +72,9 @@ class ExternalRun:
     definitions: dict[str, str] = field(default_factory=dict)
 
     @property
-    def trials(self) -> int:
-        """The most trials that a case has."""
-        return max((result.trial for result in self.results), default=0)
+    def gathered(self) -> GatheredRun:
+        """What a report has of it."""
+        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts)
 
 
 @dataclass(frozen=True)
