@@ -1,0 +1,1 @@
+"""Files of other harnesses, as they write them."""
