@@ -1,1 +1,1 @@
-"""Files of other harnesses, as they write them."""
+"""Result files of other harnesses, written as the real programs write them."""

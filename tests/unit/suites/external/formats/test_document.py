@@ -16,7 +16,7 @@ from evalward.records.problem import InputError
 from evalward.suites.external.formats import document
 from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.document import Document, Lines
-from support.foreign.files import file_of
+from support.foreign.files import in_memory
 
 SMALL = st.integers(-(2**60), 2**60)
 PATH = ("results", "results")
@@ -24,7 +24,7 @@ NESTED = '{"a": 1, "results": {"before": [1], "results": [{"x": 1}, {"x": 2}], "
 
 
 def read(text: str | bytes, path: tuple[str, ...] = PATH) -> Document:
-    return Document(file_of(text), "a log", path)
+    return Document(in_memory(text), "a log", path)
 
 
 def test_the_head_has_what_stands_around_the_array() -> None:
@@ -69,13 +69,13 @@ def test_without_the_array_the_head_is_there_and_the_items_are_refused(text: str
     found = read(text)
     assert found.head == json.loads(text)
     assert not found.has_items
-    with pytest.raises(InputError, match=r"^results.json: a log can't be read: it has no list results.results\."):
+    with pytest.raises(InputError, match=r"^results/file: a log can't be read: it has no list results.results\."):
         list(found.items())
 
 
 def test_long_parts_that_nobody_reads_are_left_out() -> None:
     text = '{"config": {"tests": [{"a": 1}, [2]], "name": "n", "more": {"x": 1, "y": []}}, "results": {"results": [1]}}'
-    found = Document(file_of(text), "a log", PATH, without=(("config", "tests"), ("config", "more")))
+    found = Document(in_memory(text), "a log", PATH, without=(("config", "tests"), ("config", "more")))
     assert found.head == {"config": {"name": "n"}, "results": {"results": []}}
     assert list(found.items()) == [1]
 
@@ -84,7 +84,7 @@ def test_a_file_that_is_cut_anywhere_gives_nothing() -> None:
     for cut in range(len(NESTED)):
         with pytest.raises(InputError) as caught:
             read(NESTED[:cut])
-        assert str(caught.value).startswith("results.json: a log can't be read: it ")
+        assert str(caught.value).startswith("results/file: a log can't be read: it ")
         assert "\n" not in str(caught.value)
 
 
@@ -121,8 +121,8 @@ def test_what_stands_around_the_items_is_bounded(monkeypatch: pytest.MonkeyPatch
     many = json.dumps({"a": [1] * 40, "b": [1] * 70, "results": {"results": [[1] * 99] * 5}})
     monkeypatch.setattr(document, "MOST_ITEM_VALUES", 100)
     with pytest.raises(InputError, match="more than"):
-        Document(file_of(many), "a log", PATH)
-    found = Document(file_of(many), "a log", PATH, without=[("b",)])
+        Document(in_memory(many), "a log", PATH)
+    found = Document(in_memory(many), "a log", PATH, without=[("b",)])
     assert sum(map(len, found.items())) == 5 * 99
 
 
@@ -147,7 +147,7 @@ def test_a_file_that_is_too_large_is_not_opened() -> None:
 
 def test_lines_are_objects() -> None:
     text = '{"a": 1}\r\n\n  \n{"a": NaN, "b": "\\ud800"}\n{"a": 3}'
-    assert list(Lines(file_of(text), "a log").items()) == [{"a": 1}, {"a": None, "b": "\ufffd"}, {"a": 3}]
+    assert list(Lines(in_memory(text), "a log").items()) == [{"a": 1}, {"a": None, "b": "\ufffd"}, {"a": 3}]
 
 
 @pytest.mark.parametrize(
@@ -161,16 +161,16 @@ def test_lines_are_objects() -> None:
 )
 def test_a_line_that_is_no_object_is_refused(text: str | bytes, why: str) -> None:
     with pytest.raises(InputError, match=why):
-        list(Lines(file_of(text), "a log").items())
+        list(Lines(in_memory(text), "a log").items())
 
 
 def test_a_line_is_bounded_in_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(document, "MOST_VALUE", 100)
-    lines = Lines(file_of(json.dumps({"a": 1}) + "\n" + json.dumps({"a": "x" * 200})), "a log").items()
+    lines = Lines(in_memory(json.dumps({"a": 1}) + "\n" + json.dumps({"a": "x" * 200})), "a log").items()
     assert next(lines) == {"a": 1}
     with pytest.raises(InputError, match="line 2 is larger than"):
         next(lines)
 
 
 def test_lines_that_begin_with_a_byte_order_mark() -> None:
-    assert list(Lines(file_of(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n'), "a log").items()) == [{"a": 1}, {"a": 2}]
+    assert list(Lines(in_memory(b'\xef\xbb\xbf{"a": 1}\n{"a": 2}\n'), "a log").items()) == [{"a": 1}, {"a": 2}]
