@@ -89,7 +89,7 @@ class Harnesses:
             pass  # whoever waited for it is done
 
     def _suite(self, name: str) -> HarnessSuite:
-        why = self.withheld.get(name)
+        why = "the run has ended" if self._ended else self.withheld.get(name)
         if why is not None:
             raise RefusedHarnessError(why)
         for suite in self.config.suites:
