@@ -22,8 +22,8 @@ from evalward.importers import (
     known_importers,
     read_files,
 )
-from evalward.importers.moments import latest
 from evalward.opening import MIB, read_inside, walk_inside
+from evalward.records.moments import latest
 from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool

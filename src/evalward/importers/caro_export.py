@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalward.importers.caro import VERSION, rate_of
-from evalward.importers.moments import instant
+from evalward.records.moments import instant
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, Trial

@@ -16,8 +16,8 @@ from evalward.importers.base import Imported, SourceFile
 from evalward.importers.fc_eval_logs import merged, placed
 from evalward.importers.fc_eval_results import REMEDY, SUITE, capped, is_results, read_results
 from evalward.importers.fc_eval_steps import StepFile, steps_of
-from evalward.importers.moments import latest
 from evalward.records.base import clean_text
+from evalward.records.moments import latest
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.suites.speedup.log import LogReading, read_log, read_parts, result_block
 from evalward.suites.speedup.result_files import AgentLog, read_agent_log, read_cast

@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from evalward.importers.base import Imported
-from evalward.importers.moments import latest
 from evalward.records.base import Count, Record, clean_text, digest
 from evalward.records.metric import EPSILON
+from evalward.records.moments import latest
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
