@@ -57,6 +57,8 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "opencode": "evalward.targets.agents.opencode:OPENCODE",
     },
     FORMATS: {  # of other harnesses' result files, for suites of kind external; found by content, in this order
+        "harbor": "evalward.suites.external.formats.harbor:FORMAT",
+        "mira": "evalward.suites.external.formats.mira:FORMAT",
     },
     OUTPUTS: {
         "terminal": "evalward.render.outputs.terminal:TERMINAL",
