@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from evalward import __version__
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
-from evalward.commands.exchange_arguments import add_exchange
+from evalward.commands.exchange_arguments import OR_FOREIGN, add_exchange, add_score_option
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
@@ -138,8 +138,9 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def _add_compare(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "compare", "judge a report; the exit code is the verdict's", _compare)
-    parser.add_argument("--report", type=Path, required=True, metavar="R.json")
-    parser.add_argument("--baseline", type=Path, required=True, metavar="B.json")
+    parser.add_argument("--report", type=Path, required=True, metavar="R.json", help=OR_FOREIGN)
+    parser.add_argument("--baseline", type=Path, required=True, metavar="B.json", help=OR_FOREIGN)
+    add_score_option(parser)
     parser.add_argument("--policy", type=Path, metavar="evalward.yml", help="default: each kind's own rules")
     _judging_options(parser)
     _format_options(parser)
@@ -242,6 +243,7 @@ def _compare(world: World, args: argparse.Namespace) -> int:
         fail_on=args.fail_on,
         format=args.format,
         output=args.output,
+        scores=args.scores,
     )
     return compare_files(world, options)
 

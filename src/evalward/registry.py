@@ -22,12 +22,14 @@ _OURS: Mapping[str, Mapping[str, str]] = {
     KINDS: {
         "bash": "evalward.suites.bash.kind:BASH",
         "command": "evalward.suites.command.kind:COMMAND",
+        "external": "evalward.suites.external.kind:EXTERNAL",
         "scenario": "evalward.suites.scenario.kind:SCENARIO",
         "speedup": "evalward.suites.speedup.kind:SPEEDUP",
     },
     SPECS: {  # the record of a kind's suites alone, where loading its kind costs more than reading a configuration may
         "bash": "evalward.suites.bash.spec:BashSuite",
         "command": "evalward.suites.command.spec:CommandSuite",
+        "external": "evalward.suites.external.spec:ExternalSuite",
         "scenario": "evalward.suites.scenario.spec:ScenarioSuite",
         "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
@@ -59,6 +61,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
     FORMATS: {  # of other harnesses' result files, for suites of kind external; found by content, in this order
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
+        "junit": "evalward.suites.external.formats.junit:FORMAT",
     },
     OUTPUTS: {
         "terminal": "evalward.render.outputs.terminal:TERMINAL",

@@ -10,8 +10,10 @@ from evalward.commands.pipeline import Criteria, decide_report, policy_of, remea
 from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
 from evalward.commands.world import World
 from evalward.config.load import load_config
+from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
+from evalward.records.report import Report
 from evalward.render.context import PageContext
 from evalward.render.outputs import ShownJudgement
 from evalward.suites.across import unfed_rules
@@ -19,8 +21,7 @@ from evalward.suites.across import unfed_rules
 
 def compare_files(world: World, options: CompareOptions) -> int:
     """The verdict's exit code."""
-    report = remeasured(read_report(options.report), str(options.report))
-    baseline = read_baseline_file(options.baseline)
+    report, baseline = _both_sides(world, options)
     policy = _policy(options)
     judgement = decide_report(report, baseline, policy)
     config = str(options.policy) if options.policy else None
@@ -38,6 +39,20 @@ def compare_files(world: World, options: CompareOptions) -> int:
     shown = ShownJudgement(judgement, context, display, sources)
     emit_as(world, options.format, shown, options.output)
     return judgement.verdict.exit_code
+
+
+def _both_sides(world: World, options: CompareOptions) -> tuple[Report, Baseline]:
+    """Files of ours, or results of other harnesses, on either side."""
+    from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
+
+    how = foreign.ForeignOptions(scores=options.scores)
+    if foreign.is_ours(options.report):
+        report = remeasured(read_report(options.report), str(options.report))
+    else:
+        report = foreign.foreign_report(world, [options.report], how)
+    if foreign.is_ours(options.baseline):
+        return report, read_baseline_file(options.baseline)
+    return report, foreign.foreign_baseline(world, options.baseline, how)
 
 
 def _policy(options: CompareOptions) -> Policy:

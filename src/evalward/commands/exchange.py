@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from evalward import __version__
 from evalward.commands.files import read_bytes, read_committed, read_report, write_text
+from evalward.commands.foreign import AUTO, UNDATED, ForeignOptions, foreign_report
 from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
 from evalward.config.words import near_or_known
@@ -29,20 +30,25 @@ from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
 from evalward.records.result import Result, Trial
 from evalward.records.verdict import EXIT_OK
+from evalward.registry import FORMATS, has, installed
+from evalward.render.numbers import plural
 from evalward.suites.across import diagnose
 from evalward.writing import Folder
 
 CASES_FILE = "cases.jsonl"
-UNDATED = "the files don't tell when their results were made: the date is that of the import"
 MOST_FILES = 200_000  # of a folder that is looked through
 MOST_BYTES = 256 * MIB  # of one file in it
 TRIAL_HINT = "Keep the folder trials/ beside its report."
 
 
-def import_files(world: World, form: str, files: Sequence[Path], output: Path) -> int:
+def import_files(world: World, form: str, files: Sequence[Path], output: Path, scores: Sequence[str] = ()) -> int:
     """Read files of a format as one report; their trials and cases are left beside it."""
+    if form == AUTO or has(FORMATS, form):
+        return _import_foreign(world, files, output, ForeignOptions(form, scores))
     if form not in known_importers():
-        raise _unknown(form, known_importers())
+        raise _unknown(form, [*known_importers(), *installed(FORMATS), AUTO])
+    if scores:
+        raise wrong("--score", f"{form} says by itself what passes", "Leave --score out.")
     found = read_files(form, [source for file in files for source in _sources(form, file)])
     _refuse_twins(found)
     imported = [one for _, one in found]
@@ -65,6 +71,18 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path) -
         world.say(f"warning: {warning}")
     trials = sum(len(run.cases) for run in runs)
     world.say(f"{output}: {len(runs)} runs, {trials} trials" + (f"; cases in {CASES_FILE}" if cases else ""))
+    return EXIT_OK
+
+
+def _import_foreign(world: World, files: Sequence[Path], output: Path, options: ForeignOptions) -> int:
+    """The same for results of another harness."""
+    store = Store(Folder(output.parent, strict=False), world.redaction)
+    report = foreign_report(world, files, options, store.keep)
+    write_text(output, dump_report(report), world.redaction)
+    for warning in report.warnings:
+        world.say(f"warning: {warning}")
+    trials = sum(len(run.cases) for run in report.runs)
+    world.say(f"{output}: {plural(len(report.runs), 'run')}, {plural(trials, 'trial')}")
     return EXIT_OK
 
 
@@ -149,5 +167,5 @@ def _trials(run: Run, folder: Path) -> Iterator[Trial]:
         yield parse_record(data, str(path), Trial, "a trial", TRIAL_HINT)
 
 
-def _unknown(form: str, known: Mapping[str, str]) -> InputError:
+def _unknown(form: str, known: Collection[str]) -> InputError:
     return wrong(f"format {form}", "there is no such format", near_or_known(form, known, "Formats"))

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
-from evalward.registry import EXPORTERS, IMPORTERS, ours
+from evalward.registry import EXPORTERS, FORMATS, IMPORTERS, ours
+
+OR_FOREIGN = "or a result file of another harness, known by its content"
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -16,9 +18,11 @@ if TYPE_CHECKING:
 def add_exchange(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
     """`evalward import` and `evalward export`."""
     importer = command(commands, "import", "read another tool's result files as a report", _import)
-    importer.add_argument("form", metavar="FORMAT", help=", ".join(ours(IMPORTERS)))
+    formats = ", ".join([*ours(IMPORTERS), *ours(FORMATS)])
+    importer.add_argument("form", metavar="FORMAT", help=f"{formats}; auto: found by the files' content")
     importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
     importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
+    add_score_option(importer)
     exporter = command(commands, "export", "write a run in another tool's form", _export)
     exporter.add_argument("form", metavar="FORMAT", help=", ".join(ours(EXPORTERS)))
     exporter.add_argument("report", type=Path, metavar="R.json")
@@ -27,10 +31,22 @@ def add_exchange(commands: Commands[argparse.ArgumentParser], command: AddComman
     exporter.add_argument("--suite", metavar="SUITE", help="the same, by its suite")
 
 
+def add_score_option(parser: argparse.ArgumentParser) -> None:
+    """`--score`, where other harnesses' results are read."""
+    parser.add_argument(
+        "--score",
+        dest="scores",
+        action="append",
+        default=[],
+        metavar="NAME[=LEAST]",
+        help="which score of a foreign file passes a trial; with LEAST from which value on. May be repeated",
+    )
+
+
 def _import(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.exchange import import_files
 
-    return import_files(world, args.form, args.files, args.output)
+    return import_files(world, args.form, args.files, args.output, args.scores)
 
 
 def _export(world: World, args: argparse.Namespace) -> int:

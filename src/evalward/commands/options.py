@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class CheckOptions:
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """What `compare` was asked for. Without `policy` the kinds' own rules hold."""
+    """What `compare` was asked for. Without `policy` the kinds' own rules hold. `scores` decide in foreign results."""
 
     report: Path
     baseline: Path
@@ -37,3 +38,4 @@ class CompareOptions:
     fail_on: FailOn | None = None
     format: str = "terminal"
     output: Path | None = None
+    scores: Sequence[str] = ()

@@ -8,13 +8,22 @@ from pathlib import Path
 from evalward.commands.ending import display_of, emit_as, shown_reports, sources_of
 from evalward.commands.files import read_report
 from evalward.commands.world import World
+from evalward.records.report import Report
 from evalward.records.verdict import EXIT_OK
 from evalward.suites.across import diagnose
 
 
+def _report(world: World, file: Path) -> Report:
+    from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
+
+    if foreign.is_ours(file):
+        return read_report(file)
+    return foreign.foreign_report(world, [file], foreign.ForeignOptions())
+
+
 def show_reports(world: World, files: Sequence[Path], form: str, output: Path | None, *, verbose: bool) -> int:
     """Always exit code 0: a report without a baseline is no verdict."""
-    reports = [read_report(file) for file in files]
+    reports = [_report(world, file) for file in files]
     findings = diagnose([run for report in reports for run in report.runs])
     display = display_of(world, None if output else world.out, verbose=verbose)
     sources = [

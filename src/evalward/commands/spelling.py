@@ -74,7 +74,8 @@ def compare_again(options: CompareOptions) -> str:
         "--profile": options.profile,
         "--fail-on": options.fail_on,
     }
-    return spelled(["evalward", "compare", *_given(named)])
+    scores = [word for score in options.scores for word in ("--score", score)]
+    return spelled(["evalward", "compare", *_given(named), *scores])
 
 
 def release_again(config: object, report: Path | None = None) -> str:

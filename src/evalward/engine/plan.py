@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
 from evalward.engine.selection import Selection
@@ -13,6 +14,7 @@ from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
 from evalward.records.target_id import target_id
 from evalward.suites.base import Kind, Prepared, kind_named
+from evalward.suites.gathering import GatheringKind
 from evalward.targets import make_evaluated
 from evalward.targets.asking import Asker
 from evalward.targets.base import Evaluated
@@ -49,13 +51,31 @@ class PlannedRun:
         return sum(len(self.numbers_of(case)) for case in self.cases)
 
 
+class WholeKind(Kind, GatheringKind, Protocol):
+    """A kind whose trials somebody else makes."""
+
+
+@dataclass(frozen=True)
+class GatheredSuite:
+    """A suite that is gathered as a whole: its targets and cases are known when its results are."""
+
+    kind: WholeKind
+    spec: Suite
+
+
 @dataclass(frozen=True)
 class Plan:
-    """All runs, in the order of the config."""
+    """All runs, in the order of the config. `gathered` are the suites whose trials somebody else makes."""
 
     runs: Sequence[PlannedRun]
     partial: Partial | None = None
     warnings: Sequence[str] = field(default=())
+    gathered: Sequence[GatheredSuite] = ()
+
+    @property
+    def gathered_names(self) -> frozenset[str]:
+        """How the gathered suites are called."""
+        return frozenset(suite.spec.name for suite in self.gathered)
 
     @property
     def size(self) -> int:
@@ -76,18 +96,23 @@ def make_plan(
         raise wrong(loaded.file, f"no suite matches {_shown(selection.suites)}", f"Suites: {names}.", field="suites")
     problems: list[Problem] = []
     runs: list[PlannedRun] = []
+    gathered: list[GatheredSuite] = []
     keys = env or {}
     for suite in suites:
         try:
-            runs += _runs_of(suite, loaded, selection, keys, asker)
+            kind = kind_named(suite.kind)
+            if isinstance(kind, GatheringKind):
+                gathered.append(GatheredSuite(cast(WholeKind, kind), suite))
+            else:
+                runs += _runs_of(suite, loaded, selection, keys, asker)
         except InputError as error:
             problems += error.problems
     if problems:
         raise InputError(problems)
-    if not any(run.cases for run in runs):
+    if not gathered and not any(run.cases for run in runs):
         raise _nothing_selected(selection, loaded.file)
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
-    return Plan(runs, selection.partial, warnings)
+    return Plan(runs, selection.partial, warnings, gathered)
 
 
 def _runs_of(

@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Protocol, cast
 
-from evalward.records.base import fitting
-from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.parts import loaded
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
 from evalward.registry import EXPORTERS, IMPORTERS, installed
-
-MOST_VALUES = 1_000_000
-"""Of one file: that many belong to tens of thousands of results."""
-
-
-def foreign_json(text: str | bytes) -> Any:
-    """The JSON of another tool's file, as our records can hold it: see `fitting`. Raises `NoJsonError`."""
-    value = read_json(text, lenient=True, most_values=MOST_VALUES)
-    try:
-        return fitting(value, MOST_VALUES)
-    except ValueError as error:
-        raise NoJsonError(str(error)) from None
 
 
 @dataclass(frozen=True)

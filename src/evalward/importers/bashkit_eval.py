@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from evalward.importers.base import Imported, foreign_json
+from evalward.importers.base import Imported
 from evalward.records.base import Amount, Count, Record, clean_text, digest_text
-from evalward.records.json_text import NoJsonError
+from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import EPSILON, Measurement
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Report, Run, Subject

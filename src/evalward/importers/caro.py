@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, ValidationError, model_validator
 
-from evalward.importers.base import Imported, foreign_json
+from evalward.importers.base import Imported
 from evalward.records.base import Count, Record, clean_text, digest, digest_text
-from evalward.records.json_text import NoJsonError
+from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import EPSILON, Better, CategorySummary, Metric, ratio
 from evalward.records.moments import instant
 from evalward.records.problem import InputError, Place, Problem, wrong

@@ -17,10 +17,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from evalward.importers.base import Imported, foreign_json
+from evalward.importers.base import Imported
 from evalward.opening import read_inside
 from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
-from evalward.records.json_text import NoJsonError
+from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import Measurement
 from evalward.records.moments import instant
 from evalward.records.problem import InputError, Place, Problem, wrong

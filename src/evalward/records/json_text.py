@@ -6,10 +6,12 @@ import json
 from math import isfinite
 from typing import Any
 
-from evalward.records.base import MAX_NESTING
+from evalward.records.base import MAX_NESTING, fitting
 
 MOST_VALUES = 3_000_000
 """Values of one text. Each takes some 100 bytes of memory, however short it is written."""
+MOST_FOREIGN = 1_000_000
+"""Values of one text of another tool's: that many belong to tens of thousands of results."""
 
 
 class NoJsonError(ValueError):
@@ -51,6 +53,15 @@ def read_json(text: str | bytes, *, once: bool = False, lenient: bool = False, m
     except ValueError:  # Python converts no more than some thousand digits
         raise NoJsonError("a number has too many digits") from None
     return value
+
+
+def foreign_json(text: str | bytes, most_values: int = MOST_FOREIGN) -> Any:
+    """The JSON of another tool's file, as our records can hold it: see `fitting`. Raises `NoJsonError`."""
+    value = read_json(text, lenient=True, most_values=most_values)
+    try:
+        return fitting(value, most_values)
+    except ValueError as error:
+        raise NoJsonError(str(error)) from None
 
 
 def refuse_depth(value: Any, most: int = MAX_NESTING) -> None:

@@ -12,6 +12,7 @@ from evalward.config import LoadedConfig
 from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Budget, Spending
+from evalward.engine.gathering import StoringGatherer, gather_all, gathered_again, with_gathered
 from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, ExecutionSettings, execute
@@ -66,15 +67,21 @@ def run_plan(
     refuse_missing_keys(loaded, plan)
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)
-    report = stage.planned(loaded, plan, base)
+    gatherer = StoringGatherer(records, outside.say)
+    gathered = gather_all(loaded, plan, gatherer)  # first: a mistake in files is found before money is spent
+    report = with_gathered(stage.planned(loaded, plan, base), gathered, loaded)
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]
+    ours = [retry for retry in again if retry.suite not in plan.gathered_names]
     ended = None
-    if again:
-        outside.say(_announced(again))
-        done = stage.run(confirm_plan(plan, again))
+    if ours:
+        outside.say(_announced(ours))
+        done = stage.run(confirm_plan(plan, ours))
         ended = done.interrupted
-        report = with_confirmation(report, again, done)
+        report = with_confirmation(report, ours, done)
+    if len(again) > len(ours) and not report.interrupted:
+        report = gathered_again(loaded, plan, report, again, gatherer)
+    if again:
         retries = records.checkpoint(report)
     doubts = [retry for retry in retries if retry.beside]
     if doubts and base is not None and not report.interrupted:

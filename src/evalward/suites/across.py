@@ -21,7 +21,7 @@ def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
     groups += [(("profiles", name, "policy"), profile.policy) for name, profile in config.profiles.items()]
     for path, rules in groups:
         for index, rule in enumerate(rules):
-            suites = [s for s in config.suites if any(rule.holds_for(s.name, target) for target in s.targets)]
+            suites = [s for s in config.suites if any(rule.holds_for(s.name, t) for t in s.targets or _any_of(rule))]
             known = list(dict.fromkeys(m for s in suites for m in kind_named(s.kind).metric_ids))
             if known and not any(fnmatchcase(rule.metric, metric) for metric in known):
                 place = Place(file=loaded.file, line=loaded.line(*path, index, "metric"))
@@ -30,6 +30,11 @@ def unfed_rules(loaded: LoadedConfig) -> list[Problem]:
                 field = f"{'.'.join(map(str, path))}[{index}].metric"
                 found.append(Problem(place=place, field=field, message=message, remedy=remedy))
     return found
+
+
+def _any_of(rule: Rule) -> list[str]:
+    """A target that the rule holds for: that of a suite whose results say who it is."""
+    return [rule.target or "*"]
 
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:

@@ -41,7 +41,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ScoreChoice:
     """What a suite says in `score`: nothing, a scorer's name, or by scorers' names what passes; all of them have to."""
 
     scorer: str | None = None

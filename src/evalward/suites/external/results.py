@@ -13,9 +13,10 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
 from evalward.render.numbers import plural
-from evalward.suites.external.choice import UNJUDGED, Choice
+from evalward.suites.external.choice import UNJUDGED, ScoreChoice
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
+from evalward.suites.gathering import GatheredRun
 
 KIND = "external"
 NO_CATEGORY = "general"
@@ -41,7 +42,7 @@ class Reading:
     """
 
     format: str
-    choice: Choice = field(default_factory=Choice)
+    choice: ScoreChoice = field(default_factory=ScoreChoice)
     lower: Sequence[str] = ()
     target: str = ""
     suite: str | None = None
@@ -71,9 +72,9 @@ class ExternalRun:
     definitions: dict[str, str] = field(default_factory=dict)
 
     @property
-    def trials(self) -> int:
-        """The most trials that a case has."""
-        return max((result.trial for result in self.results), default=0)
+    def gathered(self) -> GatheredRun:
+        """What a report has of it."""
+        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts)
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ def _ordered(results: Iterable[Result]) -> list[Result]:
     return [each for trials in grouped.values() for each in sorted(trials, key=lambda one: one.trial)]
 
 
-def _main_score(scores: dict[str, float], choice: Choice) -> float | None:
+def _main_score(scores: dict[str, float], choice: ScoreChoice) -> float | None:
     """The score of the whole trial: of the scorer that decides, or the harness's own, or the only one."""
     if len(choice.names) == 1:
         return scores.get(_name(choice.names[0]))

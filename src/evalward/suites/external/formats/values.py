@@ -9,15 +9,13 @@ from datetime import datetime
 from math import isfinite
 from typing import Any
 
-from evalward.records.base import fitting
-from evalward.records.json_text import NoJsonError, read_json
+from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.trace import Usage
 from evalward.suites.external.formats.base import ForeignFile, unreadable
 
 MIB = 1 << 20
 MOST_SMALL_BYTES = 64 * MIB
 """Of a file that holds one trial, or some thousand."""
-MOST_SMALL_VALUES = 1_000_000
 _MOST_COUNT = 10**15
 
 
@@ -31,8 +29,8 @@ def whole(file: ForeignFile, title: str, most: int = MOST_SMALL_BYTES) -> Any:
     if len(data) > most:
         raise unreadable(file, title, f"it is larger than {most // MIB} MiB")
     try:
-        return fitting(read_json(data, lenient=True, most_values=MOST_SMALL_VALUES), MOST_SMALL_VALUES)
-    except (NoJsonError, ValueError) as error:
+        return foreign_json(data)
+    except NoJsonError as error:
         raise unreadable(file, title, str(error)) from None
 
 

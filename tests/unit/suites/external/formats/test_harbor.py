@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.support.foreign import harbor
-from tests.support.foreign.files import files_of, foreign_file
 
 from evalward.records.problem import InputError
 from evalward.records.result import Status
 from evalward.records.trace import ToolCall, ToolResult, ToolUse
-from evalward.suites.external.choice import Choice
+from evalward.suites.external.choice import ScoreChoice
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial, recognised
 from evalward.suites.external.formats.harbor import FORMAT
+from support.foreign import harbor
+from support.foreign.files import files_of
 
 
 def read(values: Mapping[str, object]) -> ForeignResults:
@@ -71,7 +71,7 @@ def test_of_several_rewards_the_one_called_reward_decides() -> None:
 def test_several_rewards_of_other_names_decide_nothing() -> None:
     trial = the_trial(verifier_result={"rewards": {"politeness": 0.5, "speed": 1}})
     assert trial.status is None
-    assert Choice().ending(trial).reason == "unjudged"
+    assert ScoreChoice().ending(trial).reason == "unjudged"
     assert the_trial(verifier_result={"rewards": {"accuracy": 0.5}}).status is Status.FAILED
 
 
@@ -116,7 +116,7 @@ def test_a_cancelled_trial_is_skipped_and_noted() -> None:
 
 
 def test_a_trial_without_reward_or_exception_is_not_judged() -> None:
-    ending = Choice().ending(the_trial(verifier_result=None))
+    ending = ScoreChoice().ending(the_trial(verifier_result=None))
     assert (ending.status, ending.message) == (Status.ERROR, "the verifier gave no reward")
 
 
@@ -226,7 +226,7 @@ def test_every_file_of_a_job_is_recognised() -> None:
 
 
 def test_a_text_that_quotes_a_result_is_none() -> None:
-    quoted = foreign_file("a.json", {"output": "{" + '"n_total_trials": 1, "stats": {}' * 5000})
+    (quoted,) = files_of({"a.json": {"output": "{" + '"n_total_trials": 1, "stats": {}' * 5000}})
     assert not FORMAT.recognises(quoted, quoted.head())
 
 

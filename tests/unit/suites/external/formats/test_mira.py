@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from tests.support.foreign import mira
-from tests.support.foreign.files import files_of
 
 from evalward.records.problem import InputError
 from evalward.records.result import CheckResult, Status
-from evalward.suites.external.choice import Choice
+from evalward.suites.external.choice import ScoreChoice
 from evalward.suites.external.formats.base import ForeignTrial, recognised
 from evalward.suites.external.formats.mira import FORMAT
+from support.foreign import mira
+from support.foreign.files import files_of
 
 CASES = [
     mira.case("echo"),
@@ -102,15 +102,15 @@ def test_a_score_that_does_not_apply_decides_nothing() -> None:
     assert (trial.status, trial.reason) == (Status.ERROR, "scorer_error")
     trial = the_trial(scores=[unread, mira.score()])
     assert (trial.status, trial.scores["judge"].value, len(trial.checks)) == (Status.PASSED, None, 1)
-    assert Choice(scorer="judge").ending(trial).status is Status.ERROR
+    assert ScoreChoice(scorer="judge").ending(trial).status is Status.ERROR
 
 
 def test_a_case_without_scores_is_not_judged() -> None:
-    assert Choice().ending(the_trial(passed=False, aggregate=0.0, scores=[])).reason == "unjudged"
+    assert ScoreChoice().ending(the_trial(passed=False, aggregate=0.0, scores=[])).reason == "unjudged"
 
 
 def test_trials_and_other_axes_of_later_versions() -> None:
-    low = {"trials": 2, "params": {"effort": "low"}}
+    low: dict[str, Any] = {"trials": 2, "params": {"effort": "low"}}
     files = mira.run_folder([mira.case(**low), mira.case(trial=1, **low), mira.case(params={"effort": "high"})])
     assert [(trial.target, trial.number) for trial in trials_of(files)] == [
         ("anthropic/claude-haiku-4-5[effort=low]", 1),

@@ -1,0 +1,110 @@
+"""Result files of other harnesses, named by a person: as reports, and as baselines to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalward import __version__
+from evalward.commands.pipeline import kinds_of
+from evalward.commands.world import World
+from evalward.decide.baseline import update_baseline
+from evalward.decide.pooling import NamedReport
+from evalward.engine.gathering import run_record
+from evalward.records.baseline import Baseline
+from evalward.records.problem import wrong
+from evalward.records.report import Report, Tool
+from evalward.records.texts import MOST_IN_REPORT, bounded_texts
+from evalward.suites.across import diagnose
+from evalward.suites.external.choice import Bounds, ScoreChoice
+from evalward.suites.external.formats.base import ForeignFile, format_named
+from evalward.suites.external.formats.find import file_named, read_files
+from evalward.suites.external.kind import EXTERNAL
+from evalward.suites.external.results import KeepTrial, Reading, read_results
+
+AUTO = "auto"
+"""Stands for the format that the content of the files tells."""
+UNDATED = "the files don't tell when their results were made: the date is that of the import"
+_OURS = b'"evalward.'
+_OWN_HEAD = 300  # bytes: our files begin with their schema
+
+
+@dataclass(frozen=True)
+class ForeignOptions:
+    """How files are read: `form` is a format's name or `auto`; `scores` are NAME or NAME=LEAST."""
+
+    form: str = AUTO
+    scores: Sequence[str] = ()
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is one that Evalward writes; also where it can't be opened: that is said by who reads it."""
+    if path.is_dir():
+        return False
+    try:
+        with path.open("rb") as stream:
+            return _OURS in stream.read(_OWN_HEAD)
+    except OSError:
+        return True
+
+
+def foreign_report(
+    world: World, paths: Sequence[Path], options: ForeignOptions, keep: KeepTrial | None = None
+) -> Report:
+    """The results in files or folders as a report; says what was recognised. Raises `InputError`."""
+    files = [file for path in paths for file in _files(path)]
+    place = ", ".join(str(path) for path in paths)
+    form, found = read_files(files, None if options.form == AUTO else options.form, place)
+    read = read_results(found, Reading(form, choice_of(options.scores), keep=keep), place)
+    runs = [run_record(EXTERNAL, run.suite, run.gathered) for run in read.runs]
+    notes = [*([] if read.made_at else [UNDATED]), *read.notes, *([read.stopped] if read.stopped else [])]
+    texts = {name: text for run in read.runs for name, text in run.texts.items()}
+    world.say(f"{place}: {format_named(form).title}")
+    return Report(
+        tool=Tool(version=__version__),
+        created_at=read.made_at or world.now(),
+        warnings=notes,
+        findings=diagnose(runs),
+        runs=runs,
+        texts=bounded_texts(texts.items(), MOST_IN_REPORT),
+    )
+
+
+def foreign_baseline(world: World, path: Path, options: ForeignOptions) -> Baseline:
+    """The results in a file as a baseline. Raises `InputError`."""
+    report = _with_valid_trials(foreign_report(world, [path], options))
+    return update_baseline([NamedReport(report, str(path))], None, kinds_of(report)).baseline
+
+
+def _with_valid_trials(report: Report) -> Report:
+    """Without what broke or wasn't run: nobody commits this baseline, it stands for what was measured."""
+    runs = [run.model_copy(update={"cases": [one for one in run.cases if one.valid]}) for run in report.runs]
+    return report.model_copy(update={"runs": [r.model_copy(update={"planned": len(r.cases)}) for r in runs if r.cases]})
+
+
+def choice_of(scores: Sequence[str]) -> ScoreChoice:
+    """What `--score` says: one scorer's name, or bounds. Raises `InputError`."""
+    if not scores:
+        return ScoreChoice()
+    if len(scores) == 1 and "=" not in scores[0]:
+        return ScoreChoice(scores[0])
+    return ScoreChoice(bounds=dict(map(_bounds, scores)))
+
+
+def _bounds(text: str) -> tuple[str, Bounds]:
+    name, _, least = text.rpartition("=")
+    try:
+        return name, Bounds(least=float(least))
+    except ValueError:
+        raise wrong(f"--score {text}", "it has no bound", "Write NAME=LEAST, such as helpfulness=0.7.") from None
+
+
+def _files(path: Path) -> list[ForeignFile]:
+    try:
+        found = file_named(path.parent, path.name) if path.name else file_named(path, ".")
+    except OSError as error:
+        raise wrong(str(path), f"it can't be read: {error.strerror}", "Check its name.") from error
+    if not found:
+        raise wrong(str(path), "there is no such file, and no folder with result files", "Check its name.")
+    return found

@@ -1,0 +1,227 @@
+"""What the writers of JUnit XML put into names, and how their elements become trials."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from evalward.records.result import Status
+from evalward.suites.external.formats.base import ForeignTrial
+from evalward.suites.external.formats.junit_properties import property_scores, property_usage
+from evalward.suites.external.formats.junit_tests import JunitEnding, JunitTest
+
+PYTEST, VITEST, JEST, PROMPTFOO, OTHER = "pytest", "vitest", "jest-junit", "promptfoo", "other"
+
+_BY_ATTRIBUTES = {
+    ("name", "errors", "failures", "skipped", "tests", "time", "timestamp", "hostname"): PYTEST,
+    ("name", "timestamp", "hostname", "tests", "failures", "errors", "skipped", "time"): VITEST,
+    ("name", "errors", "failures", "skipped", "timestamp", "time", "tests"): JEST,
+    ("errors", "failures", "name", "skipped", "tests", "time", "timestamp"): PROMPTFOO,
+}
+"""Each writer has its own order of a suite's attributes; names of suites can be configured."""
+
+
+def writer_of(suite: Mapping[str, str]) -> str:
+    """Which program wrote a suite, by its attributes in their order."""
+    return _BY_ATTRIBUTES.get(tuple(suite), PYTEST if suite.get("name") == "pytest" else OTHER)
+
+
+@dataclass(frozen=True)
+class SuiteTrials:
+    """The trials of a suite. `planned`: how many there should be, as far as names tell it."""
+
+    trials: Sequence[ForeignTrial]
+    notes: Sequence[str] = ()
+    planned: int = 0
+
+
+class _Called(NamedTuple):
+    """What a test is called: the id of its case, and what else its names tell."""
+
+    case: str
+    category: str = ""
+    target: str = ""
+    suite: str = ""
+    number: int | None = None
+
+
+def trials_of(tests: Sequence[JunitTest]) -> SuiteTrials:
+    """The trials of one suite's tests, in their order."""
+    return _READERS[writer_of(tests[0].suite.attributes)](tests)
+
+
+def _trial(test: JunitTest, called: _Called) -> ForeignTrial:
+    status, reason, ending = _ended(test)
+    properties = test.properties
+    return ForeignTrial(
+        case=called.case,
+        status=status,
+        number=called.number,
+        suite=called.suite,
+        target=called.target or properties.get("model", ""),
+        category=properties.get("category", "") or called.category,
+        asked={"test": called.case},
+        reason=reason,
+        message=ending.message,
+        scores=property_scores(properties),
+        usage=property_usage(properties),
+        duration_ms=None if test.seconds is None or status is Status.SKIPPED else round(test.seconds * 1000),
+    )
+
+
+def _ended(test: JunitTest) -> tuple[Status, str | None, JunitEnding]:
+    if test.failure is not None:
+        return Status.FAILED, "failed", test.failure
+    if test.error is not None:
+        return Status.ERROR, "error", test.error
+    if test.skipped is not None:
+        return Status.SKIPPED, "skipped", test.skipped
+    return Status.PASSED, None, JunitEnding()
+
+
+def _other(tests: Sequence[JunitTest]) -> SuiteTrials:
+    """Equal names are trials in the order of the file."""
+    return SuiteTrials([_trial(test, _Called(_other_case(test), test.classname)) for test in tests])
+
+
+def _other_case(test: JunitTest) -> str:
+    return test.name if test.classname == test.name else _pytest_case(test)
+
+
+# pytest
+
+
+def _pytest_case(test: JunitTest) -> str:
+    return f"{test.classname}::{test.name}" if test.classname else test.name
+
+
+def _pytest(tests: Sequence[JunitTest]) -> SuiteTrials:
+    """Elements of equal name are one test: attempts of pytest-rerunfailures, or a failure and its broken teardown."""
+    attempts: dict[tuple[str, str], list[JunitTest]] = {}
+    for test in tests:
+        attempts.setdefault((test.classname, test.name), []).append(test)
+    last = [_last(group) for group in attempts.values()]
+    again = sum(_was_rerun(group) for group in attempts.values())
+    notes = [f"{_tests(again)} ran again after a failure (pytest-rerunfailures); the last attempt counts"] * bool(again)
+    repeats = _repeats(last)
+    trials = [_trial(test, _pytest_called(test, repeats)) for test in last]
+    planned = sum(count for _, count in repeats) + sum(trial.number is None for trial in trials)
+    return SuiteTrials(trials, notes, planned)
+
+
+def _last(attempts: Sequence[JunitTest]) -> JunitTest:
+    """The attempt that counts. A teardown that broke after a failure takes nothing back: the target had answered."""
+    last = attempts[-1]
+    if not _failed_and_broke(attempts):
+        return last
+    before = attempts[-2]
+    return replace(before, properties={**before.properties, **last.properties})
+
+
+def _failed_and_broke(attempts: Sequence[JunitTest]) -> bool:
+    return len(attempts) > 1 and attempts[-1].error is not None and attempts[-2].failure is not None
+
+
+def _was_rerun(attempts: Sequence[JunitTest]) -> bool:
+    return len(attempts) > (2 if _failed_and_broke(attempts) else 1)
+
+
+_REPEAT = re.compile(r"(?P<base>.*\[(?:.*-)?)(?P<number>[1-9]\d{0,8})-(?P<count>[1-9]\d{0,8})\]", re.DOTALL)
+
+
+def _repeats(tests: Sequence[JunitTest]) -> set[tuple[str, int]]:
+    """The ids that pytest-repeat has numbered, each with its count.
+
+    An id such as `day[2026-11-22]` has the same form. So a count is believed where one case has all its numbers, and
+    then of other cases too: those miss some.
+    """
+    numbers: dict[tuple[str, int], set[int]] = {}
+    for test in tests:
+        if (found := _repeat_of(test)) is not None:
+            base, number, count = found
+            numbers.setdefault((base, count), set()).add(number)
+    whole = {count for (_, count), seen in numbers.items() if count > 1 and len(seen) == count}
+    return {key for key in numbers if key[1] in whole}
+
+
+def _repeat_of(test: JunitTest) -> tuple[str, int, int] | None:
+    """The id without the suffix, the number and the count of a name that pytest-repeat may have written."""
+    found = _REPEAT.fullmatch(test.name)
+    if found is None or int(found["number"]) > int(found["count"]):
+        return None
+    base = found["base"]
+    name = base[:-1] if base.endswith("[") else f"{base[:-1]}]"
+    return _pytest_case(replace(test, name=name)), int(found["number"]), int(found["count"])
+
+
+def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
+    found = _repeat_of(test)
+    if found is not None and (found[0], found[2]) in repeats:
+        return _Called(found[0], test.classname, number=found[1])
+    return _Called(_pytest_case(test), test.classname)
+
+
+# vitest and jest
+
+
+def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
+    """A failed hook and a file that can't be loaded stand among the tests, named after their suite or file."""
+    suites = {part for test in tests for part in _suites_of(test.name)}
+    trials, notes = [], []
+    for test in tests:
+        trial = _trial(test, _Called(test.name, test.classname))
+        if test.failure is not None and (test.name == test.classname or test.name in suites):
+            trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
+            notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
+        trials.append(trial)
+    return SuiteTrials(trials, notes)
+
+
+def _suites_of(name: str) -> Iterator[str]:
+    at = name.find(" > ")
+    while at >= 0:
+        yield name[:at]
+        at = name.find(" > ", at + 3)
+
+
+def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
+    """Suite and title, joined by a blank, stand in both names. A todo looks like a test that passed."""
+    trials = [_trial(test, _Called(test.name, tests[0].suite.attributes.get("name", ""))) for test in tests]
+    counted = tests[0].suite.attributes.get("tests", "")
+    todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
+    notes = [f"{_tests(todo)} of it may be `todo`, which jest-junit writes as passed; jest's JSON tells which"]
+    return SuiteTrials(trials, notes if todo > 0 else ())
+
+
+# promptfoo
+
+_PROVIDER = re.compile(r"\[(?P<provider>.*)\] (?P<prompt>prompt \d+)", re.DOTALL)
+_ROW = re.compile(r"test \d+: (?P<description>.+)", re.DOTALL)
+
+
+def _promptfoo(tests: Sequence[JunitTest]) -> SuiteTrials:
+    """Rows of equal description are trials; one without a description is called by its number."""
+    return SuiteTrials([_trial(test, _promptfoo_called(test)) for test in tests])
+
+
+def _promptfoo_called(test: JunitTest) -> _Called:
+    around, row = _PROVIDER.fullmatch(test.classname), _ROW.fullmatch(test.name)
+    case = row["description"] if row is not None else test.name
+    if around is None:
+        return _Called(case, suite=test.classname)
+    return _Called(case, target=around["provider"], suite=around["prompt"])
+
+
+def _tests(number: int) -> str:
+    return "1 test" if number == 1 else f"{number:,} tests"
+
+
+_READERS: Mapping[str, Callable[[Sequence[JunitTest]], SuiteTrials]] = {
+    PYTEST: _pytest,
+    VITEST: _vitest,
+    JEST: _jest,
+    PROMPTFOO: _promptfoo,
+    OTHER: _other,
+}

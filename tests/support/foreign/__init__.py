@@ -1,0 +1,1 @@
+"""Result files of other harnesses, written as the real programs write them."""
