@@ -100,7 +100,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     settings = job.settings
     config = posixpath.join(settings.working_directory, settings.config)
     loaded, read = load(head, config, posixpath.normpath(config), ".")
-    job = job.hiding(loaded.config.providers)
+    job = job.hiding(loaded.config.key_names)
     checkout = Checkout(job, client, job.surfaces.tree(client), loaded, head)
     mode = MODES[settings.mode](checkout)
     mode.before()
@@ -129,7 +129,7 @@ def _sides(checkout: Checkout) -> tuple[Job, BaseAndHead, Honoured | None]:
     base = resolve_base(job.plan, tree)
     files = head_files(checkout.head, job.settings)
     sides = read_sides(job.settings, job.plan, base, tree, checkout.loaded, files=files)
-    job = job.hiding(sides.providers)
+    job = job.hiding(sides.key_names)
     accepted = find_accepted(job.surfaces, job.plan, sides.judging, tree, client) if sides.base.sha else None
     sides = sides.accepting(accepted.baseline) if accepted else sides
     job.surfaces.mask()  # now with the variables that the configuration names for keys
@@ -139,8 +139,17 @@ def _sides(checkout: Checkout) -> tuple[Job, BaseAndHead, Honoured | None]:
 def _work(job: Job, checkout: Checkout, sides: BaseAndHead) -> ReportingJob:
     """What is to be measured."""
     spare = job.plan.fork or job.plan.dependabot or sides.unprotected
-    loaded = sides.applied(checkout.loaded)
-    return ReportingJob(job.surfaces, job.plan, checkout.head, sides, loaded, checkout.tree, spare_keyless=spare)
+    head = checkout.loaded
+    return ReportingJob(
+        job.surfaces,
+        job.plan,
+        checkout.head,
+        sides,
+        sides.applied(head),
+        checkout.tree,
+        spare_keyless=spare,
+        withheld=sides.withheld(head),
+    )
 
 
 def _judgement(

@@ -81,7 +81,7 @@ def check(world: World, options: CheckOptions) -> int:
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
     loaded, _ = load(runner, str(options.config))
-    world = world.hiding(loaded.config.providers.key_names)
+    world = world.hiding(loaded.config.key_names)
     if options.failed:
         chosen = only_failed(runner, options.output, options.selection, resume=options.resume)
         options = replace(options, selection=chosen)

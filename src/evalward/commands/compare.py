@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.ending import display_of, emit_as, sources_of
-from evalward.commands.files import read_baseline_file, read_report
+from evalward.commands.files import is_ours, read_baseline_file, read_report
 from evalward.commands.options import CompareOptions
 from evalward.commands.pipeline import Criteria, decide_report, policy_of, remeasured
 from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
@@ -31,7 +31,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=compare_again(options),
-        show=shown_by(options.report),
+        show=shown_by(options.report) if is_ours(options.report) else None,
         accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)
@@ -43,14 +43,18 @@ def compare_files(world: World, options: CompareOptions) -> int:
 
 def _both_sides(world: World, options: CompareOptions) -> tuple[Report, Baseline]:
     """Files of ours, or results of other harnesses, on either side."""
-    from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
+    ours = is_ours(options.report), is_ours(options.baseline)
+    if not all(ours):
+        from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
 
-    how = foreign.ForeignOptions(scores=options.scores)
-    if foreign.is_ours(options.report):
+        how = foreign.ForeignOptions(scores=options.scores)
+    elif options.scores:
+        raise wrong("--score", "both files say by themselves what passed", "Leave --score out.")
+    if ours[0]:
         report = remeasured(read_report(options.report), str(options.report))
     else:
         report = foreign.foreign_report(world, [options.report], how)
-    if foreign.is_ours(options.baseline):
+    if ours[1]:
         return report, read_baseline_file(options.baseline)
     return report, foreign.foreign_baseline(world, options.baseline, how)
 

@@ -17,6 +17,8 @@ from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
 
 REPORT_HINT = "Make one with `evalward run`."
+_OURS = b'"evalward.'
+_OWN_HEAD = 300  # bytes: our files begin with their schema
 
 
 def read_bytes(path: Path, what: str, remedy: str) -> bytes:
@@ -46,6 +48,20 @@ def read_committed(path: Path, what: str, remedy: str, root: Path | None = None)
 def report_in(cwd: Path, named: Path) -> Path:
     """The report that is meant by a name: of a folder the `report.json` in it."""
     return named / REPORT_FILE if (cwd / named).is_dir() else named
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is to be read as one that Evalward writes: where no other harness's format knows it, too."""
+    if not path.is_dir():
+        try:
+            with path.open("rb") as stream:
+                if _OURS in stream.read(_OWN_HEAD):
+                    return True
+        except OSError:
+            return True
+    from evalward.commands.foreign import is_foreign  # noqa: PLC0415 - its readers are needed by few
+
+    return not is_foreign(path)
 
 
 def read_report(path: Path) -> Report:

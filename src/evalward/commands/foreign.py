@@ -13,12 +13,12 @@ from evalward.decide.baseline import update_baseline
 from evalward.decide.pooling import NamedReport
 from evalward.engine.gathering import run_record
 from evalward.records.baseline import Baseline
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Tool
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
 from evalward.suites.across import diagnose
 from evalward.suites.external.choice import Bounds, ScoreChoice
-from evalward.suites.external.formats.base import ForeignFile, format_named
+from evalward.suites.external.formats.base import ForeignFile, format_named, formats_of
 from evalward.suites.external.formats.find import file_named, read_files
 from evalward.suites.external.kind import EXTERNAL
 from evalward.suites.external.results import KeepTrial, Reading, read_results
@@ -26,8 +26,6 @@ from evalward.suites.external.results import KeepTrial, Reading, read_results
 AUTO = "auto"
 """Stands for the format that the content of the files tells."""
 UNDATED = "the files don't tell when their results were made: the date is that of the import"
-_OURS = b'"evalward.'
-_OWN_HEAD = 300  # bytes: our files begin with their schema
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,12 @@ class ForeignOptions:
     scores: Sequence[str] = ()
 
 
-def is_ours(path: Path) -> bool:
-    """Whether a file is one that Evalward writes; also where it can't be opened: that is said by who reads it."""
-    if path.is_dir():
-        return False
+def is_foreign(path: Path) -> bool:
+    """Whether some format knows the file, or one in the folder, by its content."""
     try:
-        with path.open("rb") as stream:
-            return _OURS in stream.read(_OWN_HEAD)
-    except OSError:
-        return True
+        return any(formats_of(file) for file in _files(path))
+    except InputError:
+        return False
 
 
 def foreign_report(

@@ -41,7 +41,7 @@ def guidance(world: World, options: GuidanceOptions) -> int:
     """Run the scenarios with each guidance. Exit code 0, for it informs; 3 when nothing could be compared."""
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
-        world = world.hiding(loaded.config.providers.key_names)
+        world = world.hiding(loaded.config.key_names)
         clear = None if options.resume else (JSON_FILE, MARKDOWN_FILE, GUIDANCE)
         services = services_of(world, loaded, options.output, clear=clear)
         order = GuidanceOrder(chosen=chosen_of(options.selection), against=options.against, resume=options.resume)

@@ -9,7 +9,6 @@ from evalward.commands.pipeline import Decide
 from evalward.commands.surfaces import Surfaces, surfaces_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
-from evalward.config.providers import Providers
 from evalward.git import GitTree
 from evalward.github.client import GitHub
 from evalward.github.event import EventPlan
@@ -57,9 +56,9 @@ class Job:
             raise RuntimeError("the output folder is not open")
         return self.surfaces.outputs
 
-    def hiding(self, *configured: Providers) -> Job:
-        """What is told and left from here on is without the keys whose variables a configuration names."""
-        return replace(self, surfaces=self.surfaces.hiding(frozenset().union(*(each.key_names for each in configured))))
+    def hiding(self, key_names: frozenset[str]) -> Job:
+        """What is told and left from here on is without the keys in these variables, which a configuration names."""
+        return replace(self, surfaces=self.surfaces.hiding(key_names))
 
     def tell(self, *lines: str) -> None:
         """Write workflow commands and lines of ours to the log."""

@@ -63,7 +63,7 @@ def _written(surfaces: Surfaces, client: GitHub, head: HeadRunner) -> str:
         raise RuntimeError("the output folder is not open")
     config = posixpath.join(settings.working_directory, settings.config)
     loaded, _ = load(head, config, posixpath.normpath(config), ".")
-    surfaces = surfaces.hiding(loaded.config.providers.key_names)
+    surfaces = surfaces.hiding(loaded.config.key_names)
     outputs = replace(outputs, redaction=surfaces.redaction)
     history = _history(surfaces, client, head, loaded)
     options = HistoryPageOptions(surfaces.output, profile=settings.profile)

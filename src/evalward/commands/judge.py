@@ -39,7 +39,7 @@ def judge_check(world: World, options: JudgeCheckOptions) -> int:
         head = runner.load(str(options.config), optional=True)
         config = head.config if head is not None else Config.model_construct(version=1, suites=[])
         loaded = LoadedConfig(config, str(options.config), world.cwd, "")
-        world = world.hiding(config.providers.key_names)
+        world = world.hiding(config.key_names)
         order = JudgeOrder(
             rubric=str(options.rubric),
             labelled=str(options.labelled),

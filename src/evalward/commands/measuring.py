@@ -89,7 +89,8 @@ def services_of(
             folder.clear(*([clear] if clear else []))
         return folder
 
-    return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries, base)
+    folder = str(world.cwd.absolute() / loaded.root)
+    return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries, base, folder)
 
 
 def measured(runner: RunnerSession, order: m.MeasureOrder, services: Services) -> Report:

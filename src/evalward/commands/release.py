@@ -70,7 +70,7 @@ class ReleaseOptions:
 def release(world: World, options: ReleaseOptions) -> int:
     """The worse of both verdicts' exit codes; writes the release report."""
     loaded = load_config(options.config)
-    world = world.hiding(loaded.config.providers.key_names)
+    world = world.hiding(loaded.config.key_names)
     problems = unfed_rules(loaded)
     if problems:
         raise InputError(problems)

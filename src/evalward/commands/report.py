@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.commands.ending import display_of, emit_as, shown_reports, sources_of
-from evalward.commands.files import read_report
+from evalward.commands.files import is_ours, read_report
 from evalward.commands.world import World
 from evalward.records.report import Report
 from evalward.records.verdict import EXIT_OK
@@ -14,10 +14,10 @@ from evalward.suites.across import diagnose
 
 
 def _report(world: World, file: Path) -> Report:
+    if is_ours(file):
+        return read_report(file)
     from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
 
-    if foreign.is_ours(file):
-        return read_report(file)
     return foreign.foreign_report(world, [file], foreign.ForeignOptions())
 
 

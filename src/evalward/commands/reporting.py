@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report
@@ -11,6 +12,7 @@ from evalward.commands.measuring import chosen_of, measured, report_bytes
 from evalward.commands.pipeline import Criteria
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
+from evalward.edge import harmless
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.github.event import EventPlan
@@ -28,6 +30,7 @@ class ReportingJob:
     """What is measured and by what. `loaded` is the head's configuration with what only the base may say.
 
     `spare_keyless`: a live target without its key is not measured, which is said plainly, instead of being an error.
+    `withheld` are suites whose commands are not run, by name, and why.
     """
 
     surfaces: Surfaces
@@ -37,11 +40,17 @@ class ReportingJob:
     loaded: LoadedConfig
     tree: GitTree
     spare_keyless: bool
+    withheld: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def keyless(self) -> bool:
         """Who nothing judges has no budget either: no model is asked at our expense."""
         return self.sides.unprotected and not self.surfaces.settings.bootstrap
+
+    @property
+    def folder(self) -> str:
+        """The configuration's folder, as the workflow names it."""
+        return str(self.surfaces.folder / posixpath.dirname(self.surfaces.settings.config))
 
     @property
     def selection(self) -> Selection:
@@ -77,13 +86,15 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
     base, side = base_of_pull(surfaces.settings, sides, work.tree)
     services = Services(
         work.loaded.config,
-        {} if work.keyless else world.env,
+        harmless(world.env) if work.keyless else world.env,
         lambda: work.outputs,
         world.tell,
         world.now,
         surfaces.redaction,
         judging.retries,
         base,
+        work.folder,
+        work.withheld,
     )
     order = MeasureOrder(
         config=work.loaded.config,
@@ -93,6 +104,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         keyless=work.keyless,
         guidance=guidance_wanted(work.plan, sides),
         base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
+        withheld=dict(work.withheld),
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)

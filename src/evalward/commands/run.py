@@ -38,7 +38,7 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
     """
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
-        world = world.hiding(loaded.config.providers.key_names)
+        world = world.hiding(loaded.config.key_names)
         selection = options.selection
         if options.failed:
             selection = only_failed(runner, options.output, selection, resume=options.resume)

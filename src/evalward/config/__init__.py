@@ -4,6 +4,7 @@ Reading one is `config.load`, which costs a parser of YAML and is not for a proc
 """
 
 from evalward.config.agents import AgentProgram
+from evalward.config.harness import HarnessSuite
 from evalward.config.judge import DEFAULT_CACHE, JUDGE_FORMS, RECORDED, JudgeConfig
 from evalward.config.loaded import LoadedConfig
 from evalward.config.model import PROMPT_MARK, Config, Profile, Program, config_schema
@@ -21,6 +22,7 @@ __all__ = [
     "ComparedSuite",
     "Config",
     "Effort",
+    "HarnessSuite",
     "IsolatedSuite",
     "JudgeConfig",
     "LoadedConfig",

@@ -12,6 +12,7 @@ from pydantic import Field, create_model, model_validator
 
 from evalward.config.agents import AgentProgram
 from evalward.config.fields import Name, Text, TextList
+from evalward.config.harness import HarnessSuite
 from evalward.config.judge import JudgeConfig
 from evalward.config.kinds import SuiteOfItsKind, spec_of
 from evalward.config.providers import Providers
@@ -110,6 +111,12 @@ class Config(StrictRecord):
         "branch's history), the tag of a release, or off",
     )
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
+
+    @property
+    def key_names(self) -> frozenset[str]:
+        """The variables that are named for keys, of providers and of other harnesses: what they hold is secret."""
+        commanded = (suite.key_names for suite in self.suites if isinstance(suite, HarnessSuite))
+        return self.providers.key_names.union(*commanded)
 
     def _confirm(self) -> Confirm | None:
         return None if self.confirm == "off" else self.confirm

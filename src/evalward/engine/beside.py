@@ -18,7 +18,6 @@ from evalward.render.numbers import plural
 
 Key = tuple[str, str]
 NOT_MEASURED = "not_measured"
-MADE_ELSEWHERE = "another harness makes its trials, for this commit alone"
 
 
 class NotMeasuredError(Exception):
@@ -90,8 +89,6 @@ def beside_plan(plan: Plan, report: Report, retrials: Sequence[RunRetrials], bas
         left = len(asked[key].trials) - len(pair[0].cases)
         if left:
             notes[key] = f"{plural(left, 'case')} of them the base asks otherwise, or not at all"
-    here = {key_of(run) for run in plan.runs}
-    notes |= {key: MADE_ELSEWHERE for key in asked if key in measured and key not in here}
     return Pairs(replace(plan, runs=runs), notes)
 
 

@@ -8,11 +8,11 @@ only to hosts that the base names: while it names none, to the providers' own.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import IsolatedSuite, JudgeConfig, LoadedConfig, Suite
+from evalward.config import HarnessSuite, IsolatedSuite, JudgeConfig, LoadedConfig, Suite
 from evalward.config.load import parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
@@ -48,6 +48,7 @@ class SideRules:
     history: HistoryPlace | None = None
     guidance: bool = True
     unisolated: frozenset[str] = frozenset()  # the suites that may run agents without any isolation
+    harnesses: Mapping[str, HarnessSuite] = field(default_factory=dict)  # suites with commands of other harnesses
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class BaseAndHead:
     """Both sides. `judging` is what decides; `head` is the pull request's own, for showing what it would change.
 
     `unprotected`: the base has no config that could judge, so the head's policy decides, and the report says so;
-    `note` then says what is wrong with the base's.
+    `note` then says what is wrong with the base's. `proposed`: somebody wants the head to be merged.
     """
 
     judging: SideRules
@@ -63,11 +64,17 @@ class BaseAndHead:
     unprotected: bool
     base: BaseChoice
     note: str = ""
+    proposed: bool = False
 
     @property
     def providers(self) -> Providers:
         """Where models are asked. A head that nothing judges yet may not send keys to hosts of its own choice."""
         return Providers() if self.unprotected else self.judging.providers
+
+    @property
+    def key_names(self) -> frozenset[str]:
+        """The variables that are named for keys where they count."""
+        return self.providers.key_names.union(*(suite.key_names for suite in self.judging.harnesses.values()))
 
     @property
     def providers_edited(self) -> bool:
@@ -82,7 +89,7 @@ class BaseAndHead:
             "budget_usd": usd,
             "budget_tokens": tokens,
             "judge": self.judging.judge,
-            "suites": [self._isolated(suite) for suite in head.config.suites],
+            "suites": [self._commanded(self._isolated(suite)) for suite in head.config.suites],
         }
         return replace(head, config=head.config.model_copy(update=fields), base_file=self.judging.file)
 
@@ -91,6 +98,39 @@ class BaseAndHead:
         if not _unisolated([suite]) - self.judging.unisolated:
             return suite
         return suite.model_copy(update={"allow_unisolated": False})
+
+    def withheld(self, head: LoadedConfig) -> Mapping[str, str]:
+        """The head's suites whose commands are not run, by name, and why: they are not measured."""
+        commanded = [suite for suite in head.config.suites if isinstance(suite, HarnessSuite) and suite.run is not None]
+        return {suite.name: why for suite in commanded if (why := self._why_not_run(suite))}
+
+    def _why_not_run(self, suite: HarnessSuite) -> str | None:
+        if self.unprotected and suite.env:
+            return "no configuration of the base names the keys that its commands may have; they run after the merge"
+        if self._of_base_alone and self._in_base(suite) is None:
+            return (
+                "its commands come from the base's configuration, which has no suite of this name yet; they run after "
+                "the merge"
+            )
+        return None
+
+    @property
+    def _of_base_alone(self) -> bool:
+        """What is started is what the base says: a change that somebody proposes can't start anything else."""
+        return self.proposed and not self.unprotected and self.judging.file is not None
+
+    def _in_base(self, suite: HarnessSuite) -> HarnessSuite | None:
+        """The base's suite of the same name, else the one that this takes the place of."""
+        names = (suite.name, suite.replaces or suite.name)
+        return next((self.judging.harnesses[name] for name in names if name in self.judging.harnesses), None)
+
+    def _commanded(self, suite: Suite) -> Suite:
+        """The head's suite with the commands that may be run, and the keys that these may have."""
+        if not isinstance(suite, HarnessSuite):
+            return suite
+        if self._of_base_alone:
+            return suite.with_commands_of(self._in_base(suite))
+        return suite.with_commands_of(None) if self.unprotected and suite.env else suite
 
     def accepting(self, baseline: Baseline) -> BaseAndHead:
         """The sides, judged against the baseline of the head, which a maintainer accepted."""
@@ -144,7 +184,7 @@ def read_sides(
         return BaseAndHead(head_side, head_side, unprotected=True, base=base)
     if settings.baseline is not None and judging.baseline is None and head_side.baseline is None:
         raise wrong("input baseline", f"{settings.baseline!r} is neither in the base nor here", "Check the path.")
-    return BaseAndHead(judging, head_side, unprotected=False, base=base)
+    return BaseAndHead(judging, head_side, unprotected=False, base=base, proposed=plan.proposed)
 
 
 def _changes_the_rules(
@@ -211,6 +251,7 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
         history=declared.history,
         guidance=declared.guidance != "off",
         unisolated=_unisolated(declared.suites),
+        harnesses={suite.name: suite for suite in declared.suites if isinstance(suite, HarnessSuite)},
     )
 
 

@@ -27,6 +27,7 @@ from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
 
 if TYPE_CHECKING:
+    from evalward.keeper.harness import Harnesses
     from evalward.keeper.models import ModelKeeper
 
 MOST_DOORS = 256  # each has files open
@@ -51,7 +52,8 @@ class Services:
     `config` says where models are asked, and how much; `open_output` makes the output folder ready when there is
     something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
     report is tried again. `report` is the newest that was handed over, `digest` that of its file, and
-    `unwritten` why it lies in none.
+    `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
+    suites whose commands are not run, by name, and why.
     """
 
     config: Config
@@ -62,6 +64,8 @@ class Services:
     redaction: Redaction = NOTHING
     retries: Callable[[Report], Sequence[RunRetrials]] = lambda report: ()  # noqa: ARG005
     base: BaseFilesService | None = None
+    folder: str = ""
+    withheld: Mapping[str, str] = field(default_factory=dict)
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
@@ -75,6 +79,13 @@ class Services:
         from evalward.keeper.models import ModelKeeper  # noqa: PLC0415
 
         return ModelKeeper(self.config, self.env)
+
+    @cached_property
+    def harnesses(self) -> Harnesses:
+        """Who runs other harnesses, when the first is to be run."""
+        from evalward.keeper.harness import Harnesses  # noqa: PLC0415
+
+        return Harnesses(self.config, self.folder, self.env, self.say, self.redaction, self.withheld)
 
     @property
     def output(self) -> OutputFolder:
@@ -92,6 +103,7 @@ class Services:
             "open_door": self._open_door,
             "settle": self._settle,
             "shut_door": self._shut_door,
+            "harness": self._harness,
             "close": self._close,
         }
         quick: Mapping[str, Callable[[Incoming], bytes]] = {"keep": self._keep, "has": self._has, "find": self._find}
@@ -172,8 +184,17 @@ class Services:
             await self._doors.popitem()[1].stack.aclose()
         if "models" in self.__dict__:
             await self.models.close()
+        if "harnesses" in self.__dict__:
+            await asyncio.to_thread(self.harnesses.end)
         gc.unfreeze()
         return b"null"
+
+    # --- other harnesses --------------------------------------------------------------------------------------------
+
+    async def _harness(self, asked: Incoming) -> bytes:
+        asked.close()
+        order = m.read(m.HarnessOrder, asked.data)
+        return m.written(await asyncio.to_thread(self.harnesses.run, order, asked.sender))
 
     # --- records ----------------------------------------------------------------------------------------------------
 

@@ -92,6 +92,12 @@ class Keeper:
     async def close(self) -> None:
         """Nothing is open here: the keeper ends its connections itself."""
 
+    # --- other harnesses --------------------------------------------------------------------------------------------
+
+    def harness(self, order: m.HarnessOrder) -> m.HarnessDone:
+        """Have another harness run, and wait for its end. A command that isn't started is no error: `refused`."""
+        return m.read(m.HarnessDone, self.call("harness", order))
+
     # --- records ----------------------------------------------------------------------------------------------------
 
     def ready(self) -> None:

@@ -83,7 +83,7 @@ def run_plan(
         report = gathered_again(loaded, plan, report, again, gatherer)
     if again:
         retries = records.checkpoint(report)
-    doubts = [retry for retry in retries if retry.beside]
+    doubts = [retry for retry in retries if retry.beside and retry.suite not in plan.gathered_names]
     if doubts and base is not None and not report.interrupted:
         report = stage.settled(plan, report, doubts, base, ended)
         records.checkpoint(report)
@@ -121,6 +121,8 @@ class _MeasuringStage:
     resume: bool
 
     def run(self, plan: Plan) -> Executed:
+        if not plan.runs:
+            return Executed([])
         progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
         execution = ExecutionSettings(
             self.store, progress, resume=self.resume, account=self.account, base_store=self.records.of_base()

@@ -121,7 +121,7 @@ class MeasureOrder(Record):
     `config` replaces it, with what only the base may say. `based`: a base judges, and its files can be asked for.
     `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
     guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used. `base` is measured
-    beside the head where that is asked for.
+    beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
     """
 
     config: Config | None = None
@@ -132,6 +132,7 @@ class MeasureOrder(Record):
     resume: bool = False
     guidance: str | None = None
     base: BaseSide = BaseSide(why_not="no base commit was named")
+    withheld: dict[str, str] = {}
 
 
 class GuidanceOrder(Record):
@@ -291,6 +292,41 @@ class Agains(Record):
     """What the keeper wants to be tried again."""
 
     retries: list[RetrialRequest] = []
+
+
+class HarnessOrder(Record):
+    """Run another harness: the command that the suite of this name has in the configuration that judges.
+
+    `again`: not `run` but `rerun`, for these cases, `trials` times each. `folder` is a new one for its results, `home`
+    one that it may have as its own; absolute paths of the runner's.
+    """
+
+    suite: str
+    again: bool = False
+    ids: list[str] = []
+    trials: Count = 1
+    folder: str = ""
+    home: str = ""
+
+
+class HarnessDone(Record):
+    """How a harness ended. `exit_code` is `None` where there is none; a signal is its negative number.
+
+    `began` is the time in seconds since 1970, `last` the end of what it printed, without secrets. `refused` says why it
+    wasn't started at all.
+    """
+
+    exit_code: int | None = None
+    timed_out: bool = False
+    seconds: float = 0.0
+    began: float = 0.0
+    last: str = ""
+    refused: str | None = None
+
+    @property
+    def went_well(self) -> bool:
+        """It ended by itself, and says that all went well."""
+        return self.exit_code == 0 and not self.timed_out
 
 
 class BasePath(Record):

@@ -10,6 +10,7 @@ from evalward.decide.kinds import PerTrial
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.result import Details, Result
+from evalward.render.numbers import plural
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.metrics import METRIC_IDS, measure, per_trial
@@ -17,10 +18,7 @@ from evalward.suites.external.results import ExternalResults, Reading, read_resu
 from evalward.suites.external.spec import ExternalSuite
 from evalward.suites.gathering import Gathered, GatheredAgain, GatheredKind, Gatherer
 
-NO_RERUN = (
-    "the suite says in no rerun how the harness tries single cases again; with it, failed cases get fresh trials "
-    "before a drop is believed"
-)
+NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,8 @@ class ExternalKind(GatheredKind):
     def gather(self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer) -> Gathered:
         """All that the result files hold."""
         found = self._read(spec, loaded, spec.results, by)
+        trials = sum(len(run.results) for run in found.runs)
+        by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
         return Gathered([run.gathered for run in found.runs], found.notes, found.stopped)
 
     def _read(

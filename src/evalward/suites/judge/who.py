@@ -162,7 +162,7 @@ def make_cache(loaded: LoadedConfig, env: Mapping[str, str]) -> JudgeCache | Non
     """The cache of answers. Where a base judges, nothing of the checkout may answer for a judge: only a folder that
     the environment names outside of it.
     """
-    redaction = Redaction(env, loaded.config.providers.key_names)
+    redaction = Redaction(env, loaded.config.key_names)
     outside = env.get(CACHE_VARIABLE, "").strip()
     if outside:
         folder = Path(outside)

@@ -142,10 +142,15 @@ def known_formats() -> Sequence[str]:
     return list(installed(FORMATS))
 
 
+def formats_of(file: ForeignFile) -> list[str]:
+    """The names of the formats that know a file by its content."""
+    head = file.head()
+    return [name for name in known_formats() if format_named(name).recognises(file, head)]
+
+
 def recognised(file: ForeignFile) -> str:
     """The name of the format that recognises a file. Raises `InputError` when none or several do."""
-    head = file.head()
-    found = [name for name in known_formats() if format_named(name).recognises(file, head)]
+    found = formats_of(file)
     if len(found) == 1:
         return found[0]
     known = ", ".join(known_formats())
