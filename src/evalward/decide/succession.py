@@ -19,7 +19,7 @@ from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.codes import Statement
 from evalward.records.codes.base import FIRST
 from evalward.records.codes.notices import AmbiguousNames, NotReplaced, Refusal, SeveralReplace
-from evalward.records.report import Partial, Report, Run
+from evalward.records.report import ANY_TARGET, Partial, Report, Run
 from evalward.records.succession import same_definitions
 from evalward.records.target_id import target_id
 
