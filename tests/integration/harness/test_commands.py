@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,10 +59,10 @@ def test_the_words_are_those_of_the_configuration__with_what_was_asked_in_their_
     assert seen(bench)[0] == [f"--into={bench.folder}/x", "--only", "a b,$(c)", "-n3"]
 
 
-def test_run_takes_no_ids__and_as_many_trials_as_the_suite_says(bench: Bench) -> None:
+def test_run_gets_a_folder_of_its_own__and_no_ids(bench: Bench) -> None:
     order = HarnessOrder(suite="s", ids=["a"], trials=50, folder=str(bench.folder))
-    bench.run(order=order, run=python(SHOW, "{trials}"), trials=4)
-    assert seen(bench)[0] == ["4"]
+    bench.run(order=order, run=python(SHOW, "--into", "{dir}"))
+    assert seen(bench)[0] == ["--into", str(bench.folder)]
 
 
 def test_a_shell_is_there_where_the_suite_says_so(bench: Bench) -> None:
@@ -93,7 +94,7 @@ def test_a_shell_is_there_where_the_suite_says_so(bench: Bench) -> None:
         ),
     ],
 )
-def test_what_is_not_started_says_why(bench: Bench, order: HarnessOrder, keys: dict[str, object], why: str) -> None:
+def test_what_is_not_started_says_why(bench: Bench, order: HarnessOrder, keys: dict[str, Any], why: str) -> None:
     bench.env = {"A_KEY": " "}
     done = bench.run(order=order, **keys)
     assert (done.exit_code, done.went_well) == (None, False)
