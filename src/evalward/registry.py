@@ -61,6 +61,8 @@ _OURS: Mapping[str, Mapping[str, str]] = {
     FORMATS: {  # of other harnesses' result files, for suites of kind external; found by content, in this order
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
+        "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
+        "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
     },
     OUTPUTS: {
