@@ -59,6 +59,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "opencode": "evalward.targets.agents.opencode:OPENCODE",
     },
     FORMATS: {  # of other harnesses' result files, for suites of kind external; found by content, in this order
+        "inspect": "evalward.suites.external.formats.inspect:FORMAT",
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
         "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
