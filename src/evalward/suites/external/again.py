@@ -62,7 +62,7 @@ class Again:
         most: dict[str, int] = {}
         for run in self.runs:
             for case, trials in self.wanted.get(run.target, {}).items():
-                name = run.raw[case]
+                name = run.again[case]
                 most[name] = max(most.get(name, 0), trials)
         return most
 
