@@ -9,9 +9,10 @@ from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
+from evalward.records.problem import InputError
 from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
-from evalward.suites.external.again import Again, nothing_left, reading_of
+from evalward.suites.external.again import Again, nothing_left, reading_of, say_last
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.find import files_at, read_files
@@ -56,10 +57,15 @@ class ExternalKind(GatheredKind):
             files = results_of_run(spec, loaded, start)
             fresh = [file for file in files if (file.changed or 0.0) >= start.end.began - CLOCK_S]
             if not fresh:
+                say_last(start.end, by)
                 raise NothingGatheredError(nothing_left(start.end, ", ".join(spec.results), older=len(files)))
             older = len(files) - len(fresh)
             notes = [f"{plural(older, 'result file')} older than this run left out"] if older else []
-            return self._read(spec, loaded, by, fresh, [*notes, *([TIMED_OUT] if start.end.timed_out else [])])
+            try:
+                return self._read(spec, loaded, by, fresh, [*notes, *([TIMED_OUT] if start.end.timed_out else [])])
+            except InputError:
+                say_last(start.end, by)
+                raise
 
     def _read(
         self,
