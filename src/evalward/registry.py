@@ -65,6 +65,8 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
         "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
+        "vitest-evals": "evalward.suites.external.formats.vitest_evals:FORMAT",
+        "pydantic-evals": "evalward.suites.external.formats.pydantic_evals:FORMAT",
     },
     OUTPUTS: {
         "terminal": "evalward.render.outputs.terminal:TERMINAL",
