@@ -113,7 +113,7 @@ def _has_a_place(name: str, folders: Collection[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _HarborFile:
     """A trial, and what its file tells beside it; the file's value itself is not kept."""
 
     trial: ForeignTrial
@@ -143,11 +143,11 @@ def _results(folder: str, job: _Job, named: Mapping[str, ForeignFile]) -> Foreig
     )
 
 
-def _told(file: ForeignFile, named: Mapping[str, ForeignFile]) -> _Told:
+def _told(file: ForeignFile, named: Mapping[str, ForeignFile]) -> _HarborFile:
     value = mapping(whole(file, TITLE))
     folder, began, agent = parent(file.name), text(value.get("started_at")), mapping(value.get("agent_info"))
     places = (posixpath.join(folder, "agent", TRAJECTORY), posixpath.join(folder, TRAJECTORY))
-    return _Told(
+    return _HarborFile(
         trial=foreign_trial(file, value, next((named[place] for place in places if place in named), None)),
         began=(not began, began, text(value.get("trial_name"))),
         finished=value.get("finished_at"),
