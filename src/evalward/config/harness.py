@@ -14,7 +14,6 @@ from evalward.config.harness_words import (
     IDS,
     MARKS,
     ONE_ID,
-    TRIALS,
     in_single_quotes,
     marks_in,
     split_words,
@@ -37,7 +36,7 @@ OF_COMMANDS = ("run", "rerun", "env", "shell", "run_timeout_s")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _NEVER = re.compile(r"(ACTIONS|INPUT|EVALWARD|RUNNER)_.*", re.IGNORECASE)
-_OF_RUN = frozenset({TRIALS, FOLDER})
+_OF_RUN = frozenset({FOLDER})
 
 
 class HarnessSuite(Suite):
@@ -132,7 +131,9 @@ def _of_marks(
         if mark in known:
             continue
         if mark in MARKS:
-            yield Mistake(place, f"{{{mark}}} is known to rerun alone: run runs all cases", "Write it in rerun.")
+            yield Mistake(
+                place, f"{{{mark}}} is known to rerun alone: run runs all cases", "Write a value, or nothing."
+            )
             continue
         all_known = ", ".join(f"{{{name}}}" for name in sorted(known))
         remedy = f"{did_you_mean(mark, known)} Placeholders here: {all_known}.".strip()

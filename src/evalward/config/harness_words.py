@@ -130,9 +130,9 @@ def _values(filling: Filling, used: Sequence[str]) -> Mapping[str, str]:
         raise UnfitWordsError("no case was named")
     if ONE_ID in used and len(filling.ids) != 1:
         raise UnfitWordsError(f"{{{ONE_ID}}} stands for one case, and {len(filling.ids)} were named")
-    if FOLDER in used and not (_FOLDER.fullmatch(filling.folder) and ".." not in filling.folder.split("/")):
+    if FOLDER in used and (_FOLDER.fullmatch(filling.folder) is None or ".." in filling.folder.split("/")):
         raise UnfitWordsError(
-            "the folder's path is not absolute, or has other characters than letters, digits, / _ + . -"
+            "the path of its folder is relative, or has characters other than letters, digits and /_+.-"
         )
     one = filling.ids[0] if filling.ids else ""
     return {IDS: ",".join(filling.ids), ONE_ID: one, TRIALS: str(filling.trials), FOLDER: filling.folder}

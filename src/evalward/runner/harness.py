@@ -87,13 +87,17 @@ def not_runnable(
     missing = {
         suite.name: name
         for suite in harnesses
-        if suite.name not in found and suite.run is not None
+        if suite.name not in found
         for name in needed_keys(suite)
         if not env.get(name, "").strip()
     }
     if missing and not spare_keyless:
         raise InputError([_missing(loaded, suite, name) for suite, name in missing.items()])
-    return {**found, **{suite: f"there is no key here ({name} is not set)" for suite, name in missing.items()}}
+    running = {suite.name for suite in harnesses if suite.run is not None}  # others have their results already
+    return {
+        **found,
+        **{each: f"there is no key here ({missing[each]} is not set)" for each in missing.keys() & running},
+    }
 
 
 def _missing(loaded: LoadedConfig, suite: str, variable: str) -> Problem:

@@ -11,13 +11,26 @@ from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
+from evalward.suites.external.again import Again, nothing_left, reading_of
 from evalward.suites.external.details import ExternalDetails
+from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.metrics import METRIC_IDS, measure, per_trial
-from evalward.suites.external.results import ExternalResults, Reading, read_results
+from evalward.suites.external.results import read_results
 from evalward.suites.external.spec import ExternalSuite
-from evalward.suites.gathering import Gathered, GatheredAgain, GatheredKind, Gatherer
+from evalward.suites.gathering import (
+    Gathered,
+    GatheredAgain,
+    GatheredKind,
+    GatheredRun,
+    Gatherer,
+    NothingGatheredError,
+    Wanted,
+)
 
+CLOCK_S = 2.0
+"""By so much the clock of a file system may be behind ours."""
+TIMED_OUT = "the harness was ended at its time limit: what it hadn't finished is missing"
 NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
 
 
@@ -32,30 +45,39 @@ class ExternalKind(GatheredKind):
     default_rules: Sequence[Rule] = (Rule(metric="pass_rate", max_drop=0.02),)
 
     def gather(self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer) -> Gathered:
-        """All that the result files hold."""
-        found = self._read(spec, loaded, spec.results, by)
+        """All that the result files hold, once the harness has written them."""
+        place = f"{loaded.file}, suite {spec.name}, results {', '.join(spec.results)}"
+        files, notes = self._files(spec, loaded, by)
+        form, read = read_files(files, spec.format, place)
+        found = read_results(read, reading_of(spec, form, by), place)
         trials = sum(len(run.results) for run in found.runs)
         by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
-        return Gathered([run.gathered for run in found.runs], found.notes, found.stopped)
+        return Gathered([run.gathered for run in found.runs], [*notes, *found.notes], found.stopped)
 
-    def _read(
-        self, spec: ExternalSuite, loaded: LoadedConfig, patterns: Sequence[str], by: Gatherer
-    ) -> ExternalResults:
-        place = f"{loaded.file}, suite {spec.name}, results {', '.join(patterns)}"
-        form, found = read_files(files_at(loaded.root, patterns), spec.format, place)
-        how = Reading(form, spec.choice, spec.lower_is_better, target=spec.target or "", suite=spec.name, keep=by.keep)
-        return read_results(found, how, place)
+    def _files(
+        self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer
+    ) -> tuple[Sequence[ForeignFile], Sequence[str]]:
+        """The result files, and notes on them: of a harness that is run here, those that it wrote now."""
+        end = by.run(spec) if spec.run is not None else None
+        files = files_at(loaded.root, spec.results)
+        if end is None:
+            return files, []
+        if end.refused is not None:
+            raise NothingGatheredError(end.refused)
+        fresh = [file for file in files if (file.changed or 0.0) >= end.began - CLOCK_S]
+        if not fresh:
+            raise NothingGatheredError(nothing_left(end, ", ".join(spec.results), older=len(files)))
+        older = len(files) - len(fresh)
+        left_out = [f"{plural(older, 'result file')} older than this run left out"] if older else []
+        return fresh, [*left_out, *([TIMED_OUT] if end.timed_out else [])]
 
     def gather_again(
-        self,
-        spec: ExternalSuite,  # noqa: ARG002
-        loaded: LoadedConfig,  # noqa: ARG002
-        by: Gatherer,  # noqa: ARG002
-        target: str,  # noqa: ARG002
-        wanted: Mapping[str, Sequence[int]],  # noqa: ARG002
-    ) -> GatheredAgain:
-        """What the harness's `rerun` gives."""
-        return GatheredAgain([], NO_RERUN)
+        self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer, runs: Sequence[GatheredRun], wanted: Wanted
+    ) -> Mapping[str, GatheredAgain]:
+        """What the harness's `rerun` gives: one for all targets, as it knows cases alone."""
+        if spec.rerun is None:
+            return {target: GatheredAgain([], NO_RERUN) for target in wanted}
+        return Again(spec, loaded, by, runs, wanted).gathered()
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""

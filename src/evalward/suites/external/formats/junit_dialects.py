@@ -187,8 +187,12 @@ def _suites_of(name: str) -> Iterator[str]:
 
 
 def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
-    """Suite and title, joined by a blank, stand in both names. A todo looks like a test that passed."""
-    trials = [_trial(test, _Called(test.name, tests[0].suite.attributes.get("name", ""))) for test in tests]
+    """Suite and title, joined by a blank, stand in both names. A todo looks like a test that passed.
+
+    A suite is called after its first test's outermost title; it is "undefined" where that has none.
+    """
+    suite = tests[0].suite.attributes.get("name", "")
+    trials = [_trial(test, _Called(test.name, "" if suite == "undefined" else suite)) for test in tests]
     counted = tests[0].suite.attributes.get("tests", "")
     todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
     notes = [f"{_tests(todo)} of it may be `todo`, which jest-junit writes as passed; jest's JSON tells which"]

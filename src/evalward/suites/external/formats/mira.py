@@ -26,6 +26,7 @@ from evalward.suites.external.formats.values import (
     outline,
     rows,
     text,
+    texts,
     whole,
 )
 
@@ -233,7 +234,7 @@ def _usage(told: Mapping[str, Any]) -> Usage:
 def _trace(case: Mapping[str, Any], usage: Usage, duration_ms: int | None) -> Trace | None:
     """What was asked, where the file has it, the commands and the last answer: more of a conversation it has not."""
     told = mapping(case.get("transcript"))
-    asked, calls = _texts(case.get("input")), _texts(told.get("tool_calls"))
+    asked, calls = texts(case.get("input")), texts(told.get("tool_calls"))
     answer = text(told.get("final_response"))
     if not (calls or answer):
         return None
@@ -248,7 +249,3 @@ def _trace(case: Mapping[str, Any], usage: Usage, duration_ms: int | None) -> Tr
         working_ms=duration_ms or 0,
         total=usage,
     )
-
-
-def _texts(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

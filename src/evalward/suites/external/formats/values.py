@@ -44,6 +44,11 @@ def rows(value: Any) -> list[Mapping[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def texts(value: Any) -> list[str]:
+    """The texts in a list."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def text(value: Any) -> str:
     """The text that a value is; "" for anything else."""
     return value if isinstance(value, str) else ""
