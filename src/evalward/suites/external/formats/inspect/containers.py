@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from evalward.records.json_stream import JsonStream
 from evalward.records.json_text import NoJsonError
@@ -19,6 +19,7 @@ from evalward.suites.external.formats.inspect.conversation import trace_of
 from evalward.suites.external.formats.inspect.header import Header
 from evalward.suites.external.formats.inspect.messages import SHELL, Opened, field, messages_in, messages_of
 from evalward.suites.external.formats.inspect.trials import InspectSample, identity
+from evalward.suites.external.formats.unpacking import CHUNK
 from evalward.suites.external.formats.values import text
 
 TITLE = "a log of inspect"
@@ -136,7 +137,7 @@ class EvalLog:
         return asked_by(found) if identity(found) == identity(row) else None
 
     def _why_invalid(self, opened: Opened, name: str) -> str | None:
-        if not self.header.invalidated:
+        if not self.header.invalidated or not _mentions(opened(name), b'"invalidation"'):
             return None
         return _invalid(field(JsonStream(opened(name)), "invalidation"))
 
@@ -168,6 +169,17 @@ def _head(stream: JsonStream) -> dict[str, Any]:
         else:
             stream.skip()
     return found
+
+
+def _mentions(stream: BinaryIO, words: bytes) -> bool:
+    """Whether these bytes stand in a stream anywhere: a sample is seldom declared invalid, and long."""
+    before = b""
+    while piece := stream.read(CHUNK):
+        seen = before + piece
+        if words in seen:
+            return True
+        before = seen[-len(words) :]
+    return False
 
 
 def _trace_in(sample: Row) -> Trace | None:
