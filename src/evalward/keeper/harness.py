@@ -142,9 +142,7 @@ class Harnesses:
             return
         how = f"exit code {done.exit_code}" if done.exit_code is not None else "it was ended"
         how = "ended at its time limit" if done.timed_out else how
-        self.say(f"{name}: {how} after {done.seconds:.1f} s\n")
-        if not done.went_well:
-            self.say("".join(f"  | {line}\n" for line in done.last.splitlines()))
+        self.say(f"{name}: {how} after {done.seconds:.1f} s\n")  # what it said is told where its results can't be read
 
 
 def last_lines(said: bytes, redaction: Redaction, *, cut: bool = False) -> str:

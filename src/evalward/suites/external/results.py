@@ -67,7 +67,8 @@ class ExternalRun:
     """The results of one suite with one target, and what identifies them.
 
     `planned`: trials that there should be, where the files tell it. `texts`: what was asked, by definition. `raw` is
-    the harness's own name of a case by ours, for who asks it to try one again; `definitions` are those of the cases.
+    the harness's own name of a case by ours, `again` what its command takes to try the case again; `definitions` are
+    those of the cases.
     """
 
     suite: str
@@ -78,11 +79,12 @@ class ExternalRun:
     texts: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
 
     @property
     def gathered(self) -> GatheredRun:
         """What a report has of it."""
-        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts, self.raw)
+        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts, self.again)
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ class _Runs:
         definition = digest([KIND, asked])
         if name not in run.raw:
             run.raw[name], run.definitions[name] = trial.case, definition
+            run.again[name] = trial.again or trial.case
             run.texts.setdefault(definition, block_text(asked if isinstance(asked, dict) else {"asked": asked}))
         elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
             raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
