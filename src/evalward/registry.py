@@ -62,6 +62,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "inspect": "evalward.suites.external.formats.inspect:FORMAT",
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
+        "promptfoo": "evalward.suites.external.formats.promptfoo:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
     },
     OUTPUTS: {
