@@ -63,7 +63,11 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
         "promptfoo": "evalward.suites.external.formats.promptfoo:FORMAT",
+        "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
+        "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
+        "vitest-evals": "evalward.suites.external.formats.vitest_evals:FORMAT",
+        "pydantic-evals": "evalward.suites.external.formats.pydantic_evals:FORMAT",
     },
     OUTPUTS: {
         "terminal": "evalward.render.outputs.terminal:TERMINAL",

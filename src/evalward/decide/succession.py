@@ -19,7 +19,7 @@ from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.codes import Statement
 from evalward.records.codes.base import FIRST
 from evalward.records.codes.notices import AmbiguousNames, NotReplaced, Refusal, SeveralReplace
-from evalward.records.report import Partial, Report, Run
+from evalward.records.report import ANY_TARGET, Partial, Report, Run
 from evalward.records.succession import same_definitions
 from evalward.records.target_id import target_id
 
@@ -94,8 +94,21 @@ def _covers(partial: Partial | None, run: BaselineRun) -> bool:
     )
 
 
+def _with_all_targets(report: Report, baseline: Baseline | None) -> Report:
+    """With a run for each target of the baseline, of suites that weren't measured and don't say who is evaluated."""
+    if baseline is None or all(run.target != ANY_TARGET for run in report.runs):
+        return report
+    runs: list[Run] = []
+    for run in report.runs:
+        names = [old.target for old in baseline.runs if (old.suite, old.kind) == (run.suite, run.kind)]
+        whole = run.target == ANY_TARGET and names
+        runs += [run.model_copy(update={"target": name}) for name in names] if whole else [run]
+    return report.model_copy(update={"runs": runs})
+
+
 def align(report: Report, baseline: Baseline | None) -> Aligned:
     """Who is compared with whom. A run of equal suite, target and kind always is its own counterpart."""
+    report = _with_all_targets(report, baseline)
     known = {run_key(run): run for run in baseline.runs} if baseline else {}
     here = {run_key(run) for run in report.runs}
     gone = {key: run for key, run in known.items() if key not in here}

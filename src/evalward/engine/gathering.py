@@ -2,60 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.config import LoadedConfig
 from evalward.config.targets import predecessor_of
-from evalward.engine.keeping import OutputStore, RunRetrials
+from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import GatheredSuite, Plan
 from evalward.engine.scheduler import make_subject
-from evalward.records.report import Partial, Report, Run
-from evalward.records.result import Trial
+from evalward.records.report import ANY_TARGET, Partial, Report, Run
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
 from evalward.suites.base import Kind
-from evalward.suites.gathering import GatheredRun
-
-
-@dataclass(frozen=True)
-class StoringGatherer:
-    """See `evalward.suites.gathering.Gatherer`."""
-
-    store: OutputStore
-    tell: Callable[[str], None]
-
-    def keep(self, trial: Trial) -> str:
-        """Write a trial down; the path that the report names."""
-        return self.store.keep(trial)
-
-    def say(self, line: str) -> None:
-        """Tell people how it goes on."""
-        self.tell(line)
+from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, NothingGatheredError
 
 
 @dataclass(frozen=True)
 class GatheredRuns:
-    """The runs of gathered suites in the plan's order, with what the report says of them."""
+    """The runs of gathered suites in the plan's order, with what the report says of them.
+
+    `found` is what was gathered, by suite; `broken` says what a suite's trials weren't made for, by nobody's choice.
+    """
 
     runs: Sequence[Run] = ()
     notes: Sequence[str] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    found: Mapping[str, tuple[GatheredSuite, Sequence[GatheredRun]]] = field(default_factory=dict)
+    broken: str | None = None
 
 
-def gather_all(loaded: LoadedConfig, plan: Plan, by: StoringGatherer) -> GatheredRuns:
-    """Everything that the plan's gathered suites measure. Raises `InputError`."""
+def gather_all(loaded: LoadedConfig, plan: Plan, by: Gatherer, not_measured: Mapping[str, str]) -> GatheredRuns:
+    """Everything that the plan's gathered suites measure, but those that can't be measured here, with the reasons.
+
+    Raises `InputError`.
+    """
     runs: list[Run] = []
     notes: list[str] = []
-    texts: dict[str, str] = {}
+    found: dict[str, tuple[GatheredSuite, Sequence[GatheredRun]]] = {}
+    broken: str | None = None
     for suite in plan.gathered:
-        found = suite.kind.gather(suite.spec, loaded, by)
+        name = suite.spec.name
+        if name in not_measured:
+            runs.append(_not_measured(suite, not_measured[name]))
+            continue
+        try:
+            gathered = suite.kind.gather(suite.spec, loaded, by)
+        except NothingGatheredError as error:
+            broken = broken or f"{name}: {error}"
+            continue
+        found[name] = suite, gathered.runs
         part = plan.partial or Partial()
-        here = [run for each in found.runs if (run := _run(suite, each, part)).cases]
-        runs += here
-        notes += [f"{suite.spec.name}: {note}" for note in (*found.notes, *([found.stopped] if found.stopped else []))]
-        for each in found.runs:
-            texts |= each.texts
-    return GatheredRuns(runs, notes, texts)
+        runs += [run for each in gathered.runs if (run := _run(suite, each, part)).cases]
+        notes += [f"{name}: {note}" for note in (*gathered.notes, *([gathered.stopped] if gathered.stopped else []))]
+    texts = {name: text for _, each in found.values() for run in each for name, text in run.texts.items()}
+    return GatheredRuns(runs, notes, texts, found, broken)
+
+
+def _not_measured(suite: GatheredSuite, why: str) -> Run:
+    """A run that nobody made: of which targets, its results would have said."""
+    return Run(
+        suite=suite.spec.name,
+        kind=suite.kind.name,
+        target=ANY_TARGET,
+        trials=0,
+        random=True,
+        subject=make_subject({}),
+        not_measured=why,
+    )
 
 
 def _run(suite: GatheredSuite, found: GatheredRun, part: Partial) -> Run:
@@ -91,33 +103,28 @@ def run_record(kind: Kind, suite: str, found: GatheredRun) -> Run:
 
 def with_gathered(report: Report, found: GatheredRuns, loaded: LoadedConfig) -> Report:
     """The report with the gathered runs, in the configuration's order of suites."""
-    if not found.runs and not found.notes:
-        return report
     order = {suite.name: place for place, suite in enumerate(loaded.config.suites)}
     runs = sorted([*report.runs, *found.runs], key=lambda run: order[run.suite])
     texts = bounded_texts([*report.texts.items(), *found.texts.items()], MOST_IN_REPORT)
-    return report.model_copy(update={"runs": runs, "texts": texts, "warnings": [*report.warnings, *found.notes]})
+    more = {"runs": runs, "texts": texts, "warnings": [*report.warnings, *found.notes]}
+    return report.model_copy(update=more).ended(found.broken, "fault")
 
 
 def gathered_again(
-    loaded: LoadedConfig, plan: Plan, report: Report, retrials: Sequence[RunRetrials], by: StoringGatherer
+    loaded: LoadedConfig, report: Report, found: GatheredRuns, retrials: Sequence[RunRetrials], by: Gatherer
 ) -> Report:
     """The report with fresh trials of gathered suites beside the first ones, or with the reason why there are none."""
-    suites = {suite.spec.name: suite for suite in plan.gathered}
-    wished = {(each.suite, each.target): each.trials for each in retrials if each.suite in suites}
-    runs = [
-        _tried_again(suites[run.suite], run, wished[run.suite, run.target], loaded, by)
-        if (run.suite, run.target) in wished
-        else run
-        for run in report.runs
-    ]
-    return report.model_copy(update={"runs": runs})
+    fresh: dict[tuple[str, str], GatheredAgain] = {}
+    for name, (suite, runs) in found.found.items():
+        wanted = {each.target: each.trials for each in retrials if each.suite == name}
+        if wanted:
+            again = suite.kind.gather_again(suite.spec, loaded, by, runs, wanted)
+            fresh |= {(name, target): each for target, each in again.items()}
+    joined = [_joined(run, fresh.get((run.suite, run.target))) for run in report.runs]
+    return report.model_copy(update={"runs": joined})
 
 
-def _tried_again(
-    suite: GatheredSuite, run: Run, trials: Mapping[str, int], loaded: LoadedConfig, by: StoringGatherer
-) -> Run:
-    first = run.trials + 1
-    wanted = {case: range(first, first + count) for case, count in trials.items()}
-    found = suite.kind.gather_again(suite.spec, loaded, by, run.target, wanted)
-    return run.model_copy(update={"confirmation": list(found.results), "confirm_note": found.note})
+def _joined(run: Run, again: GatheredAgain | None) -> Run:
+    if again is None:
+        return run
+    return run.model_copy(update={"confirmation": list(again.results), "confirm_note": again.note})

@@ -26,6 +26,10 @@ Interruption = Literal["budget", "signal", "fault"]
 REPORTS_SCHEMA: Literal["evalward.reports/1"] = "evalward.reports/1"
 
 
+ANY_TARGET = "*"
+"""The target of a run that wasn't measured, of a suite whose results say who is evaluated: all that a baseline has."""
+
+
 class Tool(Record):
     """The program that wrote a record."""
 

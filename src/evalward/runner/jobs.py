@@ -15,8 +15,9 @@ from evalward.engine.selection import Selection
 from evalward.opening import name_below, read_inside
 from evalward.records.problem import wrong
 from evalward.runner.base_side import base_commit
+from evalward.runner.harness import not_runnable
 from evalward.runner.link import Keeper, Telling
-from evalward.runner.measure import OtherGuidance, prepare, run_plan
+from evalward.runner.measure import Beyond, OtherGuidance, prepare, run_plan
 from evalward.runner.outside import Outside
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
@@ -116,8 +117,11 @@ def measure(session: JobSession, data: bytes) -> bytes:
         plan = without_missing_keys(plan)
     guidance = _guidance(session, loaded, order)
     keeper, outside = session.keeper, session.outside
+    suites = [each.spec for each in plan.gathered]
+    spared = not_runnable(loaded, suites, outside.env, order.withheld, spare_keyless=order.spare_keyless)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        run_plan(loaded, plan, keeper, outside, resume=order.resume, guidance=guidance, base=base)
+        beyond = Beyond(guidance, base, spared)
+        run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from evalward import __version__
 from evalward.config import LoadedConfig
 from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
 from evalward.engine.control import Budget, Spending
-from evalward.engine.gathering import StoringGatherer, gather_all, gathered_again, with_gathered
+from evalward.engine.gathering import gather_all, gathered_again, with_gathered
 from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import Executed, ExecutionSettings, execute
@@ -24,6 +25,7 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Provenance, Report, Tool
 from evalward.render.numbers import plural
 from evalward.runner.base_side import BaseCommit
+from evalward.runner.gathering import RunnersGatherer, StartsHarnesses
 from evalward.runner.outside import Outside
 from evalward.runner.progress import ProgressLine
 from evalward.suites.across import diagnose, unfed_rules
@@ -47,28 +49,48 @@ def prepare(
     return plan
 
 
+OtherGuidance = Callable[[Plan, Report, "RunPlan"], list[GuidanceComparison]]
+"""What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What a run may need beyond its plan.
+
+    `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
+    settled with. `not_measured` are gathered suites that can't be measured here, and why.
+    """
+
+    guidance: OtherGuidance | None = None
+    base: BaseCommit | None = None
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+
+
+class WhereMeasured(Records, StartsHarnesses, Protocol):
+    """Who keeps the records and starts the commands of other harnesses."""
+
+
 def run_plan(
     loaded: LoadedConfig,
     plan: Plan,
-    records: Records,
+    records: WhereMeasured,
     outside: Outside,
+    beyond: Beyond,
     *,
     resume: bool = False,
-    guidance: OtherGuidance | None = None,
-    base: BaseCommit | None = None,
 ) -> Report:
     """Run every trial; the records get the report at every stage of it.
 
     Cases that failed are tried again where the records' keeper wants that before it believes a drop; where it then
-    still doubts, they are measured of both sides, the `base` beside the head. `guidance` says how changed guidance
-    compares with another; its trials are in no run. A live target without its key is told before anything is run: as
+    still doubts, they are measured of both sides. A live target without its key is told before anything is run: as
     `InputError`.
     """
     refuse_missing_keys(loaded, plan)
+    guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)
-    gatherer = StoringGatherer(records, outside.say)
-    gathered = gather_all(loaded, plan, gatherer)  # first: a mistake in files is found before money is spent
+    by = RunnersGatherer(records, records, outside.say)
+    gathered = gather_all(loaded, plan, by, beyond.not_measured)  # first: mistakes in files before money is spent
     report = with_gathered(stage.planned(loaded, plan, base), gathered, loaded)
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]
@@ -80,7 +102,7 @@ def run_plan(
         ended = done.interrupted
         report = with_confirmation(report, ours, done)
     if len(again) > len(ours) and not report.interrupted:
-        report = gathered_again(loaded, plan, report, again, gatherer)
+        report = gathered_again(loaded, report, gathered, again, by)
     if again:
         retries = records.checkpoint(report)
     doubts = [retry for retry in retries if retry.beside and retry.suite not in plan.gathered_names]
@@ -106,8 +128,6 @@ def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: 
 
 RunPlan = Callable[[Plan, str], Executed]
 """Runs a plan of the same account; its trials are kept apart from all others, under this name."""
-OtherGuidance = Callable[[Plan, Report, RunPlan], list[GuidanceComparison]]
-"""What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from evalward.config import LoadedConfig, Suite
@@ -17,7 +19,7 @@ class GatheredRun:
     """What was gathered of a suite with one target.
 
     `planned`: how many trials there should be, where that is known. `subject` is what may change, by name; `texts`
-    are what the definitions stand for.
+    are what the definitions stand for; `again` is by case what a command takes to try it again.
     """
 
     target: str
@@ -25,6 +27,7 @@ class GatheredRun:
     planned: int | None = None
     subject: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    again: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -36,16 +39,58 @@ class Gathered:
     stopped: str | None = None
 
 
+Wanted = Mapping[str, Mapping[str, int]]
+"""By target and case, how many fresh trials are wanted."""
+
+
 @dataclass(frozen=True)
 class GatheredAgain:
-    """Fresh trials of cases of one run, by target; `note` says why there are none, or not all of them."""
+    """Fresh trials of cases of one run; `note` says why there are none, or not all of them."""
 
     results: Sequence[Result]
     note: str | None = None
 
 
+@dataclass(frozen=True)
+class HarnessEnd:
+    """How a command of another harness ended; see `wire.messages.HarnessDone`.
+
+    `began` in seconds since 1970; `last` is the end of its output. `refused`: it wasn't started, and why.
+    """
+
+    exit_code: int | None
+    timed_out: bool
+    seconds: float
+    began: float
+    last: str
+    refused: str | None = None
+
+
+@dataclass(frozen=True)
+class HarnessStart:
+    """One start of a harness: the folder of its own that it had, and how it ended."""
+
+    folder: Path
+    end: HarnessEnd
+
+
+class NothingGatheredError(Exception):
+    """A suite whose trials weren't made, by no mistake in its files: why, in words for people."""
+
+
 class Gatherer(Protocol):
     """What gathering needs of who asks for it."""
+
+    def run(self, spec: Any) -> AbstractContextManager[HarnessStart]:
+        """Run the suite's command to its end; the folder that it had for its results goes with the context."""
+        ...
+
+    def rerun(self, spec: Any, wanted: Mapping[str, int]) -> tuple[Iterator[HarnessStart], Mapping[str, str]]:
+        """Run it for single cases, by the harness's names of them, so often each: as many starts as that takes.
+
+        Also the cases that can't be named to it, with the reason.
+        """
+        ...
 
     def keep(self, trial: Trial) -> str:
         """Write a trial down; the path that the report names."""
@@ -61,13 +106,17 @@ class GatheringKind(Protocol):
     """What such a kind does; it is a `Kind`, too."""
 
     def gather(self, spec: Any, loaded: LoadedConfig, by: Gatherer) -> Gathered:
-        """Everything that the suite measures. Raises `InputError` where its files are missing or can't be read."""
+        """Everything that the suite measures.
+
+        Raises `InputError` where its files are missing or can't be read, `NothingGatheredError` where they weren't
+        made.
+        """
         ...
 
     def gather_again(
-        self, spec: Any, loaded: LoadedConfig, by: Gatherer, target: str, wanted: Mapping[str, Sequence[int]]
-    ) -> GatheredAgain:
-        """Fresh trials of one target: of each case those with these numbers."""
+        self, spec: Any, loaded: LoadedConfig, by: Gatherer, runs: Sequence[GatheredRun], wanted: Wanted
+    ) -> Mapping[str, GatheredAgain]:
+        """Fresh trials, by target, numbered on from those that there are."""
         ...
 
 

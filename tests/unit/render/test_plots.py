@@ -287,6 +287,16 @@ def test_line__of_anything(
     holds(line_plot(LinePlot(name, unit, row, levels, marks, marks)))
 
 
+def test_line__names_of_levels_at_the_bottom_stay_in_the_picture() -> None:
+    levels = [Level("floor", 0.0, name) for name in ("first", "second", "third")]
+    plot = line_plot(LinePlot("rate", "ratio", [], levels))
+
+    holds(plot)
+    heights = [float(each.attrib["y"]) for each in parsed(plot).iter() if each.text == "floor"]
+    assert heights == sorted(set(heights))
+    assert len(heights) == 3
+
+
 @given(NAMES, NAMES, st.lists(st.builds(StripRow, NAMES, st.lists(st.floats(), max_size=5)), max_size=3))
 def test_strip__of_anything(name: str, unit: str, rows: list[StripRow]) -> None:
     holds(strip_plot(StripPlot(name, unit, rows)))

@@ -9,15 +9,31 @@ from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
+from evalward.records.problem import InputError
 from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
+from evalward.suites.external.again import Again, nothing_left, reading_of, say_last
 from evalward.suites.external.details import ExternalDetails
+from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.metrics import METRIC_IDS, measure, per_trial
-from evalward.suites.external.results import ExternalResults, Reading, read_results
+from evalward.suites.external.results import read_results
 from evalward.suites.external.spec import ExternalSuite
-from evalward.suites.gathering import Gathered, GatheredAgain, GatheredKind, Gatherer
+from evalward.suites.gathering import (
+    Gathered,
+    GatheredAgain,
+    GatheredKind,
+    GatheredRun,
+    Gatherer,
+    HarnessStart,
+    NothingGatheredError,
+    Wanted,
+)
 
+IN_FOLDER = "{dir}/"
+CLOCK_S = 2.0
+"""By so much the clock of a file system may be behind ours."""
+TIMED_OUT = "the harness was ended at its time limit: what it hadn't finished is missing"
 NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
 
 
@@ -32,30 +48,47 @@ class ExternalKind(GatheredKind):
     default_rules: Sequence[Rule] = (Rule(metric="pass_rate", max_drop=0.02),)
 
     def gather(self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer) -> Gathered:
-        """All that the result files hold."""
-        found = self._read(spec, loaded, spec.results, by)
-        trials = sum(len(run.results) for run in found.runs)
-        by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
-        return Gathered([run.gathered for run in found.runs], found.notes, found.stopped)
+        """All that the result files hold, once the harness has written them."""
+        if spec.run is None:
+            return self._read(spec, loaded, by, files_at(loaded.root, spec.results))
+        with by.run(spec) as start:
+            if start.end.refused is not None:
+                raise NothingGatheredError(start.end.refused)
+            files = results_of_run(spec, loaded, start)
+            fresh = [file for file in files if (file.changed or 0.0) >= start.end.began - CLOCK_S]
+            if not fresh:
+                say_last(start.end, by)
+                raise NothingGatheredError(nothing_left(start.end, ", ".join(spec.results), older=len(files)))
+            older = len(files) - len(fresh)
+            notes = [f"{plural(older, 'result file')} older than this run left out"] if older else []
+            try:
+                return self._read(spec, loaded, by, fresh, [*notes, *([TIMED_OUT] if start.end.timed_out else [])])
+            except InputError:
+                say_last(start.end, by)
+                raise
 
     def _read(
-        self, spec: ExternalSuite, loaded: LoadedConfig, patterns: Sequence[str], by: Gatherer
-    ) -> ExternalResults:
-        place = f"{loaded.file}, suite {spec.name}, results {', '.join(patterns)}"
-        form, found = read_files(files_at(loaded.root, patterns), spec.format, place)
-        how = Reading(form, spec.choice, spec.lower_is_better, target=spec.target or "", suite=spec.name, keep=by.keep)
-        return read_results(found, how, place)
+        self,
+        spec: ExternalSuite,
+        loaded: LoadedConfig,
+        by: Gatherer,
+        files: Sequence[ForeignFile],
+        notes: Sequence[str] = (),
+    ) -> Gathered:
+        place = f"{loaded.file}, suite {spec.name}, results {', '.join(spec.results)}"
+        form, read = read_files(files, spec.format, place)
+        found = read_results(read, reading_of(spec, form, by), place)
+        trials = sum(len(run.results) for run in found.runs)
+        by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
+        return Gathered([run.gathered for run in found.runs], [*notes, *found.notes], found.stopped)
 
     def gather_again(
-        self,
-        spec: ExternalSuite,  # noqa: ARG002
-        loaded: LoadedConfig,  # noqa: ARG002
-        by: Gatherer,  # noqa: ARG002
-        target: str,  # noqa: ARG002
-        wanted: Mapping[str, Sequence[int]],  # noqa: ARG002
-    ) -> GatheredAgain:
-        """What the harness's `rerun` gives."""
-        return GatheredAgain([], NO_RERUN)
+        self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer, runs: Sequence[GatheredRun], wanted: Wanted
+    ) -> Mapping[str, GatheredAgain]:
+        """What the harness's `rerun` gives: one for all targets, as it knows cases alone."""
+        if spec.rerun is None:
+            return {target: GatheredAgain([], NO_RERUN) for target in wanted}
+        return Again(spec, loaded, by, runs, wanted).gathered()
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""
@@ -71,6 +104,13 @@ class ExternalKind(GatheredKind):
             return details
         worst = dict.fromkeys(details.scores, 0.0)
         return details.model_copy(update={"scores": worst, "score": None if details.score is None else 0.0})
+
+
+def results_of_run(spec: ExternalSuite, loaded: LoadedConfig, start: HarnessStart) -> list[ForeignFile]:
+    """The result files of a run: those in its own folder, where `results` names that, and those of the repository."""
+    own = [pattern.removeprefix(IN_FOLDER) for pattern in spec.results if pattern.startswith(IN_FOLDER)]
+    others = [pattern for pattern in spec.results if not pattern.startswith(IN_FOLDER)]
+    return [*(files_at(start.folder, own) if own else []), *(files_at(loaded.root, others) if others else [])]
 
 
 EXTERNAL = ExternalKind()

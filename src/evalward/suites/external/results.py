@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
 
@@ -28,6 +27,8 @@ MOST_TRACES, MOST_PASSED_TRACES = 10_000, 2_000
 MAIN_SCORE = "score"
 """What readers call the score that the harness itself gives the whole trial."""
 
+CaseOfTarget = tuple[str, str]
+"""A target and the id of a case."""
 KeepTrial = Callable[[Trial], str]
 """Writes a trial down; the path that the report names."""
 
@@ -38,7 +39,8 @@ class Reading:
 
     `grouped`: the harness's own groups (tasks, datasets, prompts) are one suite together, and part of the cases' ids.
     `lower` are the scorers where less is better. `target`: who is evaluated where the files don't say. `keep` writes
-    conversations down, if anybody does.
+    conversations down, if anybody does. `taken`: how many trials a case has already; `only`:
+    the cases that are wanted.
     """
 
     format: str
@@ -47,6 +49,12 @@ class Reading:
     target: str = ""
     suite: str | None = None
     keep: KeepTrial | None = None
+    taken: Mapping[CaseOfTarget, int] = field(default_factory=dict)
+    only: Collection[CaseOfTarget] | None = None
+
+    def again(self, only: Collection[CaseOfTarget], taken: Mapping[CaseOfTarget, int]) -> Reading:
+        """The same for further trials of some cases."""
+        return replace(self, only=only, taken=taken)
 
     @property
     def grouped(self) -> bool:
@@ -59,7 +67,8 @@ class ExternalRun:
     """The results of one suite with one target, and what identifies them.
 
     `planned`: trials that there should be, where the files tell it. `texts`: what was asked, by definition. `raw` is
-    the harness's own name of a case by ours, for who asks it to try one again; `definitions` are those of the cases.
+    the harness's own name of a case by ours, `again` what its command takes to try the case again; `definitions` are
+    those of the cases.
     """
 
     suite: str
@@ -70,11 +79,12 @@ class ExternalRun:
     texts: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
 
     @property
     def gathered(self) -> GatheredRun:
         """What a report has of it."""
-        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts)
+        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts, self.again)
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,7 @@ class _Runs:
     def __init__(self, how: Reading, place: str) -> None:
         self._how, self._place = how, place
         self._runs: dict[tuple[str, str], ExternalRun] = {}
-        self._numbers: dict[tuple[str, str, str], set[int]] = defaultdict(set)
+        self._numbers: dict[tuple[str, str, str], set[int]] = {}
         self._kept = self._passed_kept = self._count = 0
 
     def add(self, found: ForeignResults) -> None:
@@ -138,19 +148,29 @@ class _Runs:
 
     def _append(self, run: ExternalRun, trial: ForeignTrial) -> None:
         name = self._case(trial)
+        if self._how.only is not None and (run.target, name) not in self._how.only:
+            return
         asked = fitting(trial.asked) if trial.asked is not None else {"id": trial.case}
         definition = digest([KIND, asked])
         if name not in run.raw:
             run.raw[name], run.definitions[name] = trial.case, definition
+            run.again[name] = trial.again or trial.case
             run.texts.setdefault(definition, block_text(asked if isinstance(asked, dict) else {"asked": asked}))
         elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
             raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
-        taken = self._numbers[run.suite, run.target, name]
+        taken = self._taken(run, name)
         number = trial.number
         if number is None or number in taken:
             number = max(taken, default=0) + 1
         taken.add(number)
         run.results.append(self._with_trace(run, trial, self._result(trial, name, definition, number)))
+
+    def _taken(self, run: ExternalRun, name: str) -> set[int]:
+        """The numbers that trials of a case have."""
+        key = (run.suite, run.target, name)
+        if key not in self._numbers:
+            self._numbers[key] = set(range(1, self._how.taken.get((run.target, name), 0) + 1))
+        return self._numbers[key]
 
     def _case(self, trial: ForeignTrial) -> str:
         group = _name(trial.suite) if self._how.grouped else ""

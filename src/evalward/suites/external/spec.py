@@ -9,8 +9,8 @@ from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
 from evalward.config.fields import SomeTexts, Text, TextList
+from evalward.config.harness import HarnessSuite
 from evalward.config.reading import get, items
-from evalward.config.suite import Suite
 from evalward.config.targets import SomeTargets
 from evalward.config.words import KeyPath, Value, near_or_known, shown
 from evalward.records.base import StrictRecord
@@ -24,7 +24,6 @@ _OURS = {
     "cases": "The harness has the cases: name its result files in results.",
     "targets": "The files say who is evaluated; where they don't, write target: NAME.",
     "system": "The harness has the prompts.",
-    "trials": "The harness makes the trials: say in run how many.",
 }
 
 
@@ -35,7 +34,7 @@ class ScoreBounds(StrictRecord):
     most: float | None = Field(default=None, alias="max", description="The most that passes")
 
 
-class ExternalSuite(Suite):
+class ExternalSuite(HarnessSuite):
     """Results that another harness measures: its files are read, and judged as ours are."""
 
     paths: ClassVar[Sequence[str]] = ("results",)
@@ -78,6 +77,8 @@ class ExternalSuite(Suite):
         for key, remedy in _OURS.items():
             if get(suite, key) is not None:
                 yield Mistake((*path, key), f"suites of kind external have no {key}", remedy)
+        if get(suite, "trials") is not None and "{trials}" not in str(get(suite, "run")):
+            yield Mistake((*path, "trials"), "no harness is asked for so many trials", "Write {trials} into run.")
         form = get(suite, "format")
         if isinstance(form, str) and form and not has(FORMATS, form):
             message = f"there is no format {shown(form)}"

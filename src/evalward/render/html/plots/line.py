@@ -139,16 +139,26 @@ def _ends(point: PlotPoint) -> list[float]:
 
 def _levels(frame: _Frame, plot: LinePlot) -> Iterator[Markup]:
     """The lines across, and their names at the end, none written over another."""
-    free = 0.0
-    shown = [level for level in plot.levels if drawable(level.value) is not None]
-    for level in sorted(shown, key=lambda level: -level.value):
-        y, across = frame.up.at(level.value), frame.across
+    shown = sorted((each for each in plot.levels if drawable(each.value) is not None), key=lambda each: -each.value)
+    heights = [frame.up.at(level.value) for level in shown]
+    for level, y, place in zip(shown, heights, _apart(heights, frame.up.start), strict=True):
+        across = frame.across
         kind = "plot-anchor" if level.kind == "anchor" else "plot-limit"
         line = f"M{coordinate(across.start)} {coordinate(y)}H{coordinate(across.end)}"
         yield path(line, kind, level_words(level, plot.unit))
-        place = max(y + 4, free)
         yield label(level.kind, across.end + 5, place, kind=f"plot-text {kind}-text")
-        free = place + _LINE
+
+
+def _apart(heights: Sequence[float], bottom: float) -> list[float]:
+    """Where the names of lines at these heights stand, from top to bottom: a line apart, and above the bottom."""
+    places: list[float] = []
+    for y in heights:
+        places.append(max(y + 4, places[-1] + _LINE) if places else y + 4)
+    lowest = bottom + 4
+    for index in reversed(range(len(places))):
+        places[index] = max(min(places[index], lowest), 0.0)
+        lowest = places[index] - _LINE
+    return places
 
 
 def _releases(frame: _Frame, releases: Iterable[PlotMark], bottom: float) -> Iterator[Markup]:

@@ -25,13 +25,15 @@ class ForeignFile:
     """A file to read. `name` is its path for messages and for telling files of one folder apart, with `/`.
 
     `open` gives a seekable stream at its beginning, which the caller closes; `changed` is when the file was last
-    written, in seconds since 1970, where that is known.
+    written, in seconds since 1970, where that is known. `by_folder`: its folder was named, not the file itself, so that
+    it may have nothing to do with the results.
     """
 
     name: str
     size: int
     open: Callable[[], BinaryIO]
     changed: float | None = None
+    by_folder: bool = False
 
     def head(self) -> bytes:
         """Its first bytes."""
@@ -68,7 +70,8 @@ class ForeignTrial:
     the definition is a hash of, so never an answer, a time, a path of the machine or a random id.
     `status`: what the harness itself concludes, by `results-formats`; `None`: neither (only scores). `reason`: one
     word for tables, `message` the harness's own words. `trace` gives the conversation where the format has one; it may
-    be read later, as long as the file can be opened, and not at all.
+    be read later, as long as the file can be opened, and not at all. `again`: how the harness's command names the case
+    when it is to be tried again, where that isn't `case`.
     """
 
     case: str
@@ -85,6 +88,7 @@ class ForeignTrial:
     usage: Usage = field(default_factory=Usage)
     judge_usage: Usage | None = None
     duration_ms: int | None = None
+    again: str = ""
     trace: Callable[[], Trace | None] | None = None
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from itertools import groupby
 
+from evalward.records.moments import instant
 from evalward.records.problem import wrong
 from evalward.suites.external.formats.base import ForeignFile, ForeignResults, ForeignTrial
 from evalward.suites.external.formats.junit_dialects import JEST, trials_of, writer_of
@@ -66,12 +67,8 @@ def _results(file: ForeignFile) -> ForeignResults:
 
 
 def _made_at(suite: Mapping[str, str]) -> str | None:
-    """The time of a suite in UTC. A time without zone is UTC where jest-junit wrote it, and unknown elsewhere."""
+    """The time of a suite. One without a zone is UTC where jest-junit wrote it, and unknown elsewhere."""
     try:
-        time = datetime.fromisoformat(suite.get("timestamp", ""))
+        return instant(suite.get("timestamp", ""), UTC if writer_of(suite) == JEST else None)
     except ValueError:
         return None
-    if time.tzinfo is None and writer_of(suite) != JEST:
-        return None
-    zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    return zoned.isoformat().replace("+00:00", "Z")

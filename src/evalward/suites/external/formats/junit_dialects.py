@@ -45,6 +45,7 @@ class _Called(NamedTuple):
     target: str = ""
     suite: str = ""
     number: int | None = None
+    again: str = ""
 
 
 def trials_of(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -68,6 +69,7 @@ def _trial(test: JunitTest, called: _Called) -> ForeignTrial:
         scores=property_scores(properties),
         usage=property_usage(properties),
         duration_ms=None if test.seconds is None or status is Status.SKIPPED else round(test.seconds * 1000),
+        again=called.again,
     )
 
 
@@ -159,8 +161,14 @@ def _repeat_of(test: JunitTest) -> tuple[str, int, int] | None:
 def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
     found = _repeat_of(test)
     if found is not None and (found[0], found[2]) in repeats:
-        return _Called(found[0], test.classname, number=found[1])
-    return _Called(_pytest_case(test), test.classname)
+        return _Called(found[0], test.classname, number=found[1], again=_for_k(found[0]))
+    case = _pytest_case(test)
+    return _Called(case, test.classname, again=_for_k(case))
+
+
+def _for_k(case: str) -> str:
+    """What pytest's `-k` finds a test by: its name, whose end is left open, as pytest-repeat writes into it."""
+    return case.rpartition("::")[2].removesuffix("]")
 
 
 # vitest and jest
@@ -187,8 +195,12 @@ def _suites_of(name: str) -> Iterator[str]:
 
 
 def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
-    """Suite and title, joined by a blank, stand in both names. A todo looks like a test that passed."""
-    trials = [_trial(test, _Called(test.name, tests[0].suite.attributes.get("name", ""))) for test in tests]
+    """Suite and title, joined by a blank, stand in both names. A todo looks like a test that passed.
+
+    A suite is called after its first test's outermost title; it is "undefined" where that has none.
+    """
+    suite = tests[0].suite.attributes.get("name", "")
+    trials = [_trial(test, _Called(test.name, "" if suite == "undefined" else suite)) for test in tests]
     counted = tests[0].suite.attributes.get("tests", "")
     todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
     notes = [f"{_tests(todo)} of it may be `todo`, which jest-junit writes as passed; jest's JSON tells which"]

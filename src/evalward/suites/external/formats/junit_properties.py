@@ -7,25 +7,23 @@ convention: input without cache), `cost_usd`, `model`, `category`, and `score:NA
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import isfinite
 
 from evalward.records.trace import Usage
 from evalward.suites.external.formats.base import Score
+from evalward.suites.external.formats.values import amount, count, number
 
 SCORE = "score:"
-MOST_AMOUNT = 1e15
-"""What a record can hold."""
 
 
 def property_usage(properties: Mapping[str, str]) -> Usage:
     """Tokens and cost; what is no number is unknown."""
     return Usage(
-        input_tokens=_count(properties.get("input_tokens")),
-        cache_read_tokens=_count(properties.get("cache_read_tokens")),
-        cache_write_tokens=_count(properties.get("cache_write_tokens")),
-        output_tokens=_count(properties.get("output_tokens")),
-        reasoning_tokens=_count(properties.get("reasoning_tokens")),
-        cost_usd=_amount(properties.get("cost_usd")),
+        input_tokens=count(_number(properties.get("input_tokens"))),
+        cache_read_tokens=count(_number(properties.get("cache_read_tokens"))),
+        cache_write_tokens=count(_number(properties.get("cache_write_tokens"))),
+        output_tokens=count(_number(properties.get("output_tokens"))),
+        reasoning_tokens=count(_number(properties.get("reasoning_tokens"))),
+        cost_usd=amount(_number(properties.get("cost_usd"))),
     )
 
 
@@ -41,19 +39,8 @@ def _score(text: str) -> Score:
     return Score(_number(text))
 
 
-def _count(text: str | None) -> int | None:
-    value = _amount(text)
-    return int(value) if value is not None and value.is_integer() else None
-
-
-def _amount(text: str | None) -> float | None:
-    value = _number(text)
-    return value if value is not None and 0 <= value <= MOST_AMOUNT else None
-
-
-def _number(text: str | None) -> float | None:
+def _number(told: str | None) -> float | None:
     try:
-        value = float(text or "")
+        return number(float(told or ""))
     except ValueError:
         return None
-    return value if isfinite(value) else None

@@ -26,13 +26,14 @@ from evalward.suites.external.formats.values import (
     outline,
     rows,
     text,
+    texts,
     whole,
 )
 
 TITLE = "a result of mira"
 REPORT, META, RESULT, CASES = "report.json", "meta.json", "result.json", "cases"
-_CASE = frozenset({"eval", "sample", "target", "passed", "aggregate"})
-_IN_REPORT = frozenset(f"{CASES}.{key}" for key in _CASE)
+_CASE = frozenset({"eval", "sample", "target"})  # what comes before texts of any length
+_IN_REPORT = frozenset({f"{CASES}.aggregate", f"{CASES}.eval"})
 _EMPTY_REPORT = frozenset({CASES, "summary.scored", "summary.skipped"})
 _META = frozenset({"run_id", "study", "started_unix"})
 _MAIN = "score"  # what results call the score of the whole trial
@@ -233,7 +234,7 @@ def _usage(told: Mapping[str, Any]) -> Usage:
 def _trace(case: Mapping[str, Any], usage: Usage, duration_ms: int | None) -> Trace | None:
     """What was asked, where the file has it, the commands and the last answer: more of a conversation it has not."""
     told = mapping(case.get("transcript"))
-    asked, calls = _texts(case.get("input")), _texts(told.get("tool_calls"))
+    asked, calls = texts(case.get("input")), texts(told.get("tool_calls"))
     answer = text(told.get("final_response"))
     if not (calls or answer):
         return None
@@ -248,7 +249,3 @@ def _trace(case: Mapping[str, Any], usage: Usage, duration_ms: int | None) -> Tr
         working_ms=duration_ms or 0,
         total=usage,
     )
-
-
-def _texts(value: Any) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []

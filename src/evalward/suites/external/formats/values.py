@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -42,6 +41,11 @@ def mapping(value: Any) -> Mapping[str, Any]:
 def rows(value: Any) -> list[Mapping[str, Any]]:
     """The objects in a list; what is no object is passed over."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def texts(value: Any) -> list[str]:
+    """The texts in a list."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
 def text(value: Any) -> str:
@@ -110,42 +114,37 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]:,"]', re.DOTALL)
 
 
 def outline(head: bytes) -> frozenset[str]:
-    """The keys of the JSON object that a file begins with, or of the first object in its list, as far as `head` goes.
+    """The keys of the JSON object that a file begins with, or of the objects in its list, as far as `head` goes.
 
-    Those of an object, or of the first object in a list, under such a key are in it too, as `KEY.INNER`. What
+    Those of an object, or of the objects in a list, under such a key are in it too, as `KEY.INNER`. What
     recognises a file by them is not deceived by a text in it that quotes another harness's results.
     """
-    keys: set[str] = set()
-    above: list[str | None] = []  # per open bracket the key that it stands under; `None` for a list's items
-    last: str | None = None
+    if _BEGINNING.match(head) is None:
+        return frozenset()
+    keys: set[bytes] = set()
+    above: list[bytes] = []  # per open bracket the key that it stands under; b"" for a list's items
+    last = b""
     for found in _TOKEN.finditer(head):
         token = found[0]
         if token == b'"' or len(above) > _DEEPEST:  # a text that `head` ends in, or no file of anybody's
             break
         if token in b"{[":
             above.append(last)
-            last = None
+            last = b""
         elif token in b"}]":
-            if not above or len(above) == 1:
+            if len(above) <= 1:
                 break
-            last = None
             above.pop()
-        elif token == b",":
-            last = None
+            last = b""
         elif token == b":":
-            path = [name for name in above if name is not None]
-            if last is not None and len(path) <= 1:
-                keys.add(".".join([*path, last]))
+            path = [name for name in above if name] if len(above) <= _OUTER else above
+            if last and len(path) <= 1:
+                keys.add(b".".join([*path, last]))
         else:
-            last = _key(token)
-    return frozenset(keys)
+            last = b"" if token == b"," else token[1:-1]
+    return frozenset(key.decode("utf-8", "replace") for key in keys)
 
 
-_DEEPEST = 200
-
-
-def _key(token: bytes) -> str:
-    try:
-        return str(json.loads(token))
-    except ValueError:
-        return ""
+_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_OUTER, _DEEPEST = 4, 200
+"""Brackets around what is looked at: the object, a list around it, the list under a key, its item; and the most."""

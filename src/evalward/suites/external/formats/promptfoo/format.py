@@ -13,7 +13,7 @@ from evalward.records.problem import InputError, wrong
 from evalward.render.numbers import plural
 from evalward.suites.external.formats.base import ForeignFile, ForeignResults, ForeignTrial, unreadable
 from evalward.suites.external.formats.document import Document, Lines
-from evalward.suites.external.formats.promptfoo.survey import TITLE, Survey, arm_of
+from evalward.suites.external.formats.promptfoo.survey import TITLE, RowSurvey, arm_of
 from evalward.suites.external.formats.promptfoo.trial import trial_of
 from evalward.suites.external.formats.values import count, mapping, outline, rows, text
 
@@ -62,7 +62,7 @@ class _Rows:
 
     file: ForeignFile
     head: Mapping[str, Any]
-    survey: Survey
+    survey: RowSurvey
     items: Callable[[], Iterator[Any]]
 
     def trials(self, arm: int | None = None) -> Iterator[ForeignTrial]:
@@ -73,7 +73,7 @@ class _Rows:
 
 
 def _rows(file: ForeignFile) -> _Rows:
-    survey = Survey(file)
+    survey = RowSurvey(file)
     if _DOCUMENT.match(file.head()):
         document = Document(file, TITLE, _ROWS, without=_WITHOUT, look=survey.add)
         head, items = document.head, document.items

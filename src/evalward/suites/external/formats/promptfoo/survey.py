@@ -39,7 +39,7 @@ class Arm(NamedTuple):
     prompt: str
 
 
-class Survey:
+class RowSurvey:
     """Goes through a file's rows once. What it keeps of each is a few short texts."""
 
     def __init__(self, file: ForeignFile) -> None:

@@ -19,7 +19,7 @@ from evalward.suites.external.formats.promptfoo.assertions import (
 )
 from evalward.suites.external.formats.promptfoo.case import asked_by, category
 from evalward.suites.external.formats.promptfoo.conversation import trace_of
-from evalward.suites.external.formats.promptfoo.survey import Survey, arm_of
+from evalward.suites.external.formats.promptfoo.survey import RowSurvey, arm_of
 from evalward.suites.external.formats.values import amount, count, including_cache, mapping, number, text
 
 _BROKE = 2
@@ -27,7 +27,7 @@ _BROKE = 2
 _MAIN = "score"
 
 
-def trial_of(row: Mapping[str, Any], survey: Survey) -> ForeignTrial:
+def trial_of(row: Mapping[str, Any], survey: RowSurvey) -> ForeignTrial:
     """The trial that a row is."""
     assertions = assertions_of(mapping(row.get("gradingResult")))
     status, reason = _ending(row, assertions)

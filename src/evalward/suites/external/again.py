@@ -1,0 +1,117 @@
+"""Cases that failed, tried again by the harness itself: its `rerun`, judged as its first trials were."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evalward.config import LoadedConfig
+from evalward.records.problem import InputError
+from evalward.records.result import Result
+from evalward.render.numbers import plural
+from evalward.suites.external.formats.find import files_at, read_files
+from evalward.suites.external.results import CaseOfTarget, Reading, read_results
+from evalward.suites.external.spec import ExternalSuite
+from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, HarnessEnd, Wanted
+
+
+def reading_of(spec: ExternalSuite, form: str, by: Gatherer) -> Reading:
+    """How the files of a suite are read."""
+    return Reading(form, spec.choice, spec.lower_is_better, target=spec.target or "", suite=spec.name, keep=by.keep)
+
+
+def nothing_left(end: HarnessEnd, where: str, *, older: int = 0) -> str:
+    """That a harness left no result, how it ended, and what it said last."""
+    how = f"was ended at its time limit of {end.seconds:.0f} s" if end.timed_out else f"ended with {_code(end)}"
+    new = f"new in {where}, where {plural(older, 'older file')} lie" if older else f"in {where}"
+    last = end.last.splitlines()
+    said = f": {last[-1].strip()}" if last else ""
+    return f"the harness {how} and left nothing {new}{said}"
+
+
+def say_last(end: HarnessEnd, by: Gatherer) -> None:
+    """Show people what a harness said last: its results can't be used."""
+    for line in end.last.splitlines():
+        by.say(f"  | {line}")
+
+
+def _code(end: HarnessEnd) -> str:
+    return "no exit code" if end.exit_code is None else f"exit code {end.exit_code}"
+
+
+@dataclass
+class Again:
+    """The fresh trials of a suite, of all its targets."""
+
+    spec: ExternalSuite
+    loaded: LoadedConfig
+    by: Gatherer
+    runs: Sequence[GatheredRun]
+    wanted: Wanted
+    _results: dict[str, list[Result]] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
+
+    def gathered(self) -> Mapping[str, GatheredAgain]:
+        """By target, as many trials as are wanted of each case, or why there are fewer."""
+        starts, unnamed = self.by.rerun(self.spec, self._by_raw_name())
+        self._notes += [f"{case} can't be named to the harness: {why}" for case, why in unnamed.items()]
+        for start in starts:
+            if start.end.refused is not None:
+                self._notes.append(start.end.refused)
+                break
+            self._read(start.folder, start.end)
+        return {target: self._of(target) for target in self.wanted}
+
+    def _by_raw_name(self) -> Mapping[str, int]:
+        """How often each case is to be tried, by the harness's name of it: as often as the target that wants most."""
+        most: dict[str, int] = {}
+        for run in self.runs:
+            for case, trials in self.wanted.get(run.target, {}).items():
+                name = run.again[case]
+                most[name] = max(most.get(name, 0), trials)
+        return most
+
+    def _read(self, folder: Path, end: HarnessEnd) -> None:
+        place = f"{self.loaded.file}, suite {self.spec.name}, rerun"
+        files = files_at(folder, ["."])
+        if not files:
+            say_last(end, self.by)
+            self._notes.append(nothing_left(end, "the folder of its rerun"))
+            return
+        try:
+            form, read = read_files(files, self.spec.format, place)
+            wanted = frozenset((target, case) for target, cases in self.wanted.items() for case in cases)
+            how = reading_of(self.spec, form, self.by)
+            found = read_results(read, how.again(wanted, self._taken()), place)
+        except InputError as error:
+            say_last(end, self.by)
+            self._notes.append(error.problems[0].message)
+            return
+        self._notes += found.notes
+        for run in found.runs:
+            self._results.setdefault(run.target, []).extend(run.results)
+
+    def _taken(self) -> Mapping[CaseOfTarget, int]:
+        """How many trials each case has by now."""
+        fresh = [(target, one) for target, results in self._results.items() for one in results]
+        taken: Counter[CaseOfTarget] = Counter()
+        for target, one in [*((run.target, one) for run in self.runs for one in run.results), *fresh]:
+            taken[target, one.id] = max(taken[target, one.id], one.trial)
+        return taken
+
+    def _of(self, target: str) -> GatheredAgain:
+        asked = {one.id: one.definition for run in self.runs if run.target == target for one in run.results}
+        found = self._results.get(target, [])
+        same = [one for one in found if one.definition == asked[one.id]]
+        kept: list[Result] = []
+        for case, most in self.wanted[target].items():
+            kept += [one for one in same if one.id == case][:most]
+        notes = list(dict.fromkeys(self._notes))
+        if len(same) < len(found):
+            notes.append("the rerun asks some cases otherwise than the run did")
+        lacking = sum(self.wanted[target].values()) - len(kept)
+        if lacking:
+            notes.append(f"{plural(lacking, 'trial')} of the rerun are missing")
+        return GatheredAgain(kept, "; ".join(notes) or None)
