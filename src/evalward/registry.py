@@ -23,6 +23,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "bash": "evalward.suites.bash.kind:BASH",
         "command": "evalward.suites.command.kind:COMMAND",
         "external": "evalward.suites.external.kind:EXTERNAL",
+        "prompt": "evalward.suites.prompt.kind:PROMPT",
         "scenario": "evalward.suites.scenario.kind:SCENARIO",
         "speedup": "evalward.suites.speedup.kind:SPEEDUP",
     },
@@ -30,6 +31,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "bash": "evalward.suites.bash.spec:BashSuite",
         "command": "evalward.suites.command.spec:CommandSuite",
         "external": "evalward.suites.external.spec:ExternalSuite",
+        "prompt": "evalward.suites.prompt.spec:PromptSuite",
         "scenario": "evalward.suites.scenario.spec:ScenarioSuite",
         "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
@@ -87,6 +89,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "command-cases": "evalward.suites.command.schema:CASES",
         "scenario": "evalward.suites.scenario.model:Scenario",
         "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
+        "prompt-file": "evalward.suites.prompt.file:PromptFile",
     },
 }
 

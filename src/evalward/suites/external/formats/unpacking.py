@@ -55,10 +55,11 @@ def _decompressed(packed: Iterable[bytes]) -> Iterator[bytes]:
     try:
         for piece in packed:
             rest = piece
-            while rest or not (frame.needs_input or frame.eof):
-                frame = ZstdDecompressor() if frame.eof else frame
+            while rest or not frame.needs_input:
                 yield frame.decompress(rest, CHUNK)
-                rest = frame.unused_data if frame.eof else b""
+                rest = b""
+                if frame.eof:
+                    rest, frame = frame.unused_data, ZstdDecompressor()
     except ZstdError:
         raise ArchiveError("a member's bytes are damaged") from None
 
