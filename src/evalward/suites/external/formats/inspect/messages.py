@@ -70,9 +70,8 @@ def _sequence(opened: Opened, names: Collection[str], folder: str) -> list[Any]:
     found: list[Any] = []
     left = MOST_VALUES
     while (name := f"{folder}{len(found)}.json") in names:
-        stream = JsonStream(opened(name), _STEP)
-        part, parts = stream.counted(left)
-        left -= parts
+        part, values = JsonStream(opened(name), _STEP).counted(left)
+        left -= values
         if not isinstance(part, list) or not part:
             raise NoJsonError("a chunk of it has no items")
         found += part
