@@ -64,6 +64,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "mira": "evalward.suites.external.formats.mira:FORMAT",
         "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
         "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",
+        "rows": "evalward.suites.external.formats.rows:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
         "vitest-evals": "evalward.suites.external.formats.vitest_evals:FORMAT",
         "pydantic-evals": "evalward.suites.external.formats.pydantic_evals:FORMAT",
@@ -87,6 +88,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "command-cases": "evalward.suites.command.schema:CASES",
         "scenario": "evalward.suites.scenario.model:Scenario",
         "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
+        "external-row": "evalward.suites.external.formats.row:ExternalRow",
     },
 }
 
