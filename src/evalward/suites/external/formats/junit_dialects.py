@@ -179,7 +179,8 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
     suites = {part for test in tests for part in _suites_of(test.name)}
     trials, notes = [], []
     for test in tests:
-        trial = _trial(test, _Called(test.name, test.classname))
+        again = test.name.replace(" > ", " ")  # as -t has a test's full name
+        trial = _trial(test, _Called(test.name, test.classname, again=again))
         if test.failure is not None and (test.name == test.classname or test.name in suites):
             trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
             notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
