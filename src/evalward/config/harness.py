@@ -14,6 +14,7 @@ from evalward.config.harness_words import (
     LISTS,
     MARKS,
     ONE_ID,
+    TRIALS,
     in_single_quotes,
     marks_in,
     split_words,
@@ -36,7 +37,7 @@ OF_COMMANDS = ("run", "rerun", "env", "shell", "run_timeout_s")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _NEVER = re.compile(r"(ACTIONS|INPUT|EVALWARD|RUNNER)_.*", re.IGNORECASE)
-_OF_RUN = frozenset({FOLDER})
+_OF_RUN = frozenset({FOLDER, TRIALS})
 
 
 class HarnessSuite(Suite):

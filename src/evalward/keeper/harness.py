@@ -25,6 +25,7 @@ from evalward.redaction import NOTHING, Redaction
 from evalward.sandbox.launcher.overseer import ProgramOrder
 from evalward.wire.messages import HarnessDone, HarnessOrder
 
+MOST_TRIALS = 100  # of each case, by one command
 LINES, CHARACTERS = 20, 4000  # of what it said last
 _SHOWN = 200  # characters of a command
 _OF_THE_WORKFLOW = re.compile(r"(GITHUB_(?!ACTIONS$)|RUNNER_|EVALWARD_|LLM_TOOL_TEST_).*", re.IGNORECASE)

@@ -43,7 +43,7 @@ class RunnersGatherer:
     def run(self, spec: HarnessSuite) -> Iterator[HarnessStart]:
         """Run the suite's command to its end; the folder that it had for its results goes with the context."""
         with results_folder() as (folder, home):
-            order = m.HarnessOrder(suite=spec.name, folder=str(folder), home=str(home))
+            order = m.HarnessOrder(suite=spec.name, trials=spec.trials, folder=str(folder), home=str(home))
             yield HarnessStart(folder, _end(self.starter.harness(order)))
 
     def rerun(self, spec: HarnessSuite, wanted: Mapping[str, int]) -> tuple[Iterator[HarnessStart], Mapping[str, str]]:

@@ -51,9 +51,8 @@ def test_what_fits(keys: dict[str, Any]) -> None:
         ({"run": "eval {ids}"}, "suites[0].run: {ids} is known to rerun alone"),
         (
             {"run": "eval {dirs}"},
-            "suites[0].run: {dirs} stands for nothing. Did you mean dir? Placeholders here: {dir}.",
+            "suites[0].run: {dirs} stands for nothing. Did you mean dir? Placeholders here: {dir}, {trials}.",
         ),
-        ({"run": "eval {trials}"}, "suites[0].run: {trials} is known to rerun alone"),
         ({"rerun": "eval {dir} {trial}"}, "suites[0].rerun: {trial} stands for nothing. Did you mean trials?"),
         ({"run": ["{dir}/eval"]}, "suites[0].run: a placeholder can't be the program"),
         ({"rerun": "eval {ids}"}, "suites[0].rerun: has no {dir}, so its results would be mixed"),

@@ -56,7 +56,10 @@ class Again:
     def gathered(self) -> Mapping[str, GatheredAgain]:
         """By target, as many trials as are wanted of each case, or why there are fewer."""
         starts, unnamed = self.by.rerun(self.spec, self._by_raw_name())
-        self._notes += [f"{case} can't be named to the harness: {why}" for case, why in unnamed.items()]
+        for why in dict.fromkeys(unnamed.values()):
+            cases = [case for case, reason in unnamed.items() if reason == why]
+            more = f" and {plural(len(cases) - 1, 'more case')}" if len(cases) > 1 else ""
+            self._notes.append(f"{cases[0]}{more} can't be named to the harness: the id {why}")
         for start in starts:
             if start.end.refused is not None:
                 self._notes.append(start.end.refused)

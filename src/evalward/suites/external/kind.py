@@ -99,10 +99,10 @@ class ExternalKind(GatheredKind):
         return measure(results)
 
     def as_failed(self, details: Details) -> Details:
-        """The trial, had its scores all been 0."""
+        """The trial, had its scores all been as bad as scores from 0 to 1 can be."""
         if not isinstance(details, ExternalDetails):
             return details
-        worst = dict.fromkeys(details.scores, 0.0)
+        worst = {name: max(value, 1.0) if name in details.lower else 0.0 for name, value in details.scores.items()}
         return details.model_copy(update={"scores": worst, "score": None if details.score is None else 0.0})
 
 

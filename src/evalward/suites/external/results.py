@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import isfinite
 
-from evalward.records.base import clean_text, digest, fitting
+from evalward.records.base import acyclic, clean_text, digest, fitting
 from evalward.records.blocks import block_text
 from evalward.records.problem import InputError, wrong
 from evalward.records.result import Result, Status, Trial
@@ -104,8 +105,9 @@ def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> E
     the files where none was chosen.
     """
     maker = _Runs(how, place)
-    for results in found:
-        maker.add(results)
+    with acyclic():
+        for results in found:
+            maker.add(results)
     return ExternalResults(
         runs=maker.finished(),
         notes=list(dict.fromkeys(clean_text(note) for results in found for note in results.notes)),
@@ -279,6 +281,7 @@ def _scores_of(result: Result) -> Iterator[str]:
     yield from result.details.scores if isinstance(result.details, ExternalDetails) else ()
 
 
+@lru_cache(maxsize=4096)  # trials share most of theirs
 def _name(text: str) -> str:
     """A name as tables can hold it: no control character, no line end, of bounded length."""
     cleaned = " ".join("".join(c if c.isprintable() else " " for c in clean_text(text)).split())

@@ -87,13 +87,16 @@ def between(begun: Any, ended: Any) -> int | None:
     return milliseconds(passed.total_seconds())
 
 
-def including_cache(all_input: Any, cached: Any, output: Any, cost: Any, reasoning: Any = None) -> Usage:
-    """The usage of a harness whose input tokens include what was read from the cache."""
-    read, from_cache = count(all_input), count(cached)
-    fresh = None if read is None else read - (from_cache or 0)
+def including_cache(
+    all_input: Any, cached: Any, output: Any, cost: Any, reasoning: Any = None, *, written: Any = None
+) -> Usage:
+    """The usage of a harness whose input tokens include what was read from the cache, and what was written to it."""
+    read, from_cache, to_cache = count(all_input), count(cached), count(written)
+    fresh = None if read is None else read - (from_cache or 0) - (to_cache or 0)
     return Usage(
         input_tokens=fresh if fresh is not None and fresh >= 0 else None,
         cache_read_tokens=from_cache,
+        cache_write_tokens=to_cache,
         output_tokens=count(output),
         reasoning_tokens=count(reasoning),
         cost_usd=amount(cost),
