@@ -82,7 +82,7 @@ def without_clock(trial: api.Trial) -> api.Trial:
 
 
 def write(name: str, lines: list[str]) -> None:
-    path = HERE / "recordings" / name
+    path = HERE / name
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     print(f"{path.relative_to(HERE)}: {len(lines)} lines")
@@ -94,7 +94,10 @@ def main() -> None:
         said = [json.dumps({"id": name, "answers": [given]}) for name, given in judged.items()]
         write(f"judge-hand-written-{version}.jsonl", said)
         trials = api.record(api.load_config(HERE / config), SUITE, HandWritten(version, answers))
-        write(f"hand-written-{version}.jsonl", [without_clock(each).model_dump_json(by_alias=True) for each in trials])
+        write(
+            f"recordings/hand-written-{version}.jsonl",
+            [without_clock(each).model_dump_json(by_alias=True) for each in trials],
+        )
 
 
 if __name__ == "__main__":

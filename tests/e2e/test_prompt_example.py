@@ -59,12 +59,13 @@ def test_recordings__are_what_the_script_writes(tmp_path: Path, monkeypatch: pyt
     main = namespace["main"]
     assert callable(main)
     main()
-    for path in sorted((EXAMPLE / "recordings").iterdir()):
-        texts = [(folder / "recordings" / path.name).read_text("utf-8") for folder in (copy, EXAMPLE)]
-        if path.name.startswith("judge"):
-            assert texts[0] == texts[1]
-            continue
-        written, committed = ([_said(line) for line in text.splitlines()] for text in texts)
+    for version in ("before", "after"):
+        judged = f"judge-hand-written-{version}.jsonl"
+        assert (copy / judged).read_text("utf-8") == (EXAMPLE / judged).read_text("utf-8")
+        recording = f"recordings/hand-written-{version}.jsonl"
+        written, committed = (
+            [_said(line) for line in (folder / recording).read_text("utf-8").splitlines()] for folder in (copy, EXAMPLE)
+        )
         assert written == committed
 
 
