@@ -30,11 +30,16 @@ def writer_of(suite: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class SuiteTrials:
-    """The trials of a suite. `planned`: how many there should be, as far as names tell it."""
+    """The trials of a suite.
+
+    `planned`: how many there should be, as far as names tell it. `file`: the test file whose name has to tell equal
+    ids apart, where an id doesn't name it.
+    """
 
     trials: Sequence[ForeignTrial]
     notes: Sequence[str] = ()
     planned: int = 0
+    file: str = ""
 
 
 class _Called(NamedTuple):
@@ -87,14 +92,14 @@ def _other(tests: Sequence[JunitTest]) -> SuiteTrials:
 
 
 def _other_case(test: JunitTest) -> str:
-    return test.name if test.classname == test.name else _pytest_case(test)
+    return test.name if test.classname == test.name else _pytest_case(test.classname, test.name)
 
 
 # pytest
 
 
-def _pytest_case(test: JunitTest) -> str:
-    return f"{test.classname}::{test.name}" if test.classname else test.name
+def _pytest_case(classname: str, name: str) -> str:
+    return f"{classname}::{name}" if classname else name
 
 
 def _pytest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -153,14 +158,14 @@ def _repeat_of(test: JunitTest) -> tuple[str, int, int] | None:
         return None
     base = found["base"]
     name = base[:-1] if base.endswith("[") else f"{base[:-1]}]"
-    return _pytest_case(replace(test, name=name)), int(found["number"]), int(found["count"])
+    return _pytest_case(test.classname, name), int(found["number"]), int(found["count"])
 
 
 def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
     found = _repeat_of(test)
     if found is not None and (found[0], found[2]) in repeats:
         return _Called(found[0], test.classname, number=found[1])
-    return _Called(_pytest_case(test), test.classname)
+    return _Called(_pytest_case(test.classname, test.name), test.classname)
 
 
 # vitest and jest
@@ -176,7 +181,7 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
             trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
             notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
         trials.append(trial)
-    return SuiteTrials(trials, notes)
+    return SuiteTrials(trials, notes, file=tests[0].classname)
 
 
 def _suites_of(name: str) -> Iterator[str]:

@@ -327,7 +327,9 @@ def test_the_conversation() -> None:
     assert trace.tool_calls == [ToolCall(commands="wc -l < notes.txt", stdout="42", exit_code=None)]
     assert trace.natural_stop
     assert one(row("a")).trace is None
-    assert one(row("a", meta=answered([{"type": "thought"}]))).trace is not None
+    no_message = one(row("a", meta=answered([{"type": "thought"}]))).trace
+    assert no_message is not None
+    assert no_message() is None
 
 
 @pytest.mark.parametrize("head", ['{"numTotalTestSuites":2,', '\ufeff {\n "numFailedTestSuites": 0'])
