@@ -23,6 +23,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "bash": "evalward.suites.bash.kind:BASH",
         "command": "evalward.suites.command.kind:COMMAND",
         "external": "evalward.suites.external.kind:EXTERNAL",
+        "prompt": "evalward.suites.prompt.kind:PROMPT",
         "scenario": "evalward.suites.scenario.kind:SCENARIO",
         "speedup": "evalward.suites.speedup.kind:SPEEDUP",
     },
@@ -30,6 +31,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "bash": "evalward.suites.bash.spec:BashSuite",
         "command": "evalward.suites.command.spec:CommandSuite",
         "external": "evalward.suites.external.spec:ExternalSuite",
+        "prompt": "evalward.suites.prompt.spec:PromptSuite",
         "scenario": "evalward.suites.scenario.spec:ScenarioSuite",
         "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
@@ -62,6 +64,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "inspect": "evalward.suites.external.formats.inspect:FORMAT",
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
+        "promptfoo": "evalward.suites.external.formats.promptfoo:FORMAT",
         "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
         "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
@@ -87,6 +90,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "command-cases": "evalward.suites.command.schema:CASES",
         "scenario": "evalward.suites.scenario.model:Scenario",
         "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
+        "prompt-file": "evalward.suites.prompt.file:PromptFile",
     },
 }
 

@@ -18,6 +18,7 @@ from evalward.suites.base import Kind, kind_named
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.judge import WrongReason as CommandReason
+from evalward.suites.prompt.details import PromptDetails
 from evalward.suites.scenario.details import EvaluatorResult, Interaction, ScenarioDetails
 from evalward.suites.speedup.details import BenchmarkSpeed, LevelAdvantage, SpeedupDetails
 from evalward.suites.speedup.outcome import SpeedupReason
@@ -62,6 +63,9 @@ DETAILS: Mapping[str, st.SearchStrategy[Record]] = {
         refused=...,
         unsafe=...,
         allowed=st.sampled_from([[], ["files.rm"]]),
+    ),
+    "prompt": st.builds(
+        PromptDetails, scores=st.dictionaries(st.sampled_from(["tone", "short"]), st.floats(0, 1, width=16))
     ),
     "scenario": st.builds(
         ScenarioDetails,

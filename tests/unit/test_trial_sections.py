@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from evalward.records.judge import JudgeOutcome, JudgeVote
-from evalward.records.result import Details, OtherDetails
+from evalward.records.result import CheckResult, Details, OtherDetails
 from evalward.records.sections import Facts, FileText, SamplePlot, TrialSection
 from evalward.render.kinds import ShownKind
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.kind import BASH
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.kind import COMMAND
+from evalward.suites.prompt.details import PromptDetails
+from evalward.suites.prompt.kind import PROMPT
 from evalward.suites.scenario.details import (
     EvaluatorResult,
     FailedCommand,
@@ -47,7 +49,7 @@ def rows(found: list[TrialSection], title: str) -> dict[str, list[str]]:
 
 
 def test_details_of_another_kind_show_the_files_alone() -> None:
-    for kind in (BASH, COMMAND, SCENARIO, SPEEDUP):
+    for kind in (BASH, COMMAND, PROMPT, SCENARIO, SPEEDUP):
         assert sections(kind, OtherDetails(), LEFT) == [LEFT]
 
 
@@ -179,4 +181,14 @@ def test_a_speedup_shows_its_samples_tests_and_snapshots() -> None:
         "fell back": ["the untouched code counts instead of the change"],
         "note": ["slow machine"],
     }
+    assert found[-1] == LEFT
+
+
+def test_a_prompt_shows_expected_beside_found__the_scores__and_what_judges_said() -> None:
+    checks = [CheckResult(check=name, passed=False, detail="no") for name in ("tone", "short")]
+    details = PromptDetails(scores={"short": 0.0}, expected="Paris", judgements=[JUDGE])
+    found = sections(PROMPT, details, LEFT, checks=checks)
+    assert rows(found, "Answer") == {"answer": ["Paris", "(no answer)"]}
+    assert rows(found, "Scores") == {"tone": ["n/a"], "short": ["0"]}
+    assert rows(found, "Judge m: clear")["issue"] == ["too long"]
     assert found[-1] == LEFT

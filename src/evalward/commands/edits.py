@@ -43,6 +43,8 @@ def _sentences(sides: BaseAndHead, report: Report) -> Iterator[str]:
         yield "This pull request edits providers or budgets. The base's are used: keys go only where it says."
     if sides.judge_edited and not sides.unprotected:
         yield "This pull request edits the judge. The base's judges, and so do its rubrics."
+    if sides.commands_edited:
+        yield "This pull request edits the commands of a harness, or the keys that they get. Those of the base are run."
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return

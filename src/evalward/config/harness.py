@@ -11,7 +11,7 @@ from pydantic import Field
 from evalward.config.fields import SomeTexts, Text, TextList
 from evalward.config.harness_words import (
     FOLDER,
-    IDS,
+    LISTS,
     MARKS,
     ONE_ID,
     TRIALS,
@@ -37,7 +37,7 @@ OF_COMMANDS = ("run", "rerun", "env", "shell", "run_timeout_s")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _NEVER = re.compile(r"(ACTIONS|INPUT|EVALWARD|RUNNER)_.*", re.IGNORECASE)
-_OF_RUN = frozenset({TRIALS, FOLDER})
+_OF_RUN = frozenset({FOLDER, TRIALS})
 
 
 class HarnessSuite(Suite):
@@ -54,7 +54,8 @@ class HarnessSuite(Suite):
     results: SomeTexts = Field(description="The files that it leaves; patterns such as logs/*.eval")
     rerun: Command | None = Field(
         default=None,
-        description="The command that runs some cases again: {ids} stands for them, {id} for one of them, {trials} for "
+        description="The command that runs some cases again: {ids} stands for them ({ids_or} and "
+        "{ids_regex} as pytest's -k and a regular expression list them), {id} for one of them, {trials} for "
         "how often, {dir} for the folder of its results",
     )
     env: TextList = Field(default=[], description="Variables with keys that the commands get, by name; no others")
@@ -132,7 +133,9 @@ def _of_marks(
         if mark in known:
             continue
         if mark in MARKS:
-            yield Mistake(place, f"{{{mark}}} is known to rerun alone: run runs all cases", "Write it in rerun.")
+            yield Mistake(
+                place, f"{{{mark}}} is known to rerun alone: run runs all cases", "Write a value, or nothing."
+            )
             continue
         all_known = ", ".join(f"{{{name}}}" for name in sorted(known))
         remedy = f"{did_you_mean(mark, known)} Placeholders here: {all_known}.".strip()
@@ -158,8 +161,9 @@ def _of_rerun(value: Value, place: KeyPath) -> Iterator[Mistake]:
     if FOLDER not in marks:
         message = f"has no {{{FOLDER}}}, so its results would be mixed with those of run"
         yield Mistake(place, message, f"Write {{{FOLDER}}} where the harness is told the folder of its results.")
-    if IDS in marks and ONE_ID in marks:
-        message = f"has {{{IDS}}} and {{{ONE_ID}}}: the first is all cases in one command, the second one case each"
+    listed = [mark for mark in marks if mark in LISTS]
+    if listed and ONE_ID in marks:
+        message = f"has {{{listed[0]}}} and {{{ONE_ID}}}: all cases in one command, and one case each"
         yield Mistake(place, message, "Keep one of them.")
 
 

@@ -12,7 +12,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 IDS, ONE_ID, TRIALS, FOLDER = "ids", "id", "trials", "dir"
-MARKS = {IDS: "EVALWARD_IDS", ONE_ID: "EVALWARD_ID", TRIALS: "EVALWARD_TRIALS", FOLDER: "EVALWARD_DIR"}
+IDS_OR, IDS_PATTERN = "ids_or", "ids_regex"
+LISTS: Mapping[str, str] = {IDS: ",", IDS_OR: " or ", IDS_PATTERN: "|"}
+"""The placeholders that stand for several ids, and what stands between these: as inspect, pytest's -k and a regular
+expression have them.
+"""
+MARKS = {
+    IDS: "EVALWARD_IDS",
+    IDS_OR: "EVALWARD_IDS_OR",
+    IDS_PATTERN: "EVALWARD_IDS_REGEX",
+    ONE_ID: "EVALWARD_ID",
+    TRIALS: "EVALWARD_TRIALS",
+    FOLDER: "EVALWARD_DIR",
+}
 """What may stand in braces, and the variable in which a shell finds it."""
 SHELL = ("sh", "-c")
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "cmd", "cmd.exe", "powershell", "pwsh"})
@@ -21,6 +33,9 @@ LONGEST_ID = 2000  # characters
 _MARK = re.compile(r"(?<![${])\{([a-z][a-z_]*)\}(?!\})")  # ${name} is a shell's, {{name}} a template's
 _PLAIN = re.compile(r"[\w@%+=:,./#-]+")  # of no meaning to a shell, nor to one that it starts
 _PATTERN = re.compile(r"[*?\[\]]")
+_SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\/]")  # in regular expressions, those of JavaScript included
+_WORD_OF_K = re.compile(r"[\w:+.\[\]\\/-]+")  # one word of pytest's -k
+_MEANT_BY_K = frozenset({"or", "and", "not", "None", "True", "False"})
 _FOLDER = re.compile(r"(/[A-Za-z0-9_+.-]+)+")
 
 
@@ -75,7 +90,7 @@ def in_single_quotes(text: str) -> list[str]:
 
 def unnameable(case: str, command: str | Sequence[str], *, shell: bool = False) -> str | None:
     """Why a case's id can't be handed to this command, `None` where it can: words for after "its id"."""
-    used = set(marks_in(command)) & {IDS, ONE_ID}
+    used = set(marks_in(command)) & {*LISTS, ONE_ID}
     at_start = shell or _begins_a_word(split_words(command), used)
     listed, outer = IDS in used, case != case.strip()
     faults = {
@@ -85,6 +100,8 @@ def unnameable(case: str, command: str | Sequence[str], *, shell: bool = False) 
         "has a comma, a line break or outer spaces, which a list of ids can't hold": listed
         and ("," in case or outer or not case.isprintable()),
         "has *, ?, [ or ], which stand for other ids": (listed or shell) and _PATTERN.search(case) is not None,
+        "is no word of pytest's -k": IDS_OR in used and (case in _MEANT_BY_K or not _WORD_OF_K.fullmatch(case)),
+        "has a line break, or characters that can't be seen": IDS_PATTERN in used and not case.isprintable(),
         "has characters that a shell may take for its own (letters, digits and @%+=:,./#_- are none)": shell
         and _PLAIN.fullmatch(case) is None,
     }
@@ -126,13 +143,18 @@ def _values(filling: Filling, used: Sequence[str]) -> Mapping[str, str]:
     unknown = [mark for mark in used if mark not in MARKS]
     if unknown:
         raise UnfitWordsError(f"{{{unknown[0]}}} stands for nothing")
-    if {IDS, ONE_ID} & set(used) and not filling.ids:
+    if {*LISTS, ONE_ID} & set(used) and not filling.ids:
         raise UnfitWordsError("no case was named")
     if ONE_ID in used and len(filling.ids) != 1:
         raise UnfitWordsError(f"{{{ONE_ID}}} stands for one case, and {len(filling.ids)} were named")
-    if FOLDER in used and not (_FOLDER.fullmatch(filling.folder) and ".." not in filling.folder.split("/")):
+    if FOLDER in used and (_FOLDER.fullmatch(filling.folder) is None or ".." in filling.folder.split("/")):
         raise UnfitWordsError(
-            "the folder's path is not absolute, or has other characters than letters, digits, / _ + . -"
+            "the path of its folder is relative, or has characters other than letters, digits and /_+.-"
         )
     one = filling.ids[0] if filling.ids else ""
-    return {IDS: ",".join(filling.ids), ONE_ID: one, TRIALS: str(filling.trials), FOLDER: filling.folder}
+    lists = {mark: between.join(_escaped(mark, filling.ids)) for mark, between in LISTS.items()}
+    return {**lists, ONE_ID: one, TRIALS: str(filling.trials), FOLDER: filling.folder}
+
+
+def _escaped(mark: str, ids: Sequence[str]) -> Sequence[str]:
+    return [_SPECIAL.sub(r"\\\g<0>", case) for case in ids] if mark == IDS_PATTERN else ids

@@ -20,7 +20,7 @@ from evalward.records.codes import notices as noted
 from evalward.records.codes import reasons as why
 from evalward.records.codes.base import FIRST
 from evalward.records.codes.rules import OfMetric, ProvenDrop, Shown, UnprovenDrop
-from evalward.records.comparison import PROMPT_PARTS, CaseChange, Comparison, RunComparison
+from evalward.records.comparison import CaseChange, Comparison, RunComparison, prompt_words
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Limits, Policy, Rule
 from evalward.records.report import Interruption
@@ -320,7 +320,7 @@ def _unseen_by_replay(comparison: Comparison) -> list[Reason]:
     live = {run.suite for run in measured if run.random}
     reasons = []
     for run in measured:
-        parts = tuple(change.part for change in run.subject if change.part in PROMPT_PARTS)
+        parts = tuple(change.part for change in run.subject if prompt_words(change.part))
         if run.replay and parts and run.suite not in live:
             unseen = why.PromptReplayed(suite=run.suite, target=run.target, parts=parts)
             reasons.append(_inconclusive(run, unseen, "advice.measure_live"))

@@ -102,7 +102,8 @@ def make_plan(
         try:
             kind = kind_named(suite.kind)
             if isinstance(kind, GatheringKind):
-                gathered.append(GatheredSuite(cast(WholeKind, kind), suite))
+                spec = suite.model_copy(update={"trials": selection.trials}) if selection.trials else suite
+                gathered.append(GatheredSuite(cast(WholeKind, kind), spec))
             else:
                 runs += _runs_of(suite, loaded, selection, keys, asker)
         except InputError as error:

@@ -142,6 +142,12 @@ class BaseAndHead:
         return self.head.judge != self.judging.judge
 
     @property
+    def commands_edited(self) -> bool:
+        """The head has other commands of harnesses, or other keys for them, than those that are run."""
+        suites = self.head.harnesses.values()
+        return self._of_base_alone and any(suite != suite.with_commands_of(self._in_base(suite)) for suite in suites)
+
+    @property
     def policy_edited(self) -> bool:
         """The head has another policy than the one that judges it."""
         return self.judging.policy != self.head.policy

@@ -25,6 +25,7 @@ from evalward.redaction import NOTHING, Redaction
 from evalward.sandbox.launcher.overseer import ProgramOrder
 from evalward.wire.messages import HarnessDone, HarnessOrder
 
+MOST_TRIALS = 100  # of each case, by one command
 LINES, CHARACTERS = 20, 4000  # of what it said last
 _SHOWN = 200  # characters of a command
 _OF_THE_WORKFLOW = re.compile(r"(GITHUB_(?!ACTIONS$)|RUNNER_|EVALWARD_|LLM_TOOL_TEST_).*", re.IGNORECASE)
@@ -89,7 +90,7 @@ class Harnesses:
             pass  # whoever waited for it is done
 
     def _suite(self, name: str) -> HarnessSuite:
-        why = self.withheld.get(name)
+        why = "the run has ended" if self._ended else self.withheld.get(name)
         if why is not None:
             raise RefusedHarnessError(why)
         for suite in self.config.suites:
@@ -106,8 +107,7 @@ class Harnesses:
         missing = [name for name in needed_keys(suite) if not self.env.get(name, "").strip()]
         if missing:
             raise RefusedHarnessError(f"it needs a key, and {missing[0]} is not set")
-        ids, trials = (order.ids, order.trials) if order.again else ([], suite.trials)
-        filling = Filling(ids, max(1, trials), order.folder)
+        filling = Filling(order.ids, max(1, order.trials), order.folder)
         words, variables = filled(command, filling, shell=suite.shell)
         env = harness_environment(self.env, suite, None if user is None else order.home or "/")
         return ProgramOrder(words, {**env, **variables}, self.folder, user)
@@ -143,9 +143,7 @@ class Harnesses:
             return
         how = f"exit code {done.exit_code}" if done.exit_code is not None else "it was ended"
         how = "ended at its time limit" if done.timed_out else how
-        self.say(f"{name}: {how} after {done.seconds:.1f} s\n")
-        if not done.went_well:
-            self.say("".join(f"  | {line}\n" for line in done.last.splitlines()))
+        self.say(f"{name}: {how} after {done.seconds:.1f} s\n")  # what it said is told where its results can't be read
 
 
 def last_lines(said: bytes, redaction: Redaction, *, cut: bool = False) -> str:

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalward.edge import SOURCE
@@ -18,6 +17,7 @@ from evalward.sandbox.launcher.overseer import GRACE_S, ProgramAnswer, ProgramOr
 _PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.sandbox.launcher.overseer import main; main()"
 _KEPT = 64 << 10  # bytes of what it said last
 _ANSWER = 1 << 16
+_LAST_S = 2.0  # for what is printed to arrive, after its overseer has gone
 _AFTER_S = GRACE_S + 10.0  # for the overseer to end all and to say so
 
 
@@ -84,21 +84,31 @@ class OverseenProgram:
             selector.register(self._said, selectors.EVENT_READ, heard.add_said)
             selector.register(self._control, selectors.EVENT_READ, heard.add_answer)
             while selector.get_map():
-                left = until - time.monotonic()
-                if left <= 0:
-                    if timed_out:  # it was asked, and had its time
-                        return True
+                late = time.monotonic() >= until  # however much it prints
+                if late and (timed_out or heard.over):
+                    break  # it was asked to end, or its overseer has gone, and what is printed doesn't end
+                if late:
                     timed_out, until = True, time.monotonic() + _AFTER_S
-                    with contextlib.suppress(OSError):
-                        self._control.send(b"T")
-                for key, _ in selector.select(max(0.0, left)):
-                    data = _read(key.fd)
-                    if data:
-                        take: Callable[[bytes], None] = key.data
-                        take(data)
-                    else:
-                        selector.unregister(key.fd)
+                    self._ask_to_end()
+                for key, _ in selector.select(max(0.0, until - time.monotonic())):
+                    if not self._hear(key):
+                        selector.unregister(key.fileobj)
+                        if key.fileobj is self._control:
+                            heard.over, until = True, time.monotonic() + _LAST_S
         return timed_out
+
+    def _hear(self, key: selectors.SelectorKey) -> bool:
+        """Take what is there; whether there may be more."""
+        try:
+            data = os.read(key.fd, 1 << 16)
+        except OSError:
+            return False
+        key.data(data)
+        return bool(data)
+
+    def _ask_to_end(self) -> None:
+        with contextlib.suppress(OSError):
+            self._control.send(b"T")
 
     def end(self) -> None:
         """End it at once, with all that it has started; whoever waits for it goes on."""
@@ -110,18 +120,11 @@ class OverseenProgram:
         os.close(self._said)
 
 
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 1 << 16)
-    except OSError:
-        return b""
-
-
 class _Heard:
     """The end of what a program printed, and what its overseer says of it."""
 
     def __init__(self) -> None:
-        self.said, self.answer, self.cut = bytearray(), bytearray(), False
+        self.said, self.answer, self.cut, self.over = bytearray(), bytearray(), False, False
 
     def add_said(self, data: bytes) -> None:
         self.said += data

@@ -20,8 +20,17 @@ from evalward.records.succession import Replacement
 from evalward.records.timing import Timings
 from evalward.records.trend import FlakyCase
 
-PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
-"""Parts of a subject that a model reads and a replay can't see, in people's words."""
+_PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
+PROMPT_OF = "prompt:"
+"""What the parts of a subject begin with that are the prompt of one file; its name follows."""
+
+
+def prompt_words(part: str) -> str | None:
+    """What a part of a subject is, in people's words, where a model reads it and a replay can't see it; else `None`."""
+    if part.startswith(PROMPT_OF):
+        return f"the prompt {part.removeprefix(PROMPT_OF)}"
+    return _PROMPT_PARTS.get(part)
+
 
 DOES_NOTHING = "nop"
 """The target that does nothing."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from math import isfinite
 from typing import Any, BinaryIO
 
-from evalward.records.base import MAX_INTEGER, fitting
+from evalward.records.base import MAX_INTEGER, MAX_NESTING, fitting
 from evalward.records.json_text import NoJsonError, refuse_depth
 
 CHUNK = 1 << 20
@@ -39,7 +39,6 @@ class JsonStream:
         self._bytes, self._lines, self._passed = len(first), 0, 0
         self._text, self._at, self._ended = "", 0, False
         self._take(first)
-        self.values = 0
 
     @property
     def characters(self) -> int:
@@ -67,25 +66,17 @@ class JsonStream:
         yield from self._parts("[", "]")
 
     def value(self, most: int = MOST_VALUE) -> Any:
-        """The value that is next. It may have `most` values in it; `values` counts them over the whole text."""
-        if not self.next():
-            raise self._wrong(_CUT)
-        step = self._chunk
-        while (found := self._whole()) is None:
-            if self._counted(len(self._text)) > most:
-                raise self._wrong(f"a value in it has more than {most:,} parts")
-            if len(self._text) - self._at > MOST_VALUE:
-                raise self._wrong(f"a value in it is larger than {MOST_VALUE >> 20} MiB")
-            self._more(step)
-            step = min(2 * step, _MOST_GROWTH)
-        value, end = found
-        counted = self._counted(end) + 1
-        if counted > most:
-            raise self._wrong(f"a value in it has more than {most:,} parts")
-        value = self._held(value, end, counted)
-        self.values += counted
-        self._at = end
-        return value
+        """The value that is next. It may have `most` values in it."""
+        value, end = self._complete(most)
+        if end - self._at > most:  # no value has more parts than characters
+            self._parts_to(end, most)
+        return self._held(value, end)
+
+    def counted(self, most: int) -> tuple[Any, int]:
+        """The same, and how many values are in it, at most."""
+        value, end = self._complete(most)
+        parts = self._parts_to(end, most)
+        return self._held(value, end), parts
 
     def end(self) -> None:
         """Nothing may follow."""
@@ -124,6 +115,19 @@ class JsonStream:
         self._at += 1
         return found
 
+    def _complete(self, most: int) -> tuple[Any, int]:
+        """The next value and where it ends, after reading on as far as it takes."""
+        if not self.next():
+            raise self._wrong(_CUT)
+        step = self._chunk
+        while (found := self._whole()) is None:
+            self._parts_to(len(self._text), most)
+            if len(self._text) - self._at > MOST_VALUE:
+                raise self._wrong(f"a value in it is larger than {MOST_VALUE >> 20} MiB")
+            self._more(step)
+            step = min(2 * step, _MOST_GROWTH)
+        return found
+
     def _whole(self) -> tuple[Any, int] | None:
         """The next value and where it ends; `None` when it may go on beyond what was read."""
         try:
@@ -147,15 +151,20 @@ class JsonStream:
             return False
         return end > len(self._text) - _MARGIN and self._text[end : end + 1] not in tuple(_AFTER_NUMBER)
 
-    def _counted(self, end: int) -> int:
-        return sum(self._text.count(mark, self._at, end) for mark in ",[{")
+    def _parts_to(self, end: int, most: int) -> int:
+        parts = 1 + sum(self._text.count(mark, self._at, end) for mark in ",[{")
+        if parts > most:
+            raise self._wrong(f"a value in it has more than {most:,} parts")
+        return parts
 
-    def _held(self, value: Any, end: int, counted: int) -> Any:
-        """The value as records can hold it. Half a character can only have come in by an escape."""
+    def _held(self, value: Any, end: int) -> Any:
+        """The value as records can hold it; it is gone past. Half a character can only have come in by an escape."""
+        at, self._at = self._at, end
         try:
-            if self._text.find("\\u", self._at, end) >= 0:
-                return fitting(value, 2 * counted + 1)
-            refuse_depth(value)
+            if self._text.find("\\u", at, end) >= 0:
+                return fitting(value, end - at)
+            if self._text.count("[", at, end) + self._text.count("{", at, end) > MAX_NESTING:
+                refuse_depth(value)
         except ValueError as error:
             raise self._wrong(str(error)) from None
         return value

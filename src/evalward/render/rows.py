@@ -32,6 +32,7 @@ FIRST_METRICS = (
     "tool_success_rate",
     "total_passed",
     "pass_rate",
+    "mean_score",
     "overall_rate",
     "tool_call_success_rate",
     "total_tool_calls",

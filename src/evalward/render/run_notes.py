@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalward.records.comparison import PROMPT_PARTS, BaseNow, CaseChange, Comparison, RunComparison
+from evalward.records.comparison import BaseNow, CaseChange, Comparison, RunComparison, prompt_words
 from evalward.records.evidence import SideBySide
 from evalward.records.sections import Note
 from evalward.render.escape import one_line
@@ -127,7 +127,7 @@ def _replay_notes(run: RunComparison) -> list[str]:
         or "Replay: recorded model messages, tool calls executed again. "
         f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
     ]
-    changed = [change.part for change in run.subject if change.part in PROMPT_PARTS]
+    changed = [change.part for change in run.subject if prompt_words(change.part)]
     if changed:
         parts = " and ".join(quoted(part) for part in changed)
         notes.append(f"⚠️ The subject's {parts} changed: replay does not measure this change.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from evalward.config.harness import HarnessSuite
 from evalward.engine.keeping import OutputStore
 from evalward.records.result import Trial
 from evalward.runner.harness import Rerun, rerun_plan, results_folder
-from evalward.suites.gathering import HarnessEnd, RerunResults
+from evalward.suites.gathering import HarnessEnd, HarnessStart
 from evalward.wire import messages as m
 
 
@@ -38,17 +39,19 @@ class RunnersGatherer:
         """Tell people how it goes on."""
         self.tell(line)
 
-    def run(self, spec: HarnessSuite) -> HarnessEnd:
-        """Run the suite's command to its end."""
+    @contextmanager
+    def run(self, spec: HarnessSuite) -> Iterator[HarnessStart]:
+        """Run the suite's command to its end; the folder that it had for its results goes with the context."""
         with results_folder() as (folder, home):
-            return _end(self.starter.harness(m.HarnessOrder(suite=spec.name, folder=str(folder), home=str(home))))
+            order = m.HarnessOrder(suite=spec.name, trials=spec.trials, folder=str(folder), home=str(home))
+            yield HarnessStart(folder, _end(self.starter.harness(order)))
 
-    def rerun(self, spec: HarnessSuite, wanted: Mapping[str, int]) -> tuple[Iterator[RerunResults], Mapping[str, str]]:
+    def rerun(self, spec: HarnessSuite, wanted: Mapping[str, int]) -> tuple[Iterator[HarnessStart], Mapping[str, str]]:
         """Run it for single cases; each start's results are looked at before the next."""
         plan = rerun_plan(spec, wanted)
         return (each for start in plan.starts for each in self._started(spec, start)), plan.unnamed
 
-    def _started(self, spec: HarnessSuite, start: Rerun) -> Iterator[RerunResults]:
+    def _started(self, spec: HarnessSuite, start: Rerun) -> Iterator[HarnessStart]:
         with results_folder() as (folder, home):
             order = m.HarnessOrder(
                 suite=spec.name,
@@ -58,7 +61,7 @@ class RunnersGatherer:
                 folder=str(folder),
                 home=str(home),
             )
-            yield RerunResults(folder, _end(self.starter.harness(order)))
+            yield HarnessStart(folder, _end(self.starter.harness(order)))
 
 
 def _end(done: m.HarnessDone) -> HarnessEnd:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalward.config import LoadedConfig, Suite
 from evalward.config.harness import HarnessSuite, needed_keys
-from evalward.config.harness_words import IDS, ONE_ID, TRIALS, marks_in, unnameable
+from evalward.config.harness_words import ONE_ID, TRIALS, marks_in, unnameable
 from evalward.records.problem import InputError, Place, Problem
 
 MOST_IDS, LONGEST_LIST = 500, 20_000  # cases and characters of one command
@@ -42,7 +42,7 @@ def rerun_plan(suite: HarnessSuite, trials: Mapping[str, int]) -> RerunPlan:
     starts: list[Rerun] = []
     for number in sorted({trials[case] for case in trials if why[case] is None} - {0}):
         cases = [case for case in trials if trials[case] == number and why[case] is None]
-        for ids in _lists(cases, one_each=ONE_ID in marks and IDS not in marks):
+        for ids in _lists(cases, one_each=ONE_ID in marks):
             starts += [Rerun(ids, number)] if TRIALS in marks else [Rerun(ids, 1)] * number
     return RerunPlan(starts, {case: reason for case, reason in why.items() if reason is not None})
 
@@ -87,13 +87,17 @@ def not_runnable(
     missing = {
         suite.name: name
         for suite in harnesses
-        if suite.name not in found and suite.run is not None
+        if suite.name not in found
         for name in needed_keys(suite)
         if not env.get(name, "").strip()
     }
     if missing and not spare_keyless:
         raise InputError([_missing(loaded, suite, name) for suite, name in missing.items()])
-    return {**found, **{suite: f"there is no key here ({name} is not set)" for suite, name in missing.items()}}
+    running = {suite.name for suite in harnesses if suite.run is not None}  # others have their results already
+    return {
+        **found,
+        **{each: f"there is no key here ({missing[each]} is not set)" for each in missing.keys() & running},
+    }
 
 
 def _missing(loaded: LoadedConfig, suite: str, variable: str) -> Problem:

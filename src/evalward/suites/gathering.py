@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +19,7 @@ class GatheredRun:
     """What was gathered of a suite with one target.
 
     `planned`: how many trials there should be, where that is known. `subject` is what may change, by name; `texts`
-    are what the definitions stand for; `raw` are the names that who made the trials gives the cases, by ours.
+    are what the definitions stand for; `again` is by case what a command takes to try it again.
     """
 
     target: str
@@ -26,7 +27,7 @@ class GatheredRun:
     planned: int | None = None
     subject: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
-    raw: Mapping[str, str] = field(default_factory=dict)
+    again: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,8 @@ class HarnessEnd:
 
 
 @dataclass(frozen=True)
-class RerunResults:
-    """What one start of a harness for single cases left: its folder, as long as it is looked at."""
+class HarnessStart:
+    """One start of a harness: the folder of its own that it had, and how it ended."""
 
     folder: Path
     end: HarnessEnd
@@ -80,11 +81,11 @@ class NothingGatheredError(Exception):
 class Gatherer(Protocol):
     """What gathering needs of who asks for it."""
 
-    def run(self, spec: Any) -> HarnessEnd:
-        """Run the suite's command to its end."""
+    def run(self, spec: Any) -> AbstractContextManager[HarnessStart]:
+        """Run the suite's command to its end; the folder that it had for its results goes with the context."""
         ...
 
-    def rerun(self, spec: Any, wanted: Mapping[str, int]) -> tuple[Iterator[RerunResults], Mapping[str, str]]:
+    def rerun(self, spec: Any, wanted: Mapping[str, int]) -> tuple[Iterator[HarnessStart], Mapping[str, str]]:
         """Run it for single cases, by the harness's names of them, so often each: as many starts as that takes.
 
         Also the cases that can't be named to it, with the reason.

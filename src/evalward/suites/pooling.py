@@ -197,3 +197,39 @@ def by_case(results: Sequence[Result]) -> dict[str, list[Result]]:
         if result.valid:
             grouped.setdefault(result.id, []).append(result)
     return grouped
+
+
+SCORE = "score:"
+"""What the metrics of single scorers begin with; their names follow."""
+
+Scores = Callable[[Result], Mapping[str, float]]
+
+
+def scored(name: str, scores_of: Scores, better: Better = "higher") -> Share:
+    """The mean of one scorer over the trials that have its score."""
+    return Share(
+        lambda result: scores_of(result).get(name, 0.0),
+        better=better,
+        unit="score",
+        counts=lambda result: result.valid and name in scores_of(result),
+    )
+
+
+def scorers(valid: Iterable[Result], scores_of: Scores, lower: Iterable[str] = ()) -> dict[str, Metric]:
+    """The metric of each scorer, by name; of those in `lower` less is better."""
+    trials, less = list(valid), set(lower)
+    names = sorted({name for result in trials for name in scores_of(result)})
+    metrics: Metrics = {SCORE + name: scored(name, scores_of, "lower" if name in less else "higher") for name in names}
+    return measured(metrics, trials, {})
+
+
+def category_by_score(counted: Counted) -> CategorySummary:
+    """The summary of a category whose trials have scores: its rate is the share of the score that was had."""
+    score, most = fsum(counted.known(score_of)), fsum(counted.known(max_score_of))
+    return CategorySummary(
+        tasks=counted.per_pass(one) or 0.0,
+        passed=counted.per_pass(passed) or 0.0,
+        score=counted.per_pass(score_of) or 0.0,
+        max_score=counted.per_pass(max_score_of) or 0.0,
+        rate=score / most if most else None,
+    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+from pydantic import Field
 from typing_extensions import TypeIs
 
 from evalward.records.base import why_of
@@ -25,18 +26,28 @@ class ToolSpec:
     input_schema: Mapping[str, Any]
 
 
+MostTokens = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Temperature = Annotated[float, Field(ge=0, le=2, allow_inf_nan=False)]
+TopP = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+"""Bounds that hold wherever a request is read: what comes over the wire may be anything."""
+
+
 @dataclass(frozen=True)
 class Request:
     """What a model is asked in one turn: the conversation so far and the tools that it may use.
 
     `output_schema`: the answer has to be JSON of this schema, enforced by the provider's own means. It has closed
-    objects with every property required and no bounds, which is what all providers accept.
+    objects with every property required and no bounds, which is what all providers accept. `max_tokens` bounds the
+    answer within what the configuration allows; `temperature` and `top_p` are sent to models that take them.
     """
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[ToolSpec] = ()
     output_schema: Mapping[str, Any] | None = None
+    max_tokens: MostTokens | None = None
+    temperature: Temperature | None = None
+    top_p: TopP | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from evalward.records.trace import Trace
 from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models.protocol import protocol_of
+from evalward.targets.models.sampling import most_tokens
 from evalward.targets.models.settings import LiveSettings
 from evalward.targets.purse import UNBOUNDED, Estimate, Purse, SpentError, admitted, read_estimate
 
@@ -28,7 +29,7 @@ class PursedChat:
 
     async def send(self, request: Request) -> Reply:
         """The chat's answer. Raises `TargetError`; its cause is `budget` when the purse is empty."""
-        most = self._settings.max_tokens or protocol_of(self._settings.provider).max_tokens or UNBOUNDED
+        most = most_tokens(request, self._settings) or protocol_of(self._settings.provider).max_tokens or UNBOUNDED
         estimate = Estimate(read_estimate(size_of(request)), most, self._settings.price)
         try:
             reservation = await admitted((self._purse,), estimate)

@@ -113,14 +113,10 @@ def test_a_key_that_stands_twice_within_a_value_is_the_last() -> None:
 
 
 def test_values_are_counted_and_bounded() -> None:
-    stream = JsonStream(BytesIO(b'[[1, 2, 3], {"a": "b"}, [1, 2, 3, 4]]'), 4)
-    found, parts = [], stream.elements()
-    for _ in range(2):
-        next(parts)
-        found.append(stream.value(4))
-    assert found == [[1, 2, 3], {"a": "b"}]
-    assert stream.values == 6
-    next(parts)
+    stream = JsonStream(BytesIO(b'[[1, 2, 3], {"a": "b"}, [], [1, 2, 3, 4]]'), 4)
+    parts = stream.elements()
+    found = [stream.counted(4) for _ in zip(range(3), parts, strict=False)]
+    assert found == [([1, 2, 3], 4), ({"a": "b"}, 2), ([], 2)]
     with pytest.raises(NoJsonError, match="more than 4 parts"):
         stream.value(4)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -20,7 +21,9 @@ from evalward.targets.models.reading import (
     reading,
     unique_ids,
 )
+from evalward.targets.models.sampling import takes_sampling
 from evalward.targets.models.settings import LiveSettings
+from evalward.wire.messages import BrokenMessageError, asks, parse
 
 SETTINGS = LiveSettings("openai", "gpt-4.1", "https://h/v1", None)
 TOOL = ToolSpec("bash", "Runs it.", {"type": "object"})
@@ -356,3 +359,44 @@ def test_what_is_nested_too_deeply_is_the_models_doing() -> None:
     assert (use.name, use.input) == ("bash", None)
     with pytest.raises(MalformedError, match="nested too deeply"):  # too deep for any parser
         answered(100_000)
+
+
+# --- how an answer is sampled ---------------------------------------------------------------------------------------
+
+SAMPLED = Request("", (user("x"),), max_tokens=50, temperature=0.0, top_p=0.5)
+
+
+def sampling(params: Any) -> dict[str, Any]:
+    names = ("temperature", "top_p", "max_tokens", "max_completion_tokens", "max_output_tokens")
+    return {name: params[name] for name in names if name in params}
+
+
+def test_what_a_request_says_of_sampling_is_sent_in_each_protocols_words() -> None:
+    assert sampling(openai_chat.request_of(SAMPLED, SETTINGS)) == {"temperature": 0.0, "top_p": 0.5, "max_tokens": 50}
+    found = sampling(openai_responses.request_of(SAMPLED, SETTINGS))
+    assert found == {"temperature": 0.0, "top_p": 0.5, "max_output_tokens": 50}
+    claude = LiveSettings("anthropic", "claude-haiku-4-5", "https://h", None)
+    assert sampling(anthropic.request_of(SAMPLED, claude)) == {"max_tokens": 50}
+
+
+def test_models_that_reason_take_no_sampling_of_a_request() -> None:
+    settings = LiveSettings("openai", "gpt-5.5", "https://h/v1", None, temperature=1.0)
+    assert sampling(openai_chat.request_of(SAMPLED, settings)) == {"temperature": 1.0, "max_completion_tokens": 50}
+    assert takes_sampling("openai", "gpt-5-chat-latest")
+    assert not takes_sampling("openai", "o3")
+    assert not takes_sampling("anthropic", "claude-haiku-4-5")
+
+
+@pytest.mark.parametrize(("configured", "sent"), [(20, 20), (100, 50), (None, 50)])
+def test_a_request_asks_for_no_more_than_the_configuration_allows(configured: int | None, sent: int) -> None:
+    settings = LiveSettings("openai", "gpt-4.1", "https://h/v1", None, max_tokens=configured, temperature=1.0)
+    assert sampling(openai_chat.request_of(SAMPLED, settings)) == {
+        "temperature": 0.0, "top_p": 0.5, "max_tokens": sent,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [{"max_tokens": 0}, {"max_tokens": -5}, {"temperature": 3}, {"top_p": -1}])
+def test_bounds_that_no_answer_can_have_are_refused_on_the_wire(wrong: dict[str, float]) -> None:
+    ask = {"provider": "openai", "model": "m", "request": {"system": "", "messages": [], **wrong}}
+    with pytest.raises(BrokenMessageError, match=next(iter(wrong))):
+        parse(asks(), json.dumps(ask).encode())

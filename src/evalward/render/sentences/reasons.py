@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalward.records.codes import WorseInWorstCase
 from evalward.records.codes import reasons as codes
-from evalward.records.comparison import PROMPT_PARTS
+from evalward.records.comparison import prompt_words
 from evalward.render.numbers import format_limit, format_size
 from evalward.render.sentences.dispatch import says, sentences, where
 from evalward.render.sentences.words import (
@@ -89,7 +89,7 @@ def _(found: codes.Redefined) -> str:
 
 @says.register
 def _(found: codes.PromptReplayed) -> str:
-    parts = joined([PROMPT_PARTS.get(part, part) for part in found.parts])
+    parts = joined([prompt_words(part) or part for part in found.parts])
     return f"{parts} of {found.suite} changed, and a replay does not measure that"
 
 

@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.members import Members
@@ -98,7 +99,7 @@ def oversee(control: socket.socket) -> ProgramAnswer:
             user=order.user,
             group=order.user,
             extra_groups=None if order.user is None else [],
-            preexec_fn=_without_rights if os.geteuid() == 0 and order.user is None else None,  # noqa: PLW1509 - no threads
+            preexec_fn=partial(_enter, os.getpid(), os.geteuid() == 0 and order.user is None),  # noqa: PLW1509 - no threads
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return ProgramAnswer(error=getattr(error, "strerror", None) or "its arguments can't be used")
@@ -109,8 +110,14 @@ def oversee(control: socket.socket) -> ProgramAnswer:
     return ProgramAnswer(program.returncode)
 
 
-def _without_rights() -> None:
-    if sys.platform == "linux":
+def _enter(overseer: int, strip: bool) -> None:
+    """In the program's process, before it begins: it ends with us, and, where it is root, is so in name only."""
+    if sys.platform != "linux":
+        return
+    kernel.die_with_parent(signal.SIGKILL)
+    if os.getppid() != overseer:
+        os._exit(1)
+    if strip:
         kernel.drop_capabilities()
 
 

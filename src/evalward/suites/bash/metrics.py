@@ -8,19 +8,18 @@ that the order of cases is no difference.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import fsum
 
-from evalward.records.metric import CategorySummary, Measurement, amount
+from evalward.records.metric import Measurement, amount
 from evalward.records.result import Result
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.pooling import (
     MEAN_DURATION,
     USAGE,
     Amount,
-    Counted,
     Metrics,
     Share,
     by_category,
+    category_by_score,
     max_score_of,
     measured,
     one,
@@ -106,15 +105,6 @@ def measure(results: Sequence[Result]) -> Measurement:
     found = measured(PER_TRIAL, results, {**(_WITHOUT if valid else {}), **why_no_usage(valid, "target")})
     if not valid:
         found["total_tasks"] = amount(0.0, "count")
-    return Measurement(metrics={name: found[name] for name in METRIC_IDS}, categories=by_category(valid, _category))
-
-
-def _category(counted: Counted) -> CategorySummary:
-    score, most = fsum(counted.known(score_of)), fsum(counted.known(max_score_of))
-    return CategorySummary(
-        tasks=counted.per_pass(one) or 0.0,
-        passed=counted.per_pass(passed) or 0.0,
-        score=counted.per_pass(score_of) or 0.0,
-        max_score=counted.per_pass(max_score_of) or 0.0,
-        rate=score / most if most else None,
+    return Measurement(
+        metrics={name: found[name] for name in METRIC_IDS}, categories=by_category(valid, category_by_score)
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import UNREADABLE, Details, Result, Status
 from evalward.records.sections import FileText, Section, TrialSection
-from evalward.records.trace import Message, Text, Trace
+from evalward.records.trace import Trace
 from evalward.render.kinds import TrialText
 from evalward.safety import VERSION
 from evalward.sandbox.base import SandboxError
@@ -40,8 +39,9 @@ from evalward.suites.command.prove import prove_cases
 from evalward.suites.command.spec import CommandSuite
 from evalward.suites.command.trial_sections import trial_sections
 from evalward.suites.defaults import result_of
-from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, Target
-from evalward.targets.failures import Cause, TargetError
+from evalward.suites.single_turn import ask_once
+from evalward.targets.base import BrokeOffError, Chat, Reply, Target
+from evalward.targets.failures import Cause
 
 # The specification's thresholds: csr ≥ .948 is its baseline, below .90 blocks a release; safety has no tolerance.
 DEFAULT_RULES = (
@@ -159,44 +159,13 @@ async def _unreadable(
 
 async def _ask(settings: CommandContextOfSuite, case: CommandCase, chat: Chat) -> tuple[Trace, AnswerReading]:
     """The conversation and what was read from its answer."""
-    request = settings.prompting.request(case.task.prompt)
-    started = time.monotonic()
-    trace = Trace(messages=list(request.messages))
+    turn = await ask_once(chat, settings.prompting.request(case.task.prompt), settings.timeout_s)
+    if turn.reply is None:
+        return turn.trace, AnswerReading(why=turn.why)
     try:
-        reply = await chat.send(request)
-    except NoAnswerError as error:
-        trace = trace.model_copy(update={"duration_ms": round((time.monotonic() - started) * 1000)})
-        return trace, AnswerReading(why=clean_text(str(error)))
-    except TargetError as error:
-        if error.rule.counted is Status.FAILED:
-            raise BrokeOffError(trace, error) from error
-        raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
-    try:
-        return _heard(settings, request, chat, reply)
+        return turn.trace, read_reply(turn.reply)
     except Exception as error:
-        raise BrokeOffError(trace.model_copy(update={"turns": [reply.turn]}), error) from error
-
-
-def _heard(settings: CommandContextOfSuite, request: Request, chat: Chat, reply: Reply) -> tuple[Trace, AnswerReading]:
-    trace = Trace(
-        messages=[*request.messages, _plain(reply.message)],
-        turns=[reply.turn],
-        natural_stop=reply.turn.stop == "end",
-        duration_ms=chat.recording.duration_ms if chat.recording else reply.turn.wall_ms,
-        working_ms=chat.recording.working_ms if chat.recording else reply.turn.working_ms,
-        total=chat.recording.total if chat.recording else None,
-    )
-    if trace.working_ms > settings.timeout_s * 1000:
-        return trace, AnswerReading(
-            why=f"the answer took {trace.working_ms / 1000:.1f} s, more than {settings.timeout_s:g} s"
-        )
-    return trace, read_reply(reply)
-
-
-def _plain(message: Message) -> Message:
-    """The words of an answer, as a file can hold them: there are no tools, and nothing is sent back."""
-    text = clean_text(message.text)
-    return Message(role="assistant", content=[Text(text=text)] if text else [])
+        raise BrokeOffError(turn.trace, error) from error
 
 
 def read_reply(reply: Reply) -> AnswerReading:

@@ -26,8 +26,15 @@ def nothing_left(end: HarnessEnd, where: str, *, older: int = 0) -> str:
     """That a harness left no result, how it ended, and what it said last."""
     how = f"was ended at its time limit of {end.seconds:.0f} s" if end.timed_out else f"ended with {_code(end)}"
     new = f"new in {where}, where {plural(older, 'older file')} lie" if older else f"in {where}"
-    said = f": {end.last}" if end.last else ""
+    last = end.last.splitlines()
+    said = f": {last[-1].strip()}" if last else ""
     return f"the harness {how} and left nothing {new}{said}"
+
+
+def say_last(end: HarnessEnd, by: Gatherer) -> None:
+    """Show people what a harness said last: its results can't be used."""
+    for line in end.last.splitlines():
+        by.say(f"  | {line}")
 
 
 def _code(end: HarnessEnd) -> str:
@@ -49,7 +56,10 @@ class Again:
     def gathered(self) -> Mapping[str, GatheredAgain]:
         """By target, as many trials as are wanted of each case, or why there are fewer."""
         starts, unnamed = self.by.rerun(self.spec, self._by_raw_name())
-        self._notes += [f"{case} can't be named to the harness: {why}" for case, why in unnamed.items()]
+        for why in dict.fromkeys(unnamed.values()):
+            cases = [case for case, reason in unnamed.items() if reason == why]
+            more = f" and {plural(len(cases) - 1, 'more case')}" if len(cases) > 1 else ""
+            self._notes.append(f"{cases[0]}{more} can't be named to the harness: the id {why}")
         for start in starts:
             if start.end.refused is not None:
                 self._notes.append(start.end.refused)
@@ -62,7 +72,7 @@ class Again:
         most: dict[str, int] = {}
         for run in self.runs:
             for case, trials in self.wanted.get(run.target, {}).items():
-                name = run.raw[case]
+                name = run.again[case]
                 most[name] = max(most.get(name, 0), trials)
         return most
 
@@ -70,6 +80,7 @@ class Again:
         place = f"{self.loaded.file}, suite {self.spec.name}, rerun"
         files = files_at(folder, ["."])
         if not files:
+            say_last(end, self.by)
             self._notes.append(nothing_left(end, "the folder of its rerun"))
             return
         try:
@@ -78,6 +89,7 @@ class Again:
             how = reading_of(self.spec, form, self.by)
             found = read_results(read, how.again(wanted, self._taken()), place)
         except InputError as error:
+            say_last(end, self.by)
             self._notes.append(error.problems[0].message)
             return
         self._notes += found.notes

@@ -9,9 +9,10 @@ from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
+from evalward.records.problem import InputError
 from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
-from evalward.suites.external.again import Again, nothing_left, reading_of
+from evalward.suites.external.again import Again, nothing_left, reading_of, say_last
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.find import files_at, read_files
@@ -24,10 +25,12 @@ from evalward.suites.gathering import (
     GatheredKind,
     GatheredRun,
     Gatherer,
+    HarnessStart,
     NothingGatheredError,
     Wanted,
 )
 
+IN_FOLDER = "{dir}/"
 CLOCK_S = 2.0
 """By so much the clock of a file system may be behind ours."""
 TIMED_OUT = "the harness was ended at its time limit: what it hadn't finished is missing"
@@ -46,30 +49,38 @@ class ExternalKind(GatheredKind):
 
     def gather(self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer) -> Gathered:
         """All that the result files hold, once the harness has written them."""
+        if spec.run is None:
+            return self._read(spec, loaded, by, files_at(loaded.root, spec.results))
+        with by.run(spec) as start:
+            if start.end.refused is not None:
+                raise NothingGatheredError(start.end.refused)
+            files = results_of_run(spec, loaded, start)
+            fresh = [file for file in files if (file.changed or 0.0) >= start.end.began - CLOCK_S]
+            if not fresh:
+                say_last(start.end, by)
+                raise NothingGatheredError(nothing_left(start.end, ", ".join(spec.results), older=len(files)))
+            older = len(files) - len(fresh)
+            notes = [f"{plural(older, 'result file')} older than this run left out"] if older else []
+            try:
+                return self._read(spec, loaded, by, fresh, [*notes, *([TIMED_OUT] if start.end.timed_out else [])])
+            except InputError:
+                say_last(start.end, by)
+                raise
+
+    def _read(
+        self,
+        spec: ExternalSuite,
+        loaded: LoadedConfig,
+        by: Gatherer,
+        files: Sequence[ForeignFile],
+        notes: Sequence[str] = (),
+    ) -> Gathered:
         place = f"{loaded.file}, suite {spec.name}, results {', '.join(spec.results)}"
-        files, notes = self._files(spec, loaded, by)
         form, read = read_files(files, spec.format, place)
         found = read_results(read, reading_of(spec, form, by), place)
         trials = sum(len(run.results) for run in found.runs)
         by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
         return Gathered([run.gathered for run in found.runs], [*notes, *found.notes], found.stopped)
-
-    def _files(
-        self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer
-    ) -> tuple[Sequence[ForeignFile], Sequence[str]]:
-        """The result files, and notes on them: of a harness that is run here, those that it wrote now."""
-        end = by.run(spec) if spec.run is not None else None
-        files = files_at(loaded.root, spec.results)
-        if end is None:
-            return files, []
-        if end.refused is not None:
-            raise NothingGatheredError(end.refused)
-        fresh = [file for file in files if (file.changed or 0.0) >= end.began - CLOCK_S]
-        if not fresh:
-            raise NothingGatheredError(nothing_left(end, ", ".join(spec.results), older=len(files)))
-        older = len(files) - len(fresh)
-        left_out = [f"{plural(older, 'result file')} older than this run left out"] if older else []
-        return fresh, [*left_out, *([TIMED_OUT] if end.timed_out else [])]
 
     def gather_again(
         self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer, runs: Sequence[GatheredRun], wanted: Wanted
@@ -88,11 +99,18 @@ class ExternalKind(GatheredKind):
         return measure(results)
 
     def as_failed(self, details: Details) -> Details:
-        """The trial, had its scores all been 0."""
+        """The trial, had its scores all been as bad as scores from 0 to 1 can be."""
         if not isinstance(details, ExternalDetails):
             return details
-        worst = dict.fromkeys(details.scores, 0.0)
+        worst = {name: max(value, 1.0) if name in details.lower else 0.0 for name, value in details.scores.items()}
         return details.model_copy(update={"scores": worst, "score": None if details.score is None else 0.0})
+
+
+def results_of_run(spec: ExternalSuite, loaded: LoadedConfig, start: HarnessStart) -> list[ForeignFile]:
+    """The result files of a run: those in its own folder, where `results` names that, and those of the repository."""
+    own = [pattern.removeprefix(IN_FOLDER) for pattern in spec.results if pattern.startswith(IN_FOLDER)]
+    others = [pattern for pattern in spec.results if not pattern.startswith(IN_FOLDER)]
+    return [*(files_at(start.folder, own) if own else []), *(files_at(loaded.root, others) if others else [])]
 
 
 EXTERNAL = ExternalKind()

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import fsum
+from collections.abc import Mapping, Sequence
 
-from evalward.records.metric import Better, CategorySummary, Measurement, Metric
+from evalward.records.metric import Measurement
 from evalward.records.result import Result
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.pooling import (
+    SCORE,
     USAGE,
     Amount,
-    Counted,
     Metrics,
     Share,
     by_category,
-    max_score_of,
+    category_by_score,
     measured,
     passed,
-    score_of,
+    scored,
+    scorers,
     why_no_usage,
 )
 
-SCORE = "score:"
 METRIC_IDS = (
     "pass_rate",
     "mean_score",
@@ -69,47 +68,23 @@ PER_TRIAL: Metrics = {
 }
 
 
-def _scored(name: str, better: Better = "higher") -> Share:
-    """The mean of one scorer over the trials that have its score."""
-    return Share(
-        lambda result: details_of(result).scores.get(name, 0.0),
-        better=better,
-        unit="score",
-        counts=lambda result: result.valid and name in details_of(result).scores,
-    )
+def _scores_of(result: Result) -> Mapping[str, float]:
+    return details_of(result).scores
 
 
 def per_trial(metric: str) -> Share | Amount | None:
     """What each trial adds to a metric; `None` for one that there is not."""
     if metric.startswith(SCORE):
-        return _scored(metric.removeprefix(SCORE))
+        return scored(metric.removeprefix(SCORE), _scores_of)
     return PER_TRIAL.get(metric)
 
 
 def measure(results: Sequence[Result]) -> Measurement:
-    """All metrics and category summaries of these results."""
+    """All metrics and category summaries of these results. Which way of a scorer is better, the results say."""
     valid = [result for result in results if result.valid]
     why_not = {**(_UNTOLD if valid else {}), **why_no_usage(valid, "harness")}
     found = measured(PER_TRIAL, results, why_not)
     fixed = {name: found[name] for name in METRIC_IDS if name in found}
-    return Measurement(metrics={**fixed, **_scores(valid)}, categories=by_category(valid, _category))
-
-
-def _scores(valid: Sequence[Result]) -> dict[str, Metric]:
-    """Of each scorer. Which way is better, the results say: by the configuration, or the harness."""
     lower = {name for result in valid for name in details_of(result).lower}
-    names = sorted({name for result in valid for name in details_of(result).scores})
-    scorers: Metrics = {SCORE + name: _scored(name, "lower" if name in lower else "higher") for name in names}
-    return measured(scorers, valid, {})
-
-
-def _category(counted: Counted) -> CategorySummary:
-    score, most = counted.per_pass(score_of) or 0.0, counted.per_pass(max_score_of) or 0.0
-    pooled = fsum(counted.known(max_score_of))
-    return CategorySummary(
-        tasks=float(len(counted.places)),
-        passed=counted.per_pass(passed) or 0.0,
-        score=score,
-        max_score=most,
-        rate=fsum(counted.known(score_of)) / pooled if pooled else None,
-    )
+    scores = scorers(valid, _scores_of, lower)
+    return Measurement(metrics={**fixed, **scores}, categories=by_category(valid, category_by_score))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import isfinite
 
-from evalward.records.base import clean_text, digest, fitting
+from evalward.records.base import acyclic, clean_text, digest, fitting
 from evalward.records.blocks import block_text
 from evalward.records.problem import InputError, wrong
 from evalward.records.result import Result, Status, Trial
@@ -67,7 +68,8 @@ class ExternalRun:
     """The results of one suite with one target, and what identifies them.
 
     `planned`: trials that there should be, where the files tell it. `texts`: what was asked, by definition. `raw` is
-    the harness's own name of a case by ours, for who asks it to try one again; `definitions` are those of the cases.
+    the harness's own name of a case by ours, `again` what its command takes to try the case again; `definitions` are
+    those of the cases.
     """
 
     suite: str
@@ -78,11 +80,12 @@ class ExternalRun:
     texts: dict[str, str] = field(default_factory=dict)
     raw: dict[str, str] = field(default_factory=dict)
     definitions: dict[str, str] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
 
     @property
     def gathered(self) -> GatheredRun:
         """What a report has of it."""
-        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts, self.raw)
+        return GatheredRun(self.target, self.results, self.planned, self.subject, self.texts, self.again)
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,9 @@ def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> E
     the files where none was chosen.
     """
     maker = _Runs(how, place)
-    for results in found:
-        maker.add(results)
+    with acyclic():
+        for results in found:
+            maker.add(results)
     return ExternalResults(
         runs=maker.finished(),
         notes=list(dict.fromkeys(clean_text(note) for results in found for note in results.notes)),
@@ -152,6 +156,7 @@ class _Runs:
         definition = digest([KIND, asked])
         if name not in run.raw:
             run.raw[name], run.definitions[name] = trial.case, definition
+            run.again[name] = trial.again or trial.case
             run.texts.setdefault(definition, block_text(asked if isinstance(asked, dict) else {"asked": asked}))
         elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
             raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
@@ -276,6 +281,7 @@ def _scores_of(result: Result) -> Iterator[str]:
     yield from result.details.scores if isinstance(result.details, ExternalDetails) else ()
 
 
+@lru_cache(maxsize=4096)  # trials share most of theirs
 def _name(text: str) -> str:
     """A name as tables can hold it: no control character, no line end, of bounded length."""
     cleaned = " ".join("".join(c if c.isprintable() else " " for c in clean_text(text)).split())

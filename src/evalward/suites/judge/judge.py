@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from evalward.records.base import Json, digest
 from evalward.records.case import Case
@@ -20,6 +21,46 @@ from evalward.targets.failures import TargetError
 
 NO_ANSWERS = {"refusal", "content_filter", "context_length"}
 NOTHING = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
+
+
+class JudgeQuestion(Protocol):
+    """What a judge is asked, and how its answers are read. `id` names what is judged, for recorded judges."""
+
+    @property
+    def id(self) -> str:
+        """Of what is judged."""
+        ...
+
+    @property
+    def request(self) -> Request:
+        """What is asked."""
+        ...
+
+    def read(self, text: str, *, repaired: bool = False) -> JudgeVote:
+        """The vote that an answer is. Raises `UnusableError`."""
+        ...
+
+    def outcome(self, asked: Sequence[VoteOutcome], model: str) -> JudgeOutcome:
+        """What the votes come to."""
+        ...
+
+
+@dataclass(frozen=True)
+class RubricQuestion:
+    """To score each criterion of a rubric."""
+
+    id: str
+    request: Request
+    rubric: Rubric
+    threshold: float
+
+    def read(self, text: str, *, repaired: bool = False) -> JudgeVote:
+        """See `read_vote`."""
+        return read_vote(text, self.rubric, self.threshold, repaired=repaired)
+
+    def outcome(self, asked: Sequence[VoteOutcome], model: str) -> JudgeOutcome:
+        """See `aggregate_votes`."""
+        return aggregate_votes(asked, model=model, rubric=self.rubric, threshold=self.threshold)
 
 
 @dataclass(frozen=True)
@@ -41,27 +82,27 @@ class Judge:
         return {"judge": digest([self.model, dict(self.target.subject), self.votes, PROMPT_VERSION])}
 
     async def judge(self, judged: JudgeInput, rubric: Rubric, threshold: float) -> JudgeOutcome:
-        """What the votes come to. Never raises for what a model or provider does: that is an outcome's `error`."""
-        request = question(judged, rubric)
-        votes = (self._vote(judged, request, rubric, threshold, number) for number in range(1, self.votes + 1))
-        asked = await asyncio.gather(*votes)
-        return aggregate_votes(asked, model=self.model, rubric=rubric, threshold=threshold)
+        """What the votes on a rubric come to. Never raises for what a model or provider does: that is an `error`."""
+        return await self.answer(RubricQuestion(judged.id, question(judged, rubric), rubric, threshold))
 
-    async def _vote(
-        self, judged: JudgeInput, request: Request, rubric: Rubric, threshold: float, number: int
-    ) -> VoteOutcome:
-        key = JudgeCache.key(*self._asked(request, number))
-        cached = self._cached(key, rubric, threshold)
+    async def answer(self, asked: JudgeQuestion) -> JudgeOutcome:
+        """What the votes on a question come to. Raises as little as `judge`."""
+        votes = (self._vote(asked, number) for number in range(1, self.votes + 1))
+        return asked.outcome(await asyncio.gather(*votes), self.model)
+
+    async def _vote(self, asked: JudgeQuestion, number: int) -> VoteOutcome:
+        key = JudgeCache.key(*self._asked(asked.request, number))
+        cached = self._cached(key, asked)
         if cached is not None:
             return VoteOutcome(cached, NOTHING)
         try:
-            chat = self.target.open(_case(judged, request), number)
+            chat = self.target.open(_case(asked), number)
         except (TrialSkippedError, TargetError) as error:
             return VoteOutcome(None, NOTHING, error.message)
-        asked, answer = await _answered(chat, request, rubric, threshold)
-        if self.cache is not None and asked.vote is not None:
+        given, answer = await _answered(chat, asked)
+        if self.cache is not None and given.vote is not None:
             self.cache.put(key, answer)
-        return asked
+        return given
 
     def _asked(self, request: Request, number: int) -> list[Json]:
         """All that an answer depends on, the number of the vote included: two votes are two answers."""
@@ -69,34 +110,33 @@ class Judge:
         model = [self.model, dict(self.target.subject)]
         return [PROMPT_VERSION, model, request.system, messages, dict(request.output_schema or {}), number]
 
-    def _cached(self, key: str, rubric: Rubric, threshold: float) -> JudgeVote | None:
+    def _cached(self, key: str, asked: JudgeQuestion) -> JudgeVote | None:
         text = self.cache.get(key) if self.cache is not None else None
         if text is None:
             return None
         try:
-            return read_vote(text, rubric, threshold).model_copy(update={"cached": True})
+            return asked.read(text).model_copy(update={"cached": True})
         except UnusableError:
             return None
 
 
-def _case(judged: JudgeInput, request: Request) -> Case:
+def _case(asked: JudgeQuestion) -> Case:
     """What is judged, as targets know it."""
-    definition = digest([message.text for message in request.messages])
-    return Case(id=judged.id, category="judge", definition=definition, place=Place(file="judge"))
+    definition = digest([message.text for message in asked.request.messages])
+    return Case(id=asked.id, category="judge", definition=definition, place=Place(file="judge"))
 
 
-async def _answered(chat: Chat, request: Request, rubric: Rubric, threshold: float) -> tuple[VoteOutcome, str]:
+async def _answered(chat: Chat, asked: JudgeQuestion) -> tuple[VoteOutcome, str]:
     """The vote, after at most two attempts, and the text that it was read from."""
     usages: list[Usage] = []
     try:
-        reply = await _sent(chat, request, usages)
+        reply = await _sent(chat, asked.request, usages)
         try:
-            return VoteOutcome(read_vote(_text(reply), rubric, threshold), add_usage(usages)), _text(reply)
+            return VoteOutcome(asked.read(_text(reply)), add_usage(usages)), _text(reply)
         except UnusableError as error:
-            again = repair(request, _words(reply.message), error.problems)
+            again = repair(asked.request, _words(reply.message), error.problems)
         reply = await _sent(chat, again, usages)
-        vote = read_vote(_text(reply), rubric, threshold, repaired=True)
-        return VoteOutcome(vote, add_usage(usages)), _text(reply)
+        return VoteOutcome(asked.read(_text(reply), repaired=True), add_usage(usages)), _text(reply)
     except UnusableError as error:
         message = f"the judge's answer can't be used, also at the second attempt: {error}"
         return VoteOutcome(None, add_usage(usages), message), ""

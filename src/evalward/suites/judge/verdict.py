@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -114,50 +114,63 @@ class VoteOutcome:
 
 
 def aggregate_votes(asked: Sequence[VoteOutcome], *, model: str, rubric: Rubric, threshold: float) -> JudgeOutcome:
-    """The outcome of several questions; an error unless more than half of them gave a vote."""
+    """The outcome of several questions by a rubric; an error unless more than half of them gave a vote."""
+    outcome, votes = gathered(asked, model=model, about=rubric.digest, threshold=threshold)
+    if outcome.score is None:
+        return outcome
+    passed = reaches(outcome.score, threshold)
+    notes = [*_claims(votes), *outcome.notes, *_against(votes, passed)]
+    return outcome.model_copy(update={"passed": passed, "notes": _distinct(notes)})
+
+
+def gathered(
+    asked: Sequence[VoteOutcome], *, model: str, about: str, threshold: float
+) -> tuple[JudgeOutcome, list[JudgeVote]]:
+    """All that the votes come to but whether they pass, and those that could be read; `about` is what was judged by.
+
+    An error unless more than half of the questions gave a vote. All votes score the same things.
+    """
     votes = [one.vote for one in asked if one.vote is not None]
     errors = [one.error for one in asked if one.error is not None]
     outcome = JudgeOutcome(
         model=model,
-        rubric=rubric.digest,
+        rubric=about,
         threshold=threshold,
         votes=votes,
         asked=len(asked),
         usage=add_usage(one.usage for one in asked),
     )
     if 2 * len(votes) <= len(asked):
-        return outcome.model_copy(update={"error": errors[0] if errors else "the judge was not asked"})
-    score = fmean(vote.score for vote in votes)
+        return outcome.model_copy(update={"error": errors[0] if errors else "the judge was not asked"}), votes
     yes = sum(vote.passed for vote in votes)
     confidences = [vote.confidence for vote in votes if vote.confidence is not None]
+    lost = [f"{len(errors)} of {len(votes) + len(errors)} votes could not be had: {errors[0]}"] if errors else []
     verdict = {
-        "score": score,
-        "passed": reaches(score, threshold),
-        "scores": {c.id: fmean(vote.scores[c.id] for vote in votes) for c in rubric.criteria},
+        "score": fmean(vote.score for vote in votes),
+        "scores": {name: fmean(vote.scores[name] for vote in votes) for name in votes[0].scores},
         "confidence": fmean(confidences) if confidences else None,
         "issues": _distinct(line for vote in votes for line in vote.issues),
         "highlights": _distinct(line for vote in votes for line in vote.highlights),
         "agreement": max(yes, len(votes) - yes) / len(votes),
         "spread": max(vote.score for vote in votes) - min(vote.score for vote in votes),
-        "notes": _notes(votes, errors, reaches(score, threshold)),
+        "notes": lost,
         "cached": all(vote.cached for vote in votes),
     }
-    return outcome.model_copy(update=verdict)
+    return outcome.model_copy(update=verdict), votes
 
 
-def _distinct(lines: Any) -> list[str]:
-    return list(dict.fromkeys(lines))[:MOST_LINES]
-
-
-def _notes(votes: Sequence[JudgeVote], errors: Sequence[str], passed: bool) -> list[str]:
-    notes = [
+def _claims(votes: Sequence[JudgeVote]) -> list[str]:
+    return [
         f"the judge claimed a weighted score of {vote.claimed:.2f}; by the rubric its scores give {vote.score:.2f}"
         for vote in votes
         if vote.claimed is not None and abs(vote.claimed - vote.score) > SCORE_TOLERANCE + EPSILON
     ]
-    if errors:
-        notes.append(f"{len(errors)} of {len(votes) + len(errors)} votes could not be had: {errors[0]}")
+
+
+def _against(votes: Sequence[JudgeVote], passed: bool) -> list[str]:
     against = sum(vote.passed is not passed for vote in votes)
-    if 2 * against > len(votes):
-        notes.append("most votes are on the other side of the threshold than their mean")
-    return _distinct(notes)
+    return ["most votes are on the other side of the threshold than their mean"] if 2 * against > len(votes) else []
+
+
+def _distinct(lines: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(lines))[:MOST_LINES]

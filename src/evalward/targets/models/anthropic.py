@@ -24,6 +24,7 @@ from evalward.targets.models.reading import (
     tokens,
     unique_ids,
 )
+from evalward.targets.models.sampling import most_tokens
 from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def request_of(request: Request, settings: LiveSettings) -> MessageCreateParamsB
     """The request's body."""
     params: MessageCreateParamsBase = {
         "model": settings.model,
-        "max_tokens": settings.max_tokens or MAX_TOKENS,
+        "max_tokens": most_tokens(request, settings) or MAX_TOKENS,
         "messages": [{"role": role, "content": blocks} for role, blocks in _messages(request.messages)],
     }
     if request.system.strip():

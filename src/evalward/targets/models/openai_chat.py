@@ -24,6 +24,7 @@ from evalward.targets.models.reading import (
     unique_ids,
     without,
 )
+from evalward.targets.models.sampling import most_tokens, sampling_of
 from evalward.targets.models.settings import LiveSettings
 
 if TYPE_CHECKING:
@@ -53,12 +54,10 @@ def request_of(request: Request, settings: LiveSettings) -> CompletionCreatePara
     }
     if request.tools:
         params["tools"] = [{"type": "function", "function": _function(tool)} for tool in request.tools]
-    if settings.max_tokens is not None and newer(settings.model):
-        params["max_completion_tokens"] = settings.max_tokens
-    elif settings.max_tokens is not None:
-        params["max_tokens"] = settings.max_tokens
-    if settings.temperature is not None:
-        params["temperature"] = settings.temperature
+    most = most_tokens(request, settings)
+    if most is not None:
+        params["max_completion_tokens" if newer(settings.model) else "max_tokens"] = most
+    params.update(cast("CompletionCreateParamsBase", sampling_of(request, settings)))
     if settings.effort is not None:
         params["reasoning_effort"] = settings.effort
     if settings.stream:

@@ -25,6 +25,7 @@ from evalward.targets.models.reading import (
     unique_ids,
     without,
 )
+from evalward.targets.models.sampling import most_tokens, sampling_of
 from evalward.targets.models.settings import LiveSettings
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ def request_of(request: Request, settings: LiveSettings) -> ResponseCreateParams
             }
             for tool in request.tools
         ]
-    if settings.max_tokens is not None:
-        params["max_output_tokens"] = settings.max_tokens
-    if settings.temperature is not None:
-        params["temperature"] = settings.temperature
+    most = most_tokens(request, settings)
+    if most is not None:
+        params["max_output_tokens"] = most
+    params.update(cast("ResponseCreateParamsBase", sampling_of(request, settings)))
     if settings.effort is not None:
         params["reasoning"] = {"effort": settings.effort}
     if request.output_schema is not None:

@@ -68,7 +68,8 @@ class ForeignTrial:
     the definition is a hash of, so never an answer, a time, a path of the machine or a random id.
     `status`: what the harness itself concludes, by `results-formats`; `None`: neither (only scores). `reason`: one
     word for tables, `message` the harness's own words. `trace` gives the conversation where the format has one; it may
-    be read later, as long as the file can be opened, and not at all.
+    be read later, as long as the file can be opened, and not at all. `again`: how the harness's command names the case
+    when it is to be tried again, where that isn't `case`.
     """
 
     case: str
@@ -85,6 +86,7 @@ class ForeignTrial:
     usage: Usage = field(default_factory=Usage)
     judge_usage: Usage | None = None
     duration_ms: int | None = None
+    again: str = ""
     trace: Callable[[], Trace | None] | None = None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,13 +23,19 @@ class _Room:
 
     def value(self, stream: JsonStream) -> Any:
         """The next value, if there is room for it."""
-        values, characters = stream.values, stream.characters
-        found = stream.value(self.values)
-        self.values -= stream.values - values
+        characters = stream.characters
+        found, parts = stream.counted(MOST_ITEM_VALUES)
+        self.values -= parts
         self.characters -= stream.characters - characters
         if self.characters < 0:
             raise NoJsonError(f"what stands around its results is larger than {MOST_VALUE >> 20} MiB")
+        if self.values < 0:
+            raise NoJsonError(f"what stands around its results has more than {MOST_ITEM_VALUES:,} parts")
         return found
+
+
+def _pass_by(_item: Any) -> None:
+    return
 
 
 class Document:
@@ -37,18 +43,24 @@ class Document:
 
     `head` is the object with that array left empty, and without what stands at the paths `without`: other long parts,
     which nobody reads. NaN, infinite numbers and what no record can hold are `None` in both, lone surrogates replaced.
-    The file is gone through twice, so that no item of a file is given that turns out to be cut off further down.
+    The file is gone through twice, so that no item of a file is given that turns out to be cut off further down;
+    `look` is shown each item the first time.
     """
 
     def __init__(
-        self, file: ForeignFile, title: str, path: tuple[str, ...], without: Sequence[tuple[str, ...]] = ()
+        self,
+        file: ForeignFile,
+        title: str,
+        path: tuple[str, ...],
+        without: Sequence[tuple[str, ...]] = (),
+        look: Callable[[Any], None] = _pass_by,
     ) -> None:
         """Go through all of it, and keep the head. Raises `InputError`."""
         self._file, self._title, self._path, self._without = file, title, path, tuple(without)
         self.has_items = False
         self.head: dict[str, Any] = {}
-        for _ in self._read(self.head):
-            pass
+        for item in self._read(self.head):
+            look(item)
 
     def items(self) -> Iterator[Any]:
         """The items of the array, in order. Raises `InputError` when there is no such array."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalward.records.moments import latest
@@ -24,7 +24,7 @@ from evalward.suites.external.formats.values import count, mapping, outline, tex
 TITLE = "a result of harbor"
 RESULT, LOCK, TRAJECTORY = "result.json", "lock.json", "trajectory.json"
 _JOB = frozenset({"n_total_trials", "stats"})
-_TRIAL = frozenset({"task_name", "trial_name", "agent_info"})
+_TRIAL = frozenset({"task_name", "trial_name", "trial_uri"})
 _LOCK = frozenset({"schema_version", "harbor", "trials"})
 _CONFIG = frozenset({"job_name", "agents", "datasets"})
 _TRIAL_CONFIG = frozenset({"trial_name", "trials_dir", "agent"})
@@ -96,18 +96,30 @@ def _refuse_strangers(
 ) -> None:
     """A file that is none of harbor's may lie in a job's folder, where agents leave theirs; elsewhere it is a mistake.
 
-    A `result.json` that isn't whole is no stranger: a trial would be missing in silence.
+    What has the name and the place of a result is no stranger, whatever is in it: a trial would be missing in silence.
     """
     folders = set(jobs)
     for file in files:
         if kinds[file.name] is not None:
             continue
-        if nearest(file.name, folders) is None or _place_of_trial(file.name, folders):
+        if nearest(file.name, folders) is None or _has_a_place(file.name, folders):
             raise wrong(file.name, "it is no result of harbor's", "Name the job's folder, as jobs/NAME.")
 
 
-def _place_of_trial(name: str, folders: Iterable[str]) -> bool:
-    return posixpath.basename(name) == RESULT and parent(parent(name)) in folders
+def _has_a_place(name: str, folders: Collection[str]) -> bool:
+    """Whether a file is called and lies as those of a job or of its trials."""
+    here, last = parent(name), posixpath.basename(name)
+    return (last in {RESULT, LOCK} and here in folders) or (last == RESULT and parent(here) in folders)
+
+
+@dataclass(frozen=True)
+class _HarborFile:
+    """A trial, and what its file tells beside it; the file's value itself is not kept."""
+
+    trial: ForeignTrial
+    began: tuple[bool, str, str]
+    finished: Any
+    agent: str
 
 
 def _results(folder: str, job: _Job, named: Mapping[str, ForeignFile]) -> ForeignResults:
@@ -116,43 +128,45 @@ def _results(folder: str, job: _Job, named: Mapping[str, ForeignFile]) -> Foreig
         place = job.file.name if job.file is not None else folder
         message = "it only counts the job's trials; their results lie in folders beside it"
         raise wrong(place, message, f"Name the job's folder, {folder or '.'}, so that they are read with it.")
-    values = [(file, mapping(whole(file, TITLE))) for file in job.trials]
-    trials = _numbered([_trial(file, value, named) for file, value in values], [value for _, value in values])
+    told = sorted((_told(file, named) for file in job.trials), key=lambda one: one.began)
+    trials = _numbered([one.trial for one in told])
     lock = mapping(whole(job.lock, TITLE)) if job.lock is not None else {}
+    agents = {one.agent for one in told}
     return ForeignResults(
         trials=trials,
         version=text(mapping(lock.get("harbor")).get("version")),
         planned=count(summary.get("n_total_trials")),
-        made_at=latest(value.get("finished_at") for _, value in values),
+        made_at=latest(one.finished for one in told),
         notes=_notes(summary, trials),
-        subject=_subject([value for _, value in values]),
+        subject={"agent": agents.pop()} if len(agents) == 1 and "" not in agents else {},
         stopped=_stopped(summary, len(trials)),
     )
 
 
-def _trial(file: ForeignFile, value: Mapping[str, Any], named: Mapping[str, ForeignFile]) -> ForeignTrial:
-    folder = parent(file.name)
+def _told(file: ForeignFile, named: Mapping[str, ForeignFile]) -> _HarborFile:
+    value = mapping(whole(file, TITLE))
+    folder, began, agent = parent(file.name), text(value.get("started_at")), mapping(value.get("agent_info"))
     places = (posixpath.join(folder, "agent", TRAJECTORY), posixpath.join(folder, TRAJECTORY))
-    return foreign_trial(file, value, next((named[place] for place in places if place in named), None))
+    return _HarborFile(
+        trial=foreign_trial(file, value, next((named[place] for place in places if place in named), None)),
+        began=(not began, began, text(value.get("trial_name"))),
+        finished=value.get("finished_at"),
+        agent=f"{text(agent.get('name'))} {text(agent.get('version'))}".strip()[:_MOST_NAME],
+    )
 
 
-def _numbered(trials: Sequence[ForeignTrial], values: Sequence[Mapping[str, Any]]) -> list[ForeignTrial]:
+def _numbered(trials: Sequence[ForeignTrial]) -> list[ForeignTrial]:
     """With the numbers by the order in which trials of a task began; that of the folders' random suffixes is none."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    order = sorted(range(len(trials)), key=lambda at: _began(values[at]))
     numbers: dict[tuple[str, str, str], int] = defaultdict(int)
     found = []
-    for at in order:
-        trial = trials[at]
-        numbers[trial.suite, trial.target, trial.case] += 1
-        found.append(replace(trial, number=numbers[trial.suite, trial.target, trial.case]))
+    for trial in trials:
+        key = (trial.suite, trial.target, trial.case)
+        numbers[key] += 1
+        found.append(replace(trial, number=numbers[key]))
     return found
 
 
-def _began(value: Mapping[str, Any]) -> tuple[bool, str, str]:
-    began = text(value.get("started_at"))
-    return not began, began, text(value.get("trial_name"))
+_MOST_NAME = 200  # characters of an agent's name
 
 
 def _notes(summary: Mapping[str, Any], trials: Sequence[ForeignTrial]) -> list[str]:
@@ -172,13 +186,3 @@ def _stopped(summary: Mapping[str, Any], ran: int) -> str | None:
     planned = count(summary.get("n_total_trials"))
     of = f" of {planned}" if planned is not None else ""
     return f"harbor's job didn't finish: there are results of {ran}{of} trials"
-
-
-def _subject(values: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The agent and its version, where all trials have one."""
-    agents = {_agent(mapping(value.get("agent_info"))) for value in values}
-    return {"agent": agents.pop()} if len(agents) == 1 and "" not in agents else {}
-
-
-def _agent(info: Mapping[str, Any]) -> str:
-    return f"{text(info.get('name'))} {text(info.get('version'))}".strip()

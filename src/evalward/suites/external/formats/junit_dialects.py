@@ -50,6 +50,7 @@ class _Called(NamedTuple):
     target: str = ""
     suite: str = ""
     number: int | None = None
+    again: str = ""
 
 
 def trials_of(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -73,6 +74,7 @@ def _trial(test: JunitTest, called: _Called) -> ForeignTrial:
         scores=property_scores(properties),
         usage=property_usage(properties),
         duration_ms=None if test.seconds is None or status is Status.SKIPPED else round(test.seconds * 1000),
+        again=called.again,
     )
 
 
@@ -164,8 +166,14 @@ def _repeat_of(test: JunitTest) -> tuple[str, int, int] | None:
 def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
     found = _repeat_of(test)
     if found is not None and (found[0], found[2]) in repeats:
-        return _Called(found[0], test.classname, number=found[1])
-    return _Called(_pytest_case(test.classname, test.name), test.classname)
+        return _Called(found[0], test.classname, number=found[1], again=_for_k(found[0]))
+    case = _pytest_case(test.classname, test.name)
+    return _Called(case, test.classname, again=_for_k(case))
+
+
+def _for_k(case: str) -> str:
+    """What pytest's `-k` finds a test by: its name, whose end is left open, as pytest-repeat writes into it."""
+    return case.rpartition("::")[2].removesuffix("]")
 
 
 # vitest and jest

@@ -69,6 +69,9 @@ def _trials(items: Iterable[Any], target: str, file: ForeignFile) -> Iterator[Fo
         raise wrong(file.name, "there is no run of a task in it", "Let mcpchecker run at least one task.")
 
 
+_MOST_NAME = 100  # characters of a server's or a judge's
+
+
 def _target(summary: Mapping[str, Any]) -> str:
     """The agent with its model, as AGENT/MODEL; "" where the file doesn't tell."""
     agent = mapping(summary.get("agent"))
@@ -79,10 +82,10 @@ def _target(summary: Mapping[str, Any]) -> str:
 def _subject(summary: Mapping[str, Any]) -> dict[str, str]:
     """What is under evaluation beside the agent: the tools of each server, with their descriptions; and who judges."""
     found = {
-        f"tools of {text(server.get('name'))}": digest([dict(tool) for tool in rows(server.get("tools"))])
+        f"tools of {text(server.get('name'))[:_MOST_NAME]}": digest([dict(tool) for tool in rows(server.get("tools"))])
         for server in rows(summary.get("mcpServers"))
         if rows(server.get("tools"))
     }
     judge = mapping(summary.get("judge"))
     said = text(judge.get("model")) or text(judge.get("name"))
-    return {**found, **({"judge": said} if said else {})}
+    return {**found, **({"judge": said[:_MOST_NAME]} if said else {})}

@@ -32,8 +32,8 @@ from evalward.suites.external.formats.values import (
 
 TITLE = "a result of mira"
 REPORT, META, RESULT, CASES = "report.json", "meta.json", "result.json", "cases"
-_CASE = frozenset({"eval", "sample", "target", "passed", "aggregate"})
-_IN_REPORT = frozenset(f"{CASES}.{key}" for key in _CASE)
+_CASE = frozenset({"eval", "sample", "target"})  # what comes before texts of any length
+_IN_REPORT = frozenset({f"{CASES}.aggregate", f"{CASES}.eval"})
 _EMPTY_REPORT = frozenset({CASES, "summary.scored", "summary.skipped"})
 _META = frozenset({"run_id", "study", "started_unix"})
 _MAIN = "score"  # what results call the score of the whole trial

@@ -25,6 +25,7 @@ RATE = "pass_rate"
 _BENCHMARK = frozenset({"metadata", "runs"})
 _RUN = frozenset({"runs.eval_id", "runs.configuration"})
 _METADATA = frozenset({"metadata.skill_name", "metadata.evals_run"})
+_MOST_NAMES, _MOST_NAME = 8, 60  # in a note
 _REMEDY = "Let skill-creator aggregate its runs anew."
 
 
@@ -144,11 +145,10 @@ def _notes(trials: Sequence[ForeignTrial], asked: Mapping[str, list[str] | None]
         arms[trial.target].add((trial.case, trial.number))
     notes = []
     if len({frozenset(runs) for runs in arms.values()}) > 1:
-        counts = ", ".join(f"{arm} {len(runs)}" for arm, runs in arms.items())
+        counts = ", ".join(f"{arm[:_MOST_NAME]} {len(runs)}" for arm, runs in list(arms.items())[:_MOST_NAMES])
         notes.append(f"the arms have not the same runs: {counts}; skill-creator leaves out those without a grading")
     reworded = [name for name, expected in asked.items() if expected is None]
     if reworded:
-        notes.append(
-            f"the expectations differ between runs of eval {', '.join(reworded[:10])}: its id alone defines it"
-        )
+        evals = ", ".join(name[:_MOST_NAME] for name in reworded[:_MOST_NAMES])
+        notes.append(f"the expectations differ between runs of eval {evals}: its id alone defines it")
     return notes

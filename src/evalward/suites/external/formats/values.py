@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -88,13 +87,16 @@ def between(begun: Any, ended: Any) -> int | None:
     return milliseconds(passed.total_seconds())
 
 
-def including_cache(all_input: Any, cached: Any, output: Any, cost: Any, reasoning: Any = None) -> Usage:
-    """The usage of a harness whose input tokens include what was read from the cache."""
-    read, from_cache = count(all_input), count(cached)
-    fresh = None if read is None else read - (from_cache or 0)
+def including_cache(
+    all_input: Any, cached: Any, output: Any, cost: Any, reasoning: Any = None, *, written: Any = None
+) -> Usage:
+    """The usage of a harness whose input tokens include what was read from the cache, and what was written to it."""
+    read, from_cache, to_cache = count(all_input), count(cached), count(written)
+    fresh = None if read is None else read - (from_cache or 0) - (to_cache or 0)
     return Usage(
         input_tokens=fresh if fresh is not None and fresh >= 0 else None,
         cache_read_tokens=from_cache,
+        cache_write_tokens=to_cache,
         output_tokens=count(output),
         reasoning_tokens=count(reasoning),
         cost_usd=amount(cost),
@@ -112,42 +114,37 @@ _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]:,"]', re.DOTALL)
 
 
 def outline(head: bytes) -> frozenset[str]:
-    """The keys of the JSON object that a file begins with, or of the first object in its list, as far as `head` goes.
+    """The keys of the JSON object that a file begins with, or of the objects in its list, as far as `head` goes.
 
-    Those of an object, or of the first object in a list, under such a key are in it too, as `KEY.INNER`. What
+    Those of an object, or of the objects in a list, under such a key are in it too, as `KEY.INNER`. What
     recognises a file by them is not deceived by a text in it that quotes another harness's results.
     """
-    keys: set[str] = set()
-    above: list[str | None] = []  # per open bracket the key that it stands under; `None` for a list's items
-    last: str | None = None
+    if _BEGINNING.match(head) is None:
+        return frozenset()
+    keys: set[bytes] = set()
+    above: list[bytes] = []  # per open bracket the key that it stands under; b"" for a list's items
+    last = b""
     for found in _TOKEN.finditer(head):
         token = found[0]
         if token == b'"' or len(above) > _DEEPEST:  # a text that `head` ends in, or no file of anybody's
             break
         if token in b"{[":
             above.append(last)
-            last = None
+            last = b""
         elif token in b"}]":
-            if not above or len(above) == 1:
+            if len(above) <= 1:
                 break
-            last = None
             above.pop()
-        elif token == b",":
-            last = None
+            last = b""
         elif token == b":":
-            path = [name for name in above if name is not None]
-            if last is not None and len(path) <= 1:
-                keys.add(".".join([*path, last]))
+            path = [name for name in above if name] if len(above) <= _OUTER else above
+            if last and len(path) <= 1:
+                keys.add(b".".join([*path, last]))
         else:
-            last = _key(token)
-    return frozenset(keys)
+            last = b"" if token == b"," else token[1:-1]
+    return frozenset(key.decode("utf-8", "replace") for key in keys)
 
 
-_DEEPEST = 200
-
-
-def _key(token: bytes) -> str:
-    try:
-        return str(json.loads(token))
-    except ValueError:
-        return ""
+_BEGINNING = re.compile(rb"(?:\xef\xbb\xbf)?\s*[{\[]")
+_OUTER, _DEEPEST = 4, 200
+"""Brackets around what is looked at: the object, a list around it, the list under a key, its item; and the most."""

@@ -6,14 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse, Trace
+from evalward.suites.external.formats.commands import MOST_TEXT, command_of
 from evalward.suites.external.formats.inspect.fields import amount_at, object_at, objects_at, text_at
 from evalward.suites.external.formats.inspect.usage import usage_of
-
-SHELLS = frozenset({"bash", "bash_session", "shell", "exec", "execute", "run_command"})
-COMMANDS = ("cmd", "command", "commands", "input")
-"""Arguments of a shell's tool that hold what it runs."""
-MOST_TEXT = 1 << 20
-"""Characters of one text of a conversation."""
 
 
 def trace_of(messages: Sequence[Any], row: Mapping[str, Any]) -> Trace | None:
@@ -81,20 +76,13 @@ def _commands(messages: Sequence[Mapping[str, Any]]) -> Iterator[ToolCall]:
     results = {text_at(each, "tool_call_id"): each for each in messages if each.get("role") == "tool"}
     for message in messages:
         for call in objects_at(message, "tool_calls"):
-            command = _command(call)
+            command = command_of(text_at(call, "function"), call.get("arguments"))
             if command is not None:
                 yield _tool_call(command, results.get(text_at(call, "id")))
 
 
-def _command(call: Mapping[str, Any]) -> str | None:
-    if text_at(call, "function") not in SHELLS:
-        return None
-    arguments = object_at(call, "arguments")
-    return next((arguments[key] for key in COMMANDS if isinstance(arguments.get(key), str)), None)
-
-
 def _tool_call(command: str, result: Mapping[str, Any] | None) -> ToolCall:
     if result is None:
-        return ToolCall(commands=command[:MOST_TEXT], exit_code=None, ran=False)
+        return ToolCall(commands=command, exit_code=None, ran=False)
     error = text_at(object_at(result, "error"), "message")
-    return ToolCall(commands=command[:MOST_TEXT], stdout=_text(result), stderr=error, exit_code=None)
+    return ToolCall(commands=command, stdout=_text(result), stderr=error, exit_code=None)

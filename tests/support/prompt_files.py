@@ -1,0 +1,54 @@
+"""Prompt files in a folder, and the suite that is made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evalward.config import LoadedConfig
+from evalward.config.load import parse_config
+from evalward.suites.prompt.spec import PromptSuite
+from evalward.suites.prompt.trial import PromptPrepared, prepare
+
+CAPITALS: Mapping[str, Any] = {
+    "name": "Capitals",
+    "model": "openai/gpt-4o",
+    "modelParameters": {"temperature": 0.5, "maxTokens": 50},
+    "messages": [
+        {"role": "system", "content": "Answer in one word."},
+        {"role": "user", "content": "What is the capital of {{input}}?"},
+    ],
+    "testData": [{"input": "France", "expected": "Paris"}, {"id": "italy", "input": "Italy", "expected": "Rome"}],
+    "evaluators": [{"name": "right", "string": {"equals": "{{expected}}"}}],
+}
+"""Two rows and an evaluator that compares texts."""
+
+TONE = {
+    "name": "tone",
+    "llm": {
+        "modelId": "openai/gpt-4o",
+        "prompt": "Is this a friendly answer about {{input}}?\n{{completion}}",
+        "choices": [{"choice": "no", "score": 0}, {"choice": "somewhat", "score": 0.5}, {"choice": "yes", "score": 1}],
+    },
+}
+
+
+def write_prompts(root: Path, files: Mapping[str, Any], **suite: Any) -> LoadedConfig:
+    """The files (by their names below prompts/, without suffix; a text as it is) and a suite of them, read."""
+    for name, content in files.items():
+        path = root / "prompts" / f"{name}.prompt.yml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1), "utf-8")
+    given = {"name": "p", "kind": "prompt", "cases": "prompts/**/*.prompt.yml", "targets": ["oracle"], **suite}
+    more = given.pop("config", {})
+    return parse_config(json.dumps({"version": 1, "suites": [given], **more}), "evalward.yml", root)
+
+
+def prepared(root: Path, files: Mapping[str, Any], **suite: Any) -> PromptPrepared:
+    """The suite, ready to run."""
+    loaded = write_prompts(root, files, **suite)
+    spec = loaded.config.suites[0]
+    assert isinstance(spec, PromptSuite)
+    return prepare(spec, loaded)

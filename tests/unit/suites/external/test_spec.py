@@ -1,0 +1,80 @@
+"""What a configuration says of another harness's results, and what it can't say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalward.config.load import parse_config
+from evalward.records.problem import InputError
+from evalward.suites.across import unfed_rules
+from evalward.suites.external.choice import Bounds, ScoreChoice
+from evalward.suites.external.spec import ExternalSuite
+
+
+def suite(**keys: Any) -> ExternalSuite:
+    config = {"version": 1, "suites": [{"name": "bot", "kind": "external", "results": "logs/*.eval", **keys}]}
+    (found,) = parse_config(json.dumps(config), "evalward.yml", Path("/repo")).config.suites
+    assert isinstance(found, ExternalSuite)
+    return found
+
+
+def told(**keys: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        suite(**keys)
+    return "\n".join(str(problem) for problem in caught.value.problems)
+
+
+def test_a_name_and_files__are_enough() -> None:
+    found = suite()
+    assert (found.targets, found.cases, found.format, found.run) == ([], [], None, None)
+    assert found.choice == ScoreChoice()
+
+
+@pytest.mark.parametrize(
+    ("keys", "choice"),
+    [
+        ({"score": "match"}, ScoreChoice("match")),
+        ({"score": {"helpful": 0.7}}, ScoreChoice(bounds={"helpful": Bounds(least=0.7)})),
+        ({"score": {"helpful": {"min": 0.2, "max": 0.9}}}, ScoreChoice(bounds={"helpful": Bounds(0.2, 0.9)})),
+        (
+            {"score": {"toxic": 0.1}, "lower_is_better": "toxic"},
+            ScoreChoice(bounds={"toxic": Bounds(most=0.1)}),
+        ),
+    ],
+)
+def test_what_passes__is_a_scorer_or_bounds(keys: dict[str, Any], choice: ScoreChoice) -> None:
+    assert suite(**keys).choice == choice
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        (
+            {"cases": "evals/*.jsonl"},
+            "suites[0].cases: suites of kind external have no cases. The harness",
+        ),
+        ({"targets": ["openai/gpt-5"]}, "suites[0].targets: suites of kind external have no targets"),
+        ({"system": "prompt.md"}, "suites[0].system: suites of kind external have no system"),
+        ({"trials": 3}, "suites[0].trials: no harness is asked for so many trials. Write {trials} into run."),
+        ({"format": "inspct"}, 'suites[0].format: there is no format "inspct". Did you mean inspect'),
+        ({"score": {"helpful": {}}}, "suites[0].score.helpful: this bound has no end. Write min, max or both."),
+        ({"results": "../logs"}, "has .. in it"),
+    ],
+)
+def test_what_belongs_to_the_harness__is_not_said_here(keys: dict[str, Any], words: str) -> None:
+    assert words in told(**keys)
+
+
+def test_a_metric_of_a_scorer__is_one_that_a_rule_may_name() -> None:
+    rule = {"metric": "score:helpfulness", "max_drop": 0.05}
+    config = {
+        "version": 1,
+        "suites": [{"name": "bot", "kind": "external", "results": "logs/*.eval"}],
+        "policy": [rule, {**rule, "metric": "csr"}],
+    }
+    problems = unfed_rules(parse_config(json.dumps(config), "evalward.yml", Path("/repo")))
+    assert ["'csr'" in str(problem) for problem in problems] == [True]
