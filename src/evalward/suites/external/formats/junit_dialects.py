@@ -176,7 +176,9 @@ def _for_k(case: str) -> str:
     return case.rpartition("::")[2].removesuffix("]")
 
 
-# vitest and jest
+# vitest and jest: their -t is a pattern over titles that are joined by blanks
+
+SEPARATOR = " > "
 
 
 def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -184,7 +186,7 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
     suites = {part for test in tests for part in _suites_of(test.name)}
     trials, notes = [], []
     for test in tests:
-        trial = _trial(test, _Called(test.name, test.classname))
+        trial = _trial(test, _Called(test.name, test.classname, again=test.name.replace(SEPARATOR, " ")))
         if test.failure is not None and (test.name == test.classname or test.name in suites):
             trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
             notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
@@ -193,10 +195,10 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
 
 
 def _suites_of(name: str) -> Iterator[str]:
-    at = name.find(" > ")
+    at = name.find(SEPARATOR)
     while at >= 0:
         yield name[:at]
-        at = name.find(" > ", at + 3)
+        at = name.find(SEPARATOR, at + len(SEPARATOR))
 
 
 def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -205,7 +207,8 @@ def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
     A suite is called after its first test's outermost title; it is "undefined" where that has none.
     """
     suite = tests[0].suite.attributes.get("name", "")
-    trials = [_trial(test, _Called(test.name, "" if suite == "undefined" else suite)) for test in tests]
+    category = "" if suite == "undefined" else suite
+    trials = [_trial(test, _Called(test.name, category, again=test.name.strip())) for test in tests]
     counted = tests[0].suite.attributes.get("tests", "")
     todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
     notes = [f"{_tests(todo)} of it may be `todo`, which jest-junit writes as passed; jest's JSON tells which"]

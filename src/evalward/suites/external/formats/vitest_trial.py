@@ -65,6 +65,7 @@ def vitest_trial(row: Mapping[str, Any], around: Circumstances) -> ForeignTrial:
         scores=_scores(judged),
         usage=_usage(mapping(run.get("usage"))),
         duration_ms=None if duration is None else round(duration),
+        again=" ".join(titles),  # what -t is a pattern over
         trace=partial(vitest_trace, run) if mapping(run.get("session")).get("events") else None,
     )
 

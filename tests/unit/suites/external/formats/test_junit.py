@@ -198,6 +198,14 @@ def test_vitest_files_that_cannot_be_loaded_and_hooks_that_broke_are_errors() ->
     assert endings(hook) == {"shell > one": SKIPPED, "shell": ERROR}
 
 
+def test_tests_are_tried_again_by_what_their_runner_selects_by() -> None:
+    (pytest_one, pytest_two) = trials(pytest_xml(case("m", "test_a[x]"), case("m", "test_b")))
+    assert (pytest_one.again, pytest_two.again) == ("test_a[x", "test_b")
+    (vitest,) = trials(vitest_xml("a.ts", case("a.ts", "outer > inner > 'a'")))
+    (jest,) = trials(jest_xml("undefined", jest_case(" at the top")))
+    assert (vitest.again, jest.again) == ("outer inner 'a'", "at the top")
+
+
 def test_equal_titles_of_two_files_of_vitest_are_two_cases() -> None:
     one, two = (vitest_xml(file, case(file, "shell > a"), case(file, f"only in {file}")) for file in ("1.ts", "2.ts"))
     both = one.replace("</testsuites>", "") + two[two.index("<testsuite ") :]
