@@ -18,6 +18,8 @@ from benchmarks.anchor import TITLE as ANCHOR
 from benchmarks.anchor import anchor
 from benchmarks.browser import TITLE as BROWSER
 from benchmarks.browser import browser
+from benchmarks.foreign import TITLE as FOREIGN
+from benchmarks.foreign import foreign
 from benchmarks.history import history
 from benchmarks.judging import IMPORTED, imported_once, judged
 from benchmarks.measure import EVALWARD, Row, Spent, child, middle, ms, ratio, spent, start, watched
@@ -244,5 +246,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "anchor": (ANCHOR, anchor),
     "reruns": (RERUNS, reruns),
     "browser": (BROWSER, browser),
+    "foreign": (FOREIGN, foreign),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

@@ -35,10 +35,13 @@ def _write(folder: Path, files: Mapping[str, object]) -> None:
     [
         ("jobs/x", "harbor", [2]),
         ("jobs", "harbor", [2, 2]),
+        ("jobs/*", "harbor", [2, 2]),
         ("jobs/*/*/result.json", "harbor", [2, 2]),
         ("jobs/y/**/result.json", "harbor", [2]),
         ("jobs/x/b__2/result.json", "harbor", [1]),
         ("mira/1", "mira", [2]),
+        ("mira/*", "mira", [2, 2]),
+        ("mir?/", "mira", [2, 2]),
         ("mira/*/report.json", "mira", [2, 2]),
         ("mira/2/cases/*/result.json", "mira", [2]),
     ],
@@ -46,6 +49,31 @@ def _write(folder: Path, files: Mapping[str, object]) -> None:
 def test_which_files_are_one_run(results: Path, pattern: str, form: str, trials: list[int]) -> None:
     found, runs = read_files(files_at(results, [pattern]), None, pattern)
     assert (found, [len(list(run.trials)) for run in runs]) == (form, trials)
+
+
+@pytest.mark.parametrize("form", [None, "harbor"])
+def test_what_lies_beside_the_results_of_a_folder_is_passed_over(results: Path, form: str | None) -> None:
+    beside = ("jobs/x/a__1/verifier/reward.json", "jobs/notes.json", "jobs/x/a__1/agent/log.xml")
+    _write(results, {name: {"reward": 1} for name in beside})
+    found, runs = read_files(files_at(results, ["jobs"]), form, "jobs")
+    assert (found, [len(list(run.trials)) for run in runs]) == ("harbor", [2, 2])
+    for name in beside[:2]:
+        with pytest.raises(InputError):
+            read_files(files_at(results, [name]), form, name)
+
+
+@pytest.mark.parametrize("form", [None, "harbor"])
+def test_a_cut_result_in_a_folder_is_not_passed_over(results: Path, form: str | None) -> None:
+    (results / "jobs/x/a__1/result.json").write_text('{"id": "62', encoding="utf-8")
+    with pytest.raises(InputError, match=r"jobs/x/a__1/result\.json: "):
+        read_files(files_at(results, ["jobs/x"]), form, "jobs/x")
+
+
+def test_a_folder_without_any_result(results: Path) -> None:
+    _write(results, {"empty/notes.json": {"reward": 1}})
+    for form, message in ((None, "of no format that is known"), ("harbor", "with the name of a result of harbor")):
+        with pytest.raises(InputError, match=message):
+            read_files(files_at(results, ["empty"]), form, "empty")
 
 
 def test_a_pattern_that_leaves_the_trials_out(results: Path) -> None:

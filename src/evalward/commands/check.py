@@ -98,6 +98,7 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         clear=None if options.resume else (),
         retries=judging.retries,
         base=base,
+        suites=options.selection.suites,
     )
     order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
     report = measured(runner, order, services)

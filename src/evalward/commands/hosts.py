@@ -7,19 +7,17 @@ or named in the environment.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Mapping
 from ipaddress import ip_address
-from pathlib import Path
 from urllib.parse import urlsplit
 
+from evalward.commands.default_branch import default_config
 from evalward.config import LoadedConfig
 from evalward.config.providers import Providers
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.providers import PROVIDERS
 
 VARIABLE = "EVALWARD_HOSTS"
-DEFAULT_BRANCH = "refs/remotes/origin/HEAD"
 
 
 def refuse_foreign_hosts(loaded: LoadedConfig, env: Mapping[str, str]) -> None:
@@ -62,19 +60,8 @@ def _is_here(host: str) -> bool:
 
 def _of_default_branch(loaded: LoadedConfig, env: Mapping[str, str]) -> set[str]:
     """The hosts that the default branch's configuration names; none where there is no such thing."""
-    from evalward.config.load import parse_config  # noqa: PLC0415 - few configurations name a host of their own
-    from evalward.git import GitTree, repository_path  # noqa: PLC0415
-    from evalward.github.errors import GitHubError  # noqa: PLC0415
-
-    tree = GitTree(loaded.root, search_path=env.get("PATH", ""))
-    try:
-        sha = tree.resolve(DEFAULT_BRANCH)
-        path = repository_path(tree.prefix(), [posixpath.basename(loaded.file)])
-        text = tree.read(sha, path) if sha is not None else None
-        providers = None if text is None else parse_config(text.decode("utf-8"), path, Path("/")).config.providers
-    except (InputError, GitHubError, UnicodeDecodeError):
+    config = default_config(loaded, env)
+    if config is None:
         return set()
-    if providers is None:
-        return set()
-    urls = [providers.named(name).base_url for name in PROVIDERS]
+    urls = [config.providers.named(name).base_url for name in PROVIDERS]
     return {urlsplit(url).netloc.rpartition("@")[2] for url in urls if url}

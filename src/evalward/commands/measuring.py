@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from evalward.commands.files import REPORT_HINT
+from evalward.commands.foreign_commands import refuse_foreign_commands
 from evalward.commands.hosts import refuse_foreign_hosts
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -73,13 +74,16 @@ def services_of(
     clear: tuple[str, ...] | None = None,
     retries: Retries = lambda report: (),  # noqa: ARG005
     base: BaseFilesService | None = None,
+    suites: Sequence[str] = (),
 ) -> Services:
     """What we do for the runner. The output folder is opened when there is something to write: before that everything
-    else has been found right. `clear` is what of an earlier run is removed then, `None` for nothing.
+    else has been found right. `clear` is what of an earlier run is removed then, `None` for nothing. `suites`
+    are patterns of those that are run.
 
-    Raises `InputError` where a key would go to a host that the checkout alone names.
+    Raises `InputError` where a key would go to a host or a command that the checkout alone names.
     """
     refuse_foreign_hosts(loaded, world.env)
+    refuse_foreign_commands(loaded, world.env, suites)
 
     def opened() -> OutputFolder:
         folder = OutputFolder.open(

@@ -42,7 +42,8 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
         selection = options.selection
         if options.failed:
             selection = only_failed(runner, options.output, selection, resume=options.resume)
-        services = services_of(world, loaded, options.output, clear=None if options.resume else ())
+        clear = None if options.resume else ()
+        services = services_of(world, loaded, options.output, clear=clear, suites=selection.suites)
         report = measured(runner, MeasureOrder(chosen=chosen_of(selection), resume=options.resume), services)
     return world, services, report
 

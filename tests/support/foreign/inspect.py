@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
+from typing import Any, BinaryIO
 
 if sys.version_info >= (3, 14):
     import zipfile
@@ -55,7 +55,7 @@ def tool(content: str, error: str | None = None, call: int = 1) -> dict[str, Any
 
 @dataclass(frozen=True)
 class LoggedSample:
-    """A sample as inspect logs it. `early` stands before the messages, `late` behind the events."""
+    """A sample as inspect logs it. `early` stands before the messages, `noise` in its events."""
 
     id: int | str = "one"
     epoch: int = 1
@@ -72,7 +72,7 @@ class LoggedSample:
     total_time: float | None = 1.25
     invalid: str | None = None
     early: Mapping[str, Any] = field(default_factory=dict)
-    filling: int = 0
+    noise: str = ""
 
     def summary(self) -> dict[str, Any]:
         """Its row in `summaries.json`."""
@@ -116,7 +116,7 @@ class LoggedSample:
                 "scores": self.scores,
                 "metadata": self.metadata,
                 "store": {},
-                "events": [{"event": "info", "data": "x" * self.filling}],
+                "events": [{"event": "info", "data": self.noise}],
                 "model_usage": self.model_usage,
                 "role_usage": self.role_usage,
                 "total_time": self.total_time,
@@ -229,14 +229,19 @@ class Logged:
         return archive(self.members(), method)
 
 
-def archive(members: Sequence[tuple[str, Any]], method: int = ZSTANDARD) -> bytes:
-    """A zip archive of these members: bytes as they are, other values as JSON, with bare NaN and Infinity."""
+def archive(members: Iterable[tuple[str, Any]], method: int = ZSTANDARD) -> bytes:
+    """A zip archive of these members."""
     made = BytesIO()
-    with zipfile.ZipFile(made, "w", method) as opened, warnings.catch_warnings():
+    write_archive(made, members, method)
+    return made.getvalue()
+
+
+def write_archive(stream: BinaryIO, members: Iterable[tuple[str, Any]], method: int = ZSTANDARD) -> None:
+    """Write a zip archive: bytes as they are, other values as JSON, with bare NaN and Infinity."""
+    with zipfile.ZipFile(stream, "w", method) as opened, warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a name may stand in it twice
         for name, value in members:
             opened.writestr(name, value if isinstance(value, bytes) else json.dumps(value))
-    return made.getvalue()
 
 
 def thin(value: Any) -> Any:

@@ -25,13 +25,15 @@ class ForeignFile:
     """A file to read. `name` is its path for messages and for telling files of one folder apart, with `/`.
 
     `open` gives a seekable stream at its beginning, which the caller closes; `changed` is when the file was last
-    written, in seconds since 1970, where that is known.
+    written, in seconds since 1970, where that is known. `by_folder`: its folder was named, not the file itself, so that
+    it may have nothing to do with the results.
     """
 
     name: str
     size: int
     open: Callable[[], BinaryIO]
     changed: float | None = None
+    by_folder: bool = False
 
     def head(self) -> bytes:
         """Its first bytes."""

@@ -3,28 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from evalward.opening import glob_inside, inside, walk_inside
 from evalward.records.problem import wrong
-from evalward.suites.external.formats.base import ForeignFile, ForeignResults, format_named, known_formats, recognised
+from evalward.suites.external.formats.base import (
+    ForeignFile,
+    ForeignResults,
+    format_named,
+    formats_of,
+    known_formats,
+    recognised,
+)
 
 MOST_FILES = 200_000
 _MAGIC = frozenset("*?[")
 
 
 def files_at(root: Path, patterns: Sequence[str]) -> list[ForeignFile]:
-    """The files that patterns name below a folder; of a folder, all in it. Each once.
+    """The files that patterns name below a folder, each once.
+
+    Of a folder those in it that some format has under such a name; so of the folders that a pattern fits, where it
+    fits no file.
 
     Raises `InputError` for a link on the way, and for more files than anybody's results have; `OSError`.
     """
     found: dict[str, ForeignFile] = {}
     for pattern in patterns:
         for file in _matching(root, pattern):
-            found.setdefault(file.name, file)
+            if file.name not in found or not file.by_folder:
+                found[file.name] = file
             if len(found) > MOST_FILES:
                 raise wrong(pattern, f"it matches more than {MOST_FILES:,} files", "Name the files of one run.")
     return list(found.values())
@@ -32,7 +44,8 @@ def files_at(root: Path, patterns: Sequence[str]) -> list[ForeignFile]:
 
 def _matching(root: Path, pattern: str) -> list[ForeignFile]:
     if _MAGIC & set(pattern):
-        return [_file(root, name) for name in glob_inside(root, pattern)]
+        files = [_file(root, name) for name in glob_inside(root, pattern)]
+        return files or _by_folder(root, glob_inside(root, f"{pattern.rstrip('/')}/**/*"))
     return file_named(root, pattern)
 
 
@@ -51,11 +64,15 @@ def file_named(root: Path, name: str) -> list[ForeignFile]:
 
 def _in_folder(root: Path, folder: str) -> list[ForeignFile]:
     """The files in a folder that some format has under such a name."""
-    formats = [format_named(name) for name in known_formats()]
-    entries = (entry.path for entry in walk_inside(root, folder) if entry.is_file)
-    names = sorted(name for name in entries if any(form.belongs(name) for form in formats))
     prefix = "" if folder in {"", "."} else folder.rstrip("/") + "/"
-    return [_file(root, prefix + name) for name in names]
+    return _by_folder(root, (prefix + entry.path for entry in walk_inside(root, folder) if entry.is_file))
+
+
+def _by_folder(root: Path, names: Iterable[str]) -> list[ForeignFile]:
+    """Those of the files that some format has under such a name."""
+    formats = [format_named(name) for name in known_formats()]
+    fitting = sorted(name for name in names if any(form.belongs(name) for form in formats))
+    return [replace(_file(root, name), by_folder=True) for name in fitting]
 
 
 def _file(root: Path, name: str) -> ForeignFile:
@@ -80,16 +97,24 @@ def file_of_bytes(name: str, data: bytes, changed: float | None = None) -> Forei
 def read_files(files: Sequence[ForeignFile], form: str | None, place: str) -> tuple[str, Sequence[ForeignResults]]:
     """The format and what the files hold. `form` names it, else their content tells; `place` is where, for messages.
 
+    Of the files in a folder that was named those are read that have such names in the format: harnesses leave others
+    beside their results.
+
     Raises `InputError`: no file, files of several formats, a file of none, and whatever the format's reader refuses.
     """
     if not files:
         raise wrong(place, "there is no result file", "Run the harness first, and name the files that it writes.")
     name = form or _only_format(files)
-    return name, format_named(name).read(files)
+    reader = format_named(name)
+    own = [file for file in files if not file.by_folder or reader.belongs(file.name)]
+    if not own:
+        raise wrong(place, f"there is no file in it with the name of {reader.title}", "Name the files themselves.")
+    return name, reader.read(own)
 
 
 def _only_format(files: Sequence[ForeignFile]) -> str:
-    formats = {recognised(file): file.name for file in files}
+    known = [file for file in files if not file.by_folder or formats_of(file)]
+    formats = {recognised(file): file.name for file in known or files}
     if len(formats) > 1:
         (first, one), (second, other), *_ = formats.items()
         message = f"{one} is of format {first}, {other} of format {second}"

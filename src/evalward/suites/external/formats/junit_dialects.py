@@ -11,6 +11,7 @@ from evalward.records.result import Status
 from evalward.suites.external.formats.base import ForeignTrial
 from evalward.suites.external.formats.junit_properties import property_scores, property_usage
 from evalward.suites.external.formats.junit_tests import JunitEnding, JunitTest
+from evalward.suites.external.formats.vitest_document import SEPARATOR
 
 PYTEST, VITEST, JEST, PROMPTFOO, OTHER = "pytest", "vitest", "jest-junit", "promptfoo", "other"
 
@@ -177,8 +178,6 @@ def _for_k(case: str) -> str:
 
 
 # vitest and jest: their -t is a pattern over titles that are joined by blanks
-
-SEPARATOR = " > "
 
 
 def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:

@@ -55,11 +55,10 @@ def _decompressed(packed: Iterable[bytes]) -> Iterator[bytes]:
     try:
         for piece in packed:
             rest = piece
-            while rest or not frame.needs_input:
+            while rest or not (frame.needs_input or frame.eof):
+                frame = ZstdDecompressor() if frame.eof else frame
                 yield frame.decompress(rest, CHUNK)
-                rest = b""
-                if frame.eof:
-                    rest, frame = frame.unused_data, ZstdDecompressor()
+                rest = frame.unused_data if frame.eof else b""
     except ZstdError:
         raise ArchiveError("a member's bytes are damaged") from None
 

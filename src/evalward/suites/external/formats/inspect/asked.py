@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalward.suites.external.formats.inspect.fields import object_at, text_at
+from evalward.suites.external.formats.values import mapping, text
 
 FIELDS = frozenset({"id", "epoch", "input", "choices", "target", "description", "sandbox", "files", "setup"})
 """What a sample's document begins with, before the first that was made by running it."""
@@ -21,7 +21,7 @@ def asked_by(sample: Mapping[str, Any]) -> dict[str, Any]:
     """What a sample asks, as a JSON value: input, choices, target, files, setup, kind of sandbox."""
     found = {key: sample.get(key) for key in ("choices", "target", "files", "setup")}
     found["input"] = _without_ids(sample.get("input"))
-    found["sandbox"] = text_at(object_at(sample, "sandbox"), "type")
+    found["sandbox"] = text(mapping(sample.get("sandbox")).get("type"))
     return {key: value for key, value in found.items() if value not in (None, "", [])}
 
 

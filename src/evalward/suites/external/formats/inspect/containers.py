@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol
 
 from evalward.records.json_stream import JsonStream
 from evalward.records.json_text import NoJsonError
@@ -16,9 +16,11 @@ from evalward.suites.external.formats.base import ForeignFile, unreadable
 from evalward.suites.external.formats.document import Document
 from evalward.suites.external.formats.inspect.asked import FIELDS, asked_by, thinned
 from evalward.suites.external.formats.inspect.conversation import trace_of
-from evalward.suites.external.formats.inspect.fields import list_at, text_at
 from evalward.suites.external.formats.inspect.header import Header
+from evalward.suites.external.formats.inspect.messages import SHELL, Opened, field, messages_in, messages_of
 from evalward.suites.external.formats.inspect.trials import InspectSample, identity
+from evalward.suites.external.formats.unpacking import CHUNK
+from evalward.suites.external.formats.values import text
 
 TITLE = "a log of inspect"
 HEADER, START, SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
@@ -26,10 +28,9 @@ ONLY_ONCE = frozenset({HEADER, START, SUMMARIES})
 _JOURNAL = re.compile(r"_journal/summaries/(\d{1,9})\.json")
 _STEP = 1 << 14  # bytes of a sample that are read at once: most say within these what they ask
 _ENOUGH = frozenset({"id", "epoch", "input", "target"})
-MOST_ROW, MOST_ASKED, MOST_MESSAGES = 100_000, 200_000, 500_000
-"""Values of a summary, of what a sample asks, and of its messages."""
+MOST_ROW, MOST_ASKED = 100_000, 200_000
+"""Values of a summary, and of each part of what a sample asks."""
 
-T = TypeVar("T")
 Row = Mapping[str, Any]
 
 
@@ -72,7 +73,8 @@ class JsonLog:
     def samples(self) -> Iterator[InspectSample]:
         """The samples."""
         for row in self.rows():
-            yield InspectSample(row, asked_by(row), _invalid(row.get("invalidation")), partial(_trace, row, row))
+            trace = partial(_trace_in, row)
+            yield InspectSample(row, asked_by(row), _invalid(row.get("invalidation")), trace)
 
 
 class EvalLog:
@@ -110,9 +112,12 @@ class EvalLog:
         with self._reading() as opened:
             for row in self.rows():
                 name = self._name(row)
-                yield InspectSample(
-                    row, self._asked(opened, name, row), self._why_invalid(opened, name), self._trace(name, row)
-                )
+                asked = None if name is None else self._asked(opened, name, row)
+                if name is None or asked is None:
+                    yield InspectSample(row, thinned(row))
+                    continue
+                trace = partial(self._trace, name, row)
+                yield InspectSample(row, asked, self._why_invalid(opened, name), trace)
 
     def _summaries(self) -> list[str]:
         if SUMMARIES in self._names:
@@ -124,48 +129,28 @@ class EvalLog:
         """The member of a sample: a document, or the first of those that one was cut into."""
         case, epoch = identity(row) or ("", 0)
         name = f"samples/{case}_epoch_{epoch}".split("\0")[0]
-        return next((each for each in (f"{name}.json", f"{name}/sample.json", name) if each in self._names), None)
+        return next((each for each in (f"{name}.json", f"{name}{SHELL}", name) if each in self._names), None)
 
-    def _asked(self, opened: Callable[[str], BinaryIO], name: str | None, row: Row) -> Any:
-        if name is not None:
-            found = _head(JsonStream(opened(name), _STEP))
-            if identity(found) == identity(row):
-                return asked_by(found)
-        return thinned(row)
+    def _asked(self, opened: Opened, name: str, row: Row) -> Any:
+        """What the sample asks; `None` where the member is another's: two ids may be the same up to a NUL."""
+        found = _head(JsonStream(opened(name), _STEP))
+        return asked_by(found) if identity(found) == identity(row) else None
 
-    def _why_invalid(self, opened: Callable[[str], BinaryIO], name: str | None) -> str | None:
-        if name is None or not self.header.invalidated:
+    def _why_invalid(self, opened: Opened, name: str) -> str | None:
+        if not self.header.invalidated or not _mentions(opened(name), b'"invalidation"'):
             return None
-        return _invalid(_field(JsonStream(opened(name)), "invalidation"))
+        return _invalid(field(JsonStream(opened(name)), "invalidation"))
 
-    def _trace(self, name: str | None, row: Row) -> Callable[[], Trace | None] | None:
-        if name is None:
-            return None
-        return partial(self._read_trace, name, row)
-
-    def _read_trace(self, name: str, row: Row) -> Trace | None:
-        with self._reading() as opened:
-            return _trace({"messages": self._messages(opened, name)}, row)
-
-    def _messages(self, opened: Callable[[str], BinaryIO], name: str) -> list[Any]:
-        stream = JsonStream(opened(name), _STEP)
-        if not name.endswith("/sample.json"):
-            found = _field(stream, "messages")
-            return found if isinstance(found, list) else []
-        refs = _field(stream, "message_refs")
-        folder = name.removesuffix("sample.json")
-        pool = [each for part in self._parts(f"{folder}messages/") for each in _items(JsonStream(opened(part)))]
-        ranges = [each for each in refs if _is_range(each)] if isinstance(refs, list) else []
-        return [message for begin, end in ranges for message in pool[begin:end]]
-
-    def _parts(self, folder: str) -> Iterator[str]:
-        number = 0
-        while (name := f"{folder}{number}.json") in self._names:
-            yield name
-            number += 1
+    def _trace(self, name: str, row: Row) -> Trace | None:
+        """The conversation; `None` where it is too long to be held, or no list of messages."""
+        with self._archive.reading() as opened:
+            try:
+                return trace_of(messages_of(opened, self._names, name), row)
+            except NoJsonError:
+                return None
 
     @contextmanager
-    def _reading(self) -> Iterator[Callable[[str], BinaryIO]]:
+    def _reading(self) -> Iterator[Opened]:
         with self._archive.reading() as opened:
             try:
                 yield opened
@@ -186,28 +171,21 @@ def _head(stream: JsonStream) -> dict[str, Any]:
     return found
 
 
-def _field(stream: JsonStream, wanted: str) -> Any:
-    """The value of one key of the object that is next; `None` where it has none."""
-    for key in stream.members():
-        if key == wanted:
-            return stream.value(MOST_MESSAGES)
-        stream.skip()
-    return None
+def _mentions(stream: BinaryIO, words: bytes) -> bool:
+    """Whether these bytes stand in a stream anywhere: a sample is seldom declared invalid, and long."""
+    before = b""
+    while piece := stream.read(CHUNK):
+        seen = before + piece
+        if words in seen:
+            return True
+        before = seen[-len(words) :]
+    return False
 
 
-def _items(stream: JsonStream) -> Iterator[Any]:
-    for _ in stream.elements():
-        yield stream.value(MOST_ROW)
-
-
-def _is_range(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(each) is int and each >= 0 for each in value)
+def _trace_in(sample: Row) -> Trace | None:
+    return trace_of(messages_in(sample), sample)
 
 
 def _invalid(value: Any) -> str | None:
     """Why a sample was declared invalid; `None` when it wasn't."""
-    return (text_at(value, "reason") or "declared invalid") if isinstance(value, dict) else None
-
-
-def _trace(sample: Row, row: Row) -> Trace | None:
-    return trace_of(list_at(sample, "messages"), row)
+    return (text(value.get("reason")) or "declared invalid") if isinstance(value, dict) else None

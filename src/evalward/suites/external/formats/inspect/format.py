@@ -13,14 +13,15 @@ from evalward.records.problem import wrong
 from evalward.render.numbers import plural
 from evalward.suites.external.formats.base import ForeignFile, ForeignResults, ForeignTrial
 from evalward.suites.external.formats.inspect.containers import TITLE, EvalLog, JsonLog, Log
-from evalward.suites.external.formats.inspect.header import CANCELLED, FAILED, Header
+from evalward.suites.external.formats.inspect.header import Header
 from evalward.suites.external.formats.inspect.scores import graded_in, scored_by
 from evalward.suites.external.formats.inspect.trials import CANCELLED as CANCELLED_SAMPLE
 from evalward.suites.external.formats.inspect.trials import Verdicts, error_of, identity, trial_of
+from evalward.suites.external.formats.values import mapping, outline
 
 ZIP = b"PK\x03\x04"
 _FIRST_MEMBER = re.compile(rb"PK\x03\x04.{26}(header\.json|summaries\.json|reductions\.json|_journal/|samples/)", re.S)
-_DOCUMENT = re.compile(rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*("status"\s*:\s*"[a-z]+"\s*,\s*)?"eval"\s*:\s*\{')
+_DOCUMENT = frozenset({"version", "eval.task", "eval.created"})
 _LISTS = frozenset({"logs.json", "eval-set.json", "listing.json"})  # what inspect writes beside logs
 
 
@@ -31,7 +32,7 @@ class InspectFormat:
 
     def recognises(self, file: ForeignFile, head: bytes) -> bool:  # noqa: ARG002 - its content is enough
         """By the first member's name in an archive, by the first keys of a document."""
-        return bool(_FIRST_MEMBER.match(head) or _DOCUMENT.match(head))
+        return bool(_FIRST_MEMBER.match(head)) or outline(head) >= _DOCUMENT
 
     def belongs(self, name: str) -> bool:
         """`.eval` and `.json`, without the lists of logs that inspect writes beside them."""
@@ -72,6 +73,11 @@ class _Survey:
     cancelled: int = 0
     retried: int = 0
 
+    @property
+    def counted(self) -> int:
+        """Trials that were not cut short."""
+        return len(self.last) - self.cancelled
+
     def verdicts(self, header: Header) -> Verdicts:
         """One scorer with one value decides; of several none does."""
         several = len(self.scores) != 1 or (header.scorers or 0) > 1
@@ -111,7 +117,7 @@ def _words(value: Any) -> Any:
 def _why_empty(header: Header) -> str:
     if header.planned == 0:
         return "none was chosen"
-    if header.eval.get("config", {}).get("log_samples") is False:
+    if mapping(header.eval.get("config")).get("log_samples") is False:
         return "inspect was run with --no-log-samples"
     return "none was finished"
 
@@ -126,7 +132,7 @@ def _results(log: Log, logs: Sequence[Log]) -> ForeignResults:
         made_at=header.made_at,
         notes=[*_notes(log, survey), *_older(log, logs)],
         subject=header.subject,
-        stopped=header.ending(len(survey.last) - survey.cancelled),
+        stopped=header.ending(survey.counted),
     )
 
 
@@ -147,7 +153,7 @@ def _notes(log: Log, survey: _Survey) -> Iterator[str]:
         yield "samples that were declared invalid in inspect's log are not counted"
     if survey.retried:
         yield f"inspect ran {plural(survey.retried, 'trial')} again after an error: tokens are those of the last try"
-    if log.header.status in {FAILED, CANCELLED} and log.header.error:
+    if log.header.error and log.header.ending(survey.counted) is None:
         yield f"inspect ended with an error: {log.header.error}"
 
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from evalward.suites.external.formats.base import Score
-from evalward.suites.external.formats.inspect.fields import text_at
+from evalward.suites.external.formats.values import text
 
 LETTERS: Mapping[str, float] = MappingProxyType({"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0})
 """Correct, partial, incorrect, no answer."""
@@ -40,7 +40,7 @@ def _values(row: Mapping[str, Any]) -> Iterator[tuple[str, Any, str]]:
     scores = row.get("scores")
     for name, score in scores.items() if isinstance(scores, dict) else ():
         if isinstance(score, dict):
-            yield from _parts(name, score.get("value"), text_at(score, "explanation"))
+            yield from _parts(name, score.get("value"), text(score.get("explanation")))
 
 
 def _parts(name: str, value: Any, reason: str) -> Iterator[tuple[str, Any, str]]:

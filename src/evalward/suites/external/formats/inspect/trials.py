@@ -9,10 +9,10 @@ from typing import Any
 from evalward.records.result import Status
 from evalward.records.trace import Trace
 from evalward.suites.external.formats.base import ForeignTrial, Score
-from evalward.suites.external.formats.inspect.fields import amount_at, object_at, text_at
 from evalward.suites.external.formats.inspect.header import Header
 from evalward.suites.external.formats.inspect.scores import scores_of
 from evalward.suites.external.formats.inspect.usage import usage_of
+from evalward.suites.external.formats.values import mapping, milliseconds, text
 
 CANCELLED = "CancelledError("
 """How the error of a sample begins that was under way when the run was stopped."""
@@ -60,13 +60,12 @@ def trial_of(sample: InspectSample, header: Header, verdicts: Verdicts) -> Forei
     scores = scores_of(row, verdicts.graded)
     ending = _ending(sample, scores, verdicts)
     usage, judge_usage = usage_of(row)
-    seconds = amount_at(row, "total_time")
     return ForeignTrial(
         case=case,
         number=number,
         suite=header.task,
         target=header.model,
-        category=text_at(object_at(row, "metadata"), "category"),
+        category=text(mapping(row.get("metadata")).get("category")),
         asked=sample.asked,
         status=ending.status,
         reason=ending.reason,
@@ -74,7 +73,7 @@ def trial_of(sample: InspectSample, header: Header, verdicts: Verdicts) -> Forei
         scores=scores,
         usage=usage,
         judge_usage=judge_usage,
-        duration_ms=None if seconds is None else round(seconds * 1000),
+        duration_ms=milliseconds(row.get("total_time")),
         trace=sample.trace,
     )
 
@@ -109,12 +108,12 @@ def _by_score(row: Mapping[str, Any], scores: Mapping[str, Score], verdicts: Ver
 
 def error_of(row: Mapping[str, Any]) -> str:
     """What broke a sample: a text in summaries, an object in samples; "" where nothing did."""
-    return text_at(row, "error") or text_at(object_at(row, "error"), "message")
+    return text(row.get("error")) or text(mapping(row.get("error")).get("message"))
 
 
 def limit_of(row: Mapping[str, Any]) -> tuple[str, str]:
     """Which limit stopped a sample, and inspect's words for it; both "" where none did."""
-    if text_at(row, "limit"):
-        return text_at(row, "limit"), text_at(row, "limit_reason")
-    limit = object_at(row, "limit")
-    return text_at(limit, "type"), text_at(limit, "reason")
+    if text(row.get("limit")):
+        return text(row.get("limit")), text(row.get("limit_reason"))
+    limit = mapping(row.get("limit"))
+    return text(limit.get("type")), text(limit.get("reason"))

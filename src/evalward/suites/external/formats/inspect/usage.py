@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from evalward.records.trace import Usage
-from evalward.suites.external.formats.inspect.fields import amount_at, count_at, object_at
+from evalward.suites.external.formats.values import amount, count, mapping
 
 GRADER = "grader"
 """The role in which inspect's own scorers ask a model."""
@@ -14,23 +14,19 @@ GRADER = "grader"
 
 def usage_of(row: Mapping[str, Any]) -> tuple[Usage, Usage | None]:
     """What all models of a sample used, without the grader; and what the grader used, where inspect counts it apart."""
-    every = list(_objects(object_at(row, "model_usage")))
-    grader = object_at(object_at(row, "role_usage"), GRADER)
+    every = [mapping(each) for each in mapping(row.get("model_usage")).values()]
+    grader = mapping(mapping(row.get("role_usage")).get(GRADER))
     judge = _usage([grader]) if grader else None
     return _usage(every, less=[grader] if grader else []), judge
-
-
-def _objects(value: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    return (each for each in value.values() if isinstance(each, dict))
 
 
 def _usage(used: Iterable[Mapping[str, Any]], less: Iterable[Mapping[str, Any]] = ()) -> Usage:
     plus, minus = list(used), list(less)
 
     def total(key: str) -> int | None:
-        known = [count for each in plus if (count := count_at(each, key)) is not None]
-        apart = sum(count_at(each, key) or 0 for each in minus)
-        return max(sum(known) - apart, 0) if known else None
+        known = [found for each in plus if (found := count(each.get(key))) is not None]
+        apart = sum(count(each.get(key)) or 0 for each in minus)
+        return count(max(sum(known) - apart, 0)) if known else None
 
     return Usage(
         input_tokens=total("input_tokens"),
@@ -44,9 +40,9 @@ def _usage(used: Iterable[Mapping[str, Any]], less: Iterable[Mapping[str, Any]] 
 
 def _cost(plus: list[Mapping[str, Any]], minus: list[Mapping[str, Any]]) -> float | None:
     """Dollars; `None` when one model has no price."""
-    costs = [amount_at(each, "total_cost") for each in plus]
-    apart = [amount_at(each, "total_cost") for each in minus]
+    costs = [amount(each.get("total_cost")) for each in plus]
+    apart = [amount(each.get("total_cost")) for each in minus]
     known = [cost for cost in costs if cost is not None]
     if not known or len(known) < len(costs) or None in apart:
         return None
-    return max(sum(known) - sum(cost for cost in apart if cost is not None), 0.0)
+    return amount(max(sum(known) - sum(cost for cost in apart if cost is not None), 0.0))

@@ -1,0 +1,58 @@
+"""Which commands get keys on the command line: not those that a checked-out branch has made up.
+
+In the action the base says which command is run. Here somebody may have checked out a stranger's branch. So a command
+gets keys that the default branch has for the suite, or whose suite is named in the environment. Where the default
+branch has no configuration, there is nothing that a branch could change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalward.commands.default_branch import default_config
+from evalward.config import Config, HarnessSuite, LoadedConfig
+from evalward.records.patterns import chosen
+from evalward.records.problem import InputError, Place, Problem
+
+VARIABLE = "EVALWARD_COMMANDS"
+
+
+def refuse_foreign_commands(loaded: LoadedConfig, env: Mapping[str, str], suites: Sequence[str] = ()) -> None:
+    """Raises `InputError` where a key that is set would go to a command that only the checkout names.
+
+    `suites` are patterns of those that are run; none means all.
+    """
+    named = {name.strip() for name in env.get(VARIABLE, "").split(",")}
+    asking = [
+        suite
+        for suite in loaded.config.suites
+        if isinstance(suite, HarnessSuite)
+        and suite.name not in named
+        and chosen(suite.name, suites)
+        and any(env.get(name, "").strip() for name in suite.key_names)
+    ]
+    if not asking:
+        return
+    known = default_config(loaded, env)
+    problems = [_problem(loaded, suite) for suite in asking if known is not None and not _has(known, suite)]
+    if problems:
+        raise InputError(problems)
+
+
+def _has(known: Config, suite: HarnessSuite) -> bool:
+    return any(
+        isinstance(one, HarnessSuite) and suite == suite.with_commands_of(one)
+        for one in known.suites
+        if one.name in (suite.name, suite.replaces)
+    )
+
+
+def _problem(loaded: LoadedConfig, suite: HarnessSuite) -> Problem:
+    index = loaded.config.suites.index(suite)
+    keys = ", ".join(sorted(suite.key_names))
+    return Problem(
+        place=Place(file=loaded.file, line=loaded.line("suites", index, "env")),
+        field=f"suites[{index}].env",
+        message=f"{keys} would go to a command that this checkout alone has, and not the default branch",
+        remedy=f"If that is meant, set {VARIABLE}={suite.name}.",
+    )
