@@ -16,6 +16,7 @@ from evalward.commands.world import World
 from support.git_repo import pull_request_repo
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import FORK, pull_request, push
+from support.runner_log import is_ours, live_commands
 
 SUITE = """\
 version: 1
@@ -153,18 +154,19 @@ def test_a_suite_of_another_name_runs_nothing__and_the_old_one_is_not_forgotten(
     change = SUITE.replace("name: bot", "name: new") + "    run: sh evil.sh\n    env: [OTHER_KEY]\n"
     seen = act({"evalward.yml": BASE + change.split("suites:\n")[1]})
     assert not (seen.folder / "stolen").exists()
+    assert seen.env is not None
+    assert "OTHER_KEY" not in seen.env
     assert seen.not_measured["bot"] is None
     assert "which has no suite of this name yet; they run after the merge" in (seen.not_measured["new"] or "")
     assert "they run after the merge" in seen.comment
 
 
 def test_results_that_it_commits_are_not_those_of_the_run(act: Act) -> None:
-    """Older than the run, they count for nothing: of a suite with a command at least."""
     forged = {"forged/r.xml": '<testsuite name="t"><testcase classname="t" name="one"/></testsuite>'}
     seen = act({"evalward.yml": BASE.replace("out/*.xml", "forged/*.xml"), **forged})
     assert seen.env is not None
-    assert seen.not_measured.get("bot") != (None if seen.code == 0 else "")
-    assert "older" in seen.log + seen.comment
+    assert (seen.code, seen.not_measured) == (3, {})
+    assert "left nothing new in forged/" in seen.comment
 
 
 @pytest.mark.parametrize("results", ["../*.xml", "/etc/*", "out/../../x.xml", "~/x"])
@@ -200,9 +202,12 @@ def test_elsewhere_a_missing_key_is_a_mistake(act: Act) -> None:
 
 
 def test_what_it_prints_is_no_command_of_the_workflow__and_no_key(act: Act) -> None:
-    shout = f"echo '::error::x'; echo \"::set-output name=x::$BOT_KEY\"; echo $BOT_KEY | base64; exit 3\n{BOT}"
-    seen = act({"evals/bot.sh": shout})
+    seen = act(
+        {"evals/bot.sh": "echo '::error::x'; echo \"::set-output name=x::$BOT_KEY\"; echo $BOT_KEY | base64; exit 3"}
+    )
     lines = seen.log.splitlines()
     assert "  | ::error::x" in lines
-    assert BOT_KEY not in "\n".join(line for line in lines if not line.startswith("::add-mask::"))
     assert "  | ::set-output name=x::[redacted]" in lines
+    assert [line for line in live_commands(seen.log) if not is_ours(line, TOKEN) and "::add-mask::" not in line] == []
+    assert BOT_KEY not in "\n".join(line for line in lines if not line.startswith("::add-mask::"))
+    assert BOT_KEY not in seen.comment + seen.left()

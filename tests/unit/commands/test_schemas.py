@@ -112,6 +112,8 @@ def test_what_is_measured_and_decided_is_valid() -> None:
         ("command-cases", [{"id": "a", "prompt": "p", "category": "c", "match": "nearly"}]),
         ("scenario", {"name": "n", "template_folder": "f", "target": {"binary": "./x"}}),
         ("speedup-task", {"id": "a"}),
+        ("external-row", {"case": "a", "status": "green"}),
+        ("external-row", {"case": "a", "status": "passed", "tokens": 1}),
     ],
 )
 def test_what_a_reader_refuses_is_not_valid(name: str, value: Any) -> None:
