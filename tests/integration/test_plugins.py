@@ -157,3 +157,21 @@ def test_a_format_of_somebody_elses__tells_its_mistakes_as_ours_do(evalward: Com
     told = evalward("import", "answer-lines", "odd.txt", "--output", "odd/report.json")
     assert told.returncode == 2
     assert "odd.txt:2: 'q2 perhaps' is no answered question. Write ID right, or ID wrong." in told.stderr
+
+
+def test_results_of_somebody_elses_harness__are_a_suite(evalward: Command, tmp_path: Path) -> None:
+    suite = {"name": "sheet", "kind": "external", "results": "out/*.sheet"}
+    config = {"version": 1, "suites": [suite], "policy": [{"metric": "pass_rate", "max_drop": 0.02}]}
+    (tmp_path / "evalward.yml").write_text(json.dumps(config))
+    (tmp_path / "out").mkdir()
+    sheet = tmp_path / "out" / "now.sheet"
+    sheet.write_text("ANSWERS\n" + "".join(f"q{number} right\n" for number in NAMES))
+    assert evalward("check").returncode == 0
+    assert evalward("baseline", "update").returncode == 0
+    sheet.write_text("ANSWERS\n" + "".join(f"q{number} wrong\n" for number in NAMES))
+    checked = evalward("check")
+    assert checked.returncode == 1, checked
+    sheet.write_text("ANSWERS\nq1 perhaps\n")
+    checked = evalward("check")
+    assert checked.returncode == 2
+    assert "a sheet of answers can't be read: 'q1 perhaps' is no answered question" in checked.stderr

@@ -54,7 +54,8 @@ def _validate_config(path: Path, *, prove: bool) -> list[str]:
     headline = f"{path}: {', '.join(counts)}, no problem"
     odd = dict.fromkeys(note for run in plan.runs for note in run.suite.warnings)
     summaries = (f"  {name}: {proof.summary}" for name, proof in proofs.items())
-    return [headline, *summaries, *(f"warning: {note}" for note in odd)]
+    gathered = (f"  {each.spec.name}: {each.kind.gathered_from(each.spec)}" for each in plan.gathered)
+    return [headline, *summaries, *gathered, *(f"warning: {note}" for note in odd)]
 
 
 async def _prove(plan: Plan) -> dict[str, Proof]:

@@ -105,6 +105,10 @@ class Gatherer(Protocol):
 class GatheringKind(Protocol):
     """What such a kind does; it is a `Kind`, too."""
 
+    def gathered_from(self, spec: Any) -> str:
+        """Where a suite's trials come from, in a few words: its cases are known when they are there."""
+        ...
+
     def gather(self, spec: Any, loaded: LoadedConfig, by: Gatherer) -> Gathered:
         """Everything that the suite measures.
 

@@ -57,7 +57,10 @@ class ScoreChoice:
         if trial.status in {Status.ERROR, Status.SKIPPED} or not self.names:
             return _native(trial)
         endings = [self._by(name, trial.scores.get(name)) for name in self.names]
-        return min(endings, key=lambda one: _GRAVITY.index(one.status))
+        ending = min(endings, key=lambda one: _GRAVITY.index(one.status))
+        if ending.status is Status.PASSED or ending.message:
+            return ending
+        return Ending(ending.status, trial.reason or ending.reason, trial.message)  # such as the limit that it met
 
     def _by(self, name: str, score: Score | None) -> Ending:
         if score is None:

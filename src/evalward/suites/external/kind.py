@@ -47,6 +47,13 @@ class ExternalKind(GatheredKind):
     metric_ids: Sequence[str] = METRIC_IDS
     default_rules: Sequence[Rule] = (Rule(metric="pass_rate", max_drop=0.02),)
 
+    def gathered_from(self, spec: ExternalSuite) -> str:
+        """Its result files, and whether they are written by a command here."""
+        where = ", ".join(spec.results)
+        return (
+            f"what its command leaves in {where}" if spec.run is not None else f"what an earlier step left in {where}"
+        )
+
     def gather(self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer) -> Gathered:
         """All that the result files hold, once the harness has written them."""
         if spec.run is None:

@@ -80,3 +80,8 @@ def test_both_ends_of_a_bound__hold() -> None:
 def test_of_several_bounds__all_have_to_hold(first: float, second: float | None, status: Status) -> None:
     choice = ScoreChoice(bounds={"one": Bounds(least=0.5), "two": Bounds(least=0.5)})
     assert choice.ending(foreign(status=None, scores={"one": first, "two": second})).status is status
+
+
+def test_what_the_harness_says_of_a_failure__is_kept_where_the_score_says_nothing() -> None:
+    trial = foreign(status=None, reason="message_limit", message="5 messages", scores={"match": Score(passed=False)})
+    assert MATCH.ending(trial) == Ending(Status.FAILED, "message_limit", "5 messages")
