@@ -175,6 +175,32 @@ def test_results_stay_in_the_folder_of_the_configuration(act: Act, results: str)
     assert (seen.code, seen.env) == (2, None)
 
 
+@pytest.mark.parametrize(
+    "leave",
+    [
+        "mkdir out; ln -s {outside}/r.xml out/r.xml",
+        "ln -s {outside} out",
+        "mkdir out; ln -s /etc/passwd out/r.xml",
+        "mkdir out; ln -s /proc/self/environ out/r.xml",
+        "mkdir -p out/r.xml",
+    ],
+)
+def test_links_that_it_leaves_lead_nowhere(act: Act, tmp_path: Path, leave: str) -> None:
+    """What it names is read by whoever opens the checkout, and never through a link."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "r.xml").write_text('<testsuite name="t"><testcase classname="t" name="STOLEN"/></testsuite>')
+    seen = act({"evals/bot.sh": leave.format(outside=outside)})
+    assert seen.code in {2, 3}, seen.log
+    assert "STOLEN" not in seen.left() + seen.log
+    assert "root:" not in seen.left() + seen.log
+
+
+def test_a_pipe_that_it_leaves_is_no_file(act: Act) -> None:
+    seen = act({"evals/bot.sh": "mkdir out; mkfifo out/r.xml"})
+    assert seen.code in {2, 3}, seen.log
+
+
 def test_a_first_configuration_gets_no_key(act: Act) -> None:
     seen = act({"evalward.yml": BASE, "evals/bot.sh": EVIL}, {"README.md": "old\n"}, INPUT_BOOTSTRAP="true")
     assert not (seen.folder / "stolen").exists()

@@ -38,6 +38,7 @@ WRITTEN = {  # pattern below examples/ → what its files are
     "scenarios/cases/*.yaml": "scenario",
     "guidance/cases/*.yaml": "scenario",
     "speedup/tasks/*.yaml": "speedup-task",
+    "prompt-files/prompts/*.prompt.yml": "prompt-file",
 }
 FILES = [(path, name) for pattern, name in WRITTEN.items() for path in sorted(EXAMPLES.glob(pattern))]
 

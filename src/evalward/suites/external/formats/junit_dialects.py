@@ -12,6 +12,7 @@ from evalward.suites.external.formats.base import ForeignTrial
 from evalward.suites.external.formats.junit_properties import property_scores, property_usage
 from evalward.suites.external.formats.junit_tests import JunitEnding, JunitTest
 from evalward.suites.external.formats.pytest_names import RepeatedName, for_k, repeat_of, whole_repeats
+from evalward.suites.external.formats.vitest_document import SEPARATOR
 
 PYTEST, VITEST, JEST, PROMPTFOO, OTHER = "pytest", "vitest", "jest-junit", "promptfoo", "other"
 
@@ -31,11 +32,16 @@ def writer_of(suite: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class SuiteTrials:
-    """The trials of a suite. `planned`: how many there should be, as far as names tell it."""
+    """The trials of a suite.
+
+    `planned`: how many there should be, as far as names tell it. `file`: the test file whose name has to tell equal
+    ids apart, where an id doesn't name it.
+    """
 
     trials: Sequence[ForeignTrial]
     notes: Sequence[str] = ()
     planned: int = 0
+    file: str = ""
 
 
 class _Called(NamedTuple):
@@ -90,14 +96,14 @@ def _other(tests: Sequence[JunitTest]) -> SuiteTrials:
 
 
 def _other_case(test: JunitTest) -> str:
-    return test.name if test.classname == test.name else _pytest_case(test)
+    return test.name if test.classname == test.name else _pytest_case(test.classname, test.name)
 
 
 # pytest
 
 
-def _pytest_case(test: JunitTest) -> str:
-    return f"{test.classname}::{test.name}" if test.classname else test.name
+def _pytest_case(classname: str, name: str) -> str:
+    return f"{classname}::{name}" if classname else name
 
 
 def _pytest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -139,18 +145,18 @@ def _repeats(tests: Sequence[JunitTest]) -> set[tuple[str, int]]:
 def _repeat_of(test: JunitTest) -> RepeatedName | None:
     """The id without the suffix, the number and the count of a name that pytest-repeat may have written."""
     found = repeat_of(test.name)
-    return found and found._replace(case=_pytest_case(replace(test, name=found.case)))
+    return found and found._replace(case=_pytest_case(test.classname, found.case))
 
 
 def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
     found = _repeat_of(test)
     if found is not None and (found.case, found.trials) in repeats:
         return _Called(found.case, test.classname, number=found.number, again=for_k(found.case))
-    case = _pytest_case(test)
+    case = _pytest_case(test.classname, test.name)
     return _Called(case, test.classname, again=for_k(case))
 
 
-# vitest and jest
+# vitest and jest: their -t is a pattern over titles that are joined by blanks
 
 
 def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -158,19 +164,19 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
     suites = {part for test in tests for part in _suites_of(test.name)}
     trials, notes = [], []
     for test in tests:
-        trial = _trial(test, _Called(test.name, test.classname))
+        trial = _trial(test, _Called(test.name, test.classname, again=test.name.replace(SEPARATOR, " ")))
         if test.failure is not None and (test.name == test.classname or test.name in suites):
             trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
             notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
         trials.append(trial)
-    return SuiteTrials(trials, notes)
+    return SuiteTrials(trials, notes, file=tests[0].classname)
 
 
 def _suites_of(name: str) -> Iterator[str]:
-    at = name.find(" > ")
+    at = name.find(SEPARATOR)
     while at >= 0:
         yield name[:at]
-        at = name.find(" > ", at + 3)
+        at = name.find(SEPARATOR, at + len(SEPARATOR))
 
 
 def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -179,7 +185,8 @@ def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
     A suite is called after its first test's outermost title; it is "undefined" where that has none.
     """
     suite = tests[0].suite.attributes.get("name", "")
-    trials = [_trial(test, _Called(test.name, "" if suite == "undefined" else suite)) for test in tests]
+    category = "" if suite == "undefined" else suite
+    trials = [_trial(test, _Called(test.name, category, again=test.name.strip())) for test in tests]
     counted = tests[0].suite.attributes.get("tests", "")
     todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
     notes = [f"{_tests(todo)} of it may be `todo`, which jest-junit writes as passed; jest's JSON tells which"]
