@@ -224,8 +224,12 @@ def check(
 def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
     """One trial of each case of a suite by a target of your own, for a recording that `replay:NAME` takes.
 
-    The cases are opened and run by this process: call it in one without keys. Raises `InputError`.
+    The cases are opened and run by this process: call it in one without keys. A recorded judge judges, no other is
+    asked. Raises `InputError`.
     """
+    from dataclasses import replace
+
+    from evalward.config import RECORDED
     from evalward.engine.scheduler import make_subject
     from evalward.suites.base import kind_named
 
@@ -237,6 +241,11 @@ def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
     kind = kind_named(spec.kind)
     prepared = kind.prepare(spec, config)
     subject = make_subject(prepared.subject).hash
+    judge = config.config.judge
+    if prepared.judging is not None and judge is not None and (judge.model or "").startswith(RECORDED):
+        from evalward.suites.judge.who import make_judges
+
+        prepared = replace(prepared, judges=make_judges(prepared.judging, config, {}))
 
     async def trials() -> list[Trial]:
         done = []

@@ -67,6 +67,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "promptfoo": "evalward.suites.external.formats.promptfoo:FORMAT",
         "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
         "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",
+        "rows": "evalward.suites.external.formats.rows:FORMAT",
         "junit": "evalward.suites.external.formats.junit:FORMAT",
         "vitest-evals": "evalward.suites.external.formats.vitest_evals:FORMAT",
         "pydantic-evals": "evalward.suites.external.formats.pydantic_evals:FORMAT",
@@ -90,6 +91,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "command-cases": "evalward.suites.command.schema:CASES",
         "scenario": "evalward.suites.scenario.model:Scenario",
         "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
+        "external-row": "evalward.suites.external.formats.row:ExternalRow",
         "prompt-file": "evalward.suites.prompt.file:PromptFile",
     },
 }

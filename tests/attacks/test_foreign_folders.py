@@ -1,4 +1,4 @@
-"""Results of harbor, mira, mcpchecker and skill-creator as somebody malicious may write them: sentence or record."""
+"""Results of harbor, mira, mcpchecker, skill-creator and our own rows by somebody malicious: sentence or record."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ GOOD: Mapping[str, Files] = {
     },
     "mcpchecker": {"mcpchecker-x-out.json": mcpchecker.output([mcpchecker.run(judgeTokenUsage={"inputTokens": 1})])},
     "skill-creator": {"benchmark.json": skill_creator.benchmark([skill_creator.run()])},
+    "rows": {"out.jsonl": {"case": "a", "trial": 1, "status": "passed", "scores": {"x": 1}, "asked": {"b": [1]}}},
 }
 
 
@@ -71,7 +72,7 @@ def outcome(name: str, files: Mapping[str, object]) -> int:
     try:
         found = read_results(format_named(name).read(files_of(files)), Reading(name, keep=keep), "results")
     except InputError as error:
-        return -str(error).count("\n")  # more than one sentence is less than nothing
+        return 0 if str(error).count("\n") < len(error.problems) else -1  # each is one line
     return sum(len(run.results) for run in found.runs)
 
 
@@ -94,6 +95,17 @@ def test_a_million_brackets(name: str, opened: bytes) -> None:
     for file in GOOD[name]:
         if not file.endswith("trajectory.json"):
             assert outcome(name, {**GOOD[name], file: opened * 1_000_000}) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("mira", {"report.json": mira.report([mira.case(expected=list(range(200_000)))])}),
+        ("rows", {"out.jsonl": {"case": "a", "status": "passed", "asked": list(range(200_000))}}),
+    ],
+)
+def test_a_case_that_asks_more_than_can_be_held_is_refused(name: str, files: Files) -> None:
+    assert outcome(name, files) == 0
 
 
 def test_a_million_brackets_in_a_trajectory_cost_the_conversation_alone() -> None:

@@ -64,10 +64,16 @@ LOG = Logged((LoggedSample(messages=[assistant("42")], noise="x" * 500),))
 
 
 @pytest.mark.parametrize("method", [DEFLATED, ZSTANDARD])
-def test_bombs_are_refused_by_what_they_would_unpack_to(method: int) -> None:
-    bomb = archive([*LOG.members(), ("samples/bomb_epoch_1.json", bytes(70 << 20))], method)
-    assert len(bomb) < 1 << 20
-    assert "it would unpack to 70 MiB, more than 200 times its size" in refused(bomb)
+def test_bombs_are_refused_by_what_they_would_unpack_to(method: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "SMALL", 1 << 20)
+    bomb = archive([*LOG.members(), ("samples/bomb_epoch_1.json", bytes(16 << 20))], method)
+    assert len(bomb) < 1 << 16
+    assert "it would unpack to 16 MiB, more than 200 times its size" in refused(bomb)
+
+
+def test_no_more_is_unpacked_than_anybody_wants(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MOST_READ", 100)
+    assert "had to be unpacked" in refused(LOG.eval_log())
 
 
 @pytest.mark.parametrize("method", [STORED, DEFLATED, ZSTANDARD])
@@ -80,7 +86,7 @@ def test_a_member_that_gives_more_or_less_than_is_said(method: int, member: str)
 
 
 def test_a_bomb_whose_size_is_a_lie_ends_at_the_first_byte_too_many() -> None:
-    bomb = archive([("_journal/start.json", LOG.start()), ("summaries.json", b"[" + b" " * (70 << 20))])
+    bomb = archive([("_journal/start.json", LOG.start()), ("summaries.json", b"[" + b" " * (4 << 20))])
     assert "another size than the archive says" in refused(lying(bomb, "summaries.json", SIZE, 1000))
 
 

@@ -16,6 +16,7 @@ from evalward.commands.world import World
 from support.git_repo import pull_request_repo
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import FORK, pull_request, push
+from support.runner_log import is_ours, live_commands
 
 SUITE = """\
 version: 1
@@ -153,24 +154,51 @@ def test_a_suite_of_another_name_runs_nothing__and_the_old_one_is_not_forgotten(
     change = SUITE.replace("name: bot", "name: new") + "    run: sh evil.sh\n    env: [OTHER_KEY]\n"
     seen = act({"evalward.yml": BASE + change.split("suites:\n")[1]})
     assert not (seen.folder / "stolen").exists()
+    assert seen.env is not None
+    assert "OTHER_KEY" not in seen.env
     assert seen.not_measured["bot"] is None
     assert "which has no suite of this name yet; they run after the merge" in (seen.not_measured["new"] or "")
     assert "they run after the merge" in seen.comment
 
 
 def test_results_that_it_commits_are_not_those_of_the_run(act: Act) -> None:
-    """Older than the run, they count for nothing: of a suite with a command at least."""
     forged = {"forged/r.xml": '<testsuite name="t"><testcase classname="t" name="one"/></testsuite>'}
     seen = act({"evalward.yml": BASE.replace("out/*.xml", "forged/*.xml"), **forged})
     assert seen.env is not None
-    assert seen.not_measured.get("bot") != (None if seen.code == 0 else "")
-    assert "older" in seen.log + seen.comment
+    assert (seen.code, seen.not_measured) == (3, {})
+    assert "left nothing new in forged/" in seen.comment
 
 
 @pytest.mark.parametrize("results", ["../*.xml", "/etc/*", "out/../../x.xml", "~/x"])
 def test_results_stay_in_the_folder_of_the_configuration(act: Act, results: str) -> None:
     seen = act({"evalward.yml": BASE.replace("out/*.xml", results)})
     assert (seen.code, seen.env) == (2, None)
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        "mkdir out; ln -s {outside}/r.xml out/r.xml",
+        "ln -s {outside} out",
+        "mkdir out; ln -s /etc/passwd out/r.xml",
+        "mkdir out; ln -s /proc/self/environ out/r.xml",
+        "mkdir -p out/r.xml",
+    ],
+)
+def test_links_that_it_leaves_lead_nowhere(act: Act, tmp_path: Path, leave: str) -> None:
+    """What it names is read by whoever opens the checkout, and never through a link."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "r.xml").write_text('<testsuite name="t"><testcase classname="t" name="STOLEN"/></testsuite>')
+    seen = act({"evals/bot.sh": leave.format(outside=outside)})
+    assert seen.code in {2, 3}, seen.log
+    assert "STOLEN" not in seen.left() + seen.log
+    assert "root:" not in seen.left() + seen.log
+
+
+def test_a_pipe_that_it_leaves_is_no_file(act: Act) -> None:
+    seen = act({"evals/bot.sh": "mkdir out; mkfifo out/r.xml"})
+    assert seen.code in {2, 3}, seen.log
 
 
 def test_a_first_configuration_gets_no_key(act: Act) -> None:
@@ -200,9 +228,12 @@ def test_elsewhere_a_missing_key_is_a_mistake(act: Act) -> None:
 
 
 def test_what_it_prints_is_no_command_of_the_workflow__and_no_key(act: Act) -> None:
-    shout = f"echo '::error::x'; echo \"::set-output name=x::$BOT_KEY\"; echo $BOT_KEY | base64; exit 3\n{BOT}"
-    seen = act({"evals/bot.sh": shout})
+    seen = act(
+        {"evals/bot.sh": "echo '::error::x'; echo \"::set-output name=x::$BOT_KEY\"; echo $BOT_KEY | base64; exit 3"}
+    )
     lines = seen.log.splitlines()
     assert "  | ::error::x" in lines
-    assert BOT_KEY not in "\n".join(line for line in lines if not line.startswith("::add-mask::"))
     assert "  | ::set-output name=x::[redacted]" in lines
+    assert [line for line in live_commands(seen.log) if not is_ours(line, TOKEN) and "::add-mask::" not in line] == []
+    assert BOT_KEY not in "\n".join(line for line in lines if not line.startswith("::add-mask::"))
+    assert BOT_KEY not in seen.comment + seen.left()

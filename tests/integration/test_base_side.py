@@ -23,6 +23,7 @@ from evalward.suites.scenario.case import ScenarioCase
 from evalward.wire import messages as m
 from support.cases import task
 from support.git_repo import commit, git, init
+from support.prompt_files import CAPITALS
 
 CLAUDE = "anthropic/claude-haiku-4-5"
 SCENARIO = {
@@ -109,6 +110,17 @@ def test_prompt_of_the_base__and_cases_of_the_same_definition(tmp_path: Path) ->
     assert head.suite.settings.prompting.system == "The head's way."
     assert sorted(equally_defined(head.cases, base.cases)) == ["one", "two"]
     assert base.target.id == CLAUDE
+
+
+def test_prompt_files_of_the_base__with_cases_of_the_same_definition(tmp_path: Path) -> None:
+    one = suite(kind="prompt", cases="prompts/*.prompt.yml")
+    path = "prompts/capitals.prompt.yml"
+    edited = {**CAPITALS, "messages": [{"role": "user", "content": "The head's way: {{input}}"}]}
+    sides = Sides(tmp_path, files(one, **{path: json.dumps(CAPITALS)}), {path: json.dumps(edited)})
+    base, head = sides.commit().run("s", CLAUDE), sides.head()
+    assert sorted(equally_defined(head.cases, base.cases)) == ["capitals/1", "capitals/italy"]
+    asked = [run.suite.settings.prompting["capitals"].request({"input": "X"}) for run in (base, head)]
+    assert [request.messages[0].text for request in asked] == ["What is the capital of X?", "The head's way: X"]
 
 
 def test_models_are_asked_where_the_judging_configuration_says(tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ from evalward.config.reading import get, texts
 from evalward.config.suite import Suite
 from evalward.config.words import KeyPath, Value, did_you_mean, shown
 from evalward.edge import harmless
-from evalward.redaction import SECRET_FORMS
 
 if TYPE_CHECKING:
     from evalward.config.yaml_positions import Mistake
@@ -185,6 +184,7 @@ def _of_folder(suite: Value, path: KeyPath) -> Iterator[Mistake]:
 
 def _of_env(suite: Value, path: KeyPath) -> Iterator[Mistake]:
     from evalward.config.yaml_positions import Mistake  # noqa: PLC0415
+    from evalward.redaction import SECRET_FORMS  # noqa: PLC0415
 
     for place, name in texts(get(suite, "env"), *path, "env"):
         if not _NAME.fullmatch(name) or SECRET_FORMS.search(name):  # it may be a key: not shown

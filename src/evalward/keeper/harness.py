@@ -25,7 +25,7 @@ from evalward.redaction import NOTHING, Redaction
 from evalward.sandbox.launcher.overseer import ProgramOrder
 from evalward.wire.messages import HarnessDone, HarnessOrder
 
-MOST_TRIALS = 100  # of each case, by one command
+MOST_TRIALS = 100  # of each case, by one command: whatever the runner asks for
 LINES, CHARACTERS = 20, 4000  # of what it said last
 _SHOWN = 200  # characters of a command
 _OF_THE_WORKFLOW = re.compile(r"(GITHUB_(?!ACTIONS$)|RUNNER_|EVALWARD_|LLM_TOOL_TEST_).*", re.IGNORECASE)
@@ -107,7 +107,7 @@ class Harnesses:
         missing = [name for name in needed_keys(suite) if not self.env.get(name, "").strip()]
         if missing:
             raise RefusedHarnessError(f"it needs a key, and {missing[0]} is not set")
-        filling = Filling(order.ids, max(1, order.trials), order.folder)
+        filling = Filling(order.ids, min(max(1, order.trials), MOST_TRIALS), order.folder)
         words, variables = filled(command, filling, shell=suite.shell)
         env = harness_environment(self.env, suite, None if user is None else order.home or "/")
         return ProgramOrder(words, {**env, **variables}, self.folder, user)

@@ -65,6 +65,13 @@ def test_run_gets_a_folder_of_its_own__and_no_ids(bench: Bench) -> None:
     assert seen(bench)[0] == ["--into", str(bench.folder)]
 
 
+@pytest.mark.parametrize(("asked", "given"), [(3, "3"), (0, "1"), (1_000_000, "100")])
+def test_a_number_of_trials_is_one_that_a_suite_can_have(bench: Bench, asked: int, given: str) -> None:
+    order = HarnessOrder(suite="s", again=True, ids=["a"], trials=asked, folder=str(bench.folder))
+    bench.run(order=order, rerun=python(SHOW, "{ids}", "{trials}"))
+    assert seen(bench)[0] == ["a", given]
+
+
 def test_a_shell_is_there_where_the_suite_says_so(bench: Bench) -> None:
     text = 'echo one | tr a-z A-Z > "{dir}/two" && echo {ids} >> {dir}/two'
     order = HarnessOrder(suite="s", again=True, ids=["a", "b"], folder=str(bench.folder))

@@ -93,6 +93,28 @@ category = "correctness"
 safe = true
 posix_compliant = true
 """
+PROMPT_FILE: dict[str, Any] = {
+    "name": "one",
+    "model": "openai/gpt-4o",
+    "modelParameters": {"temperature": 0.5, "maxTokens": 50, "seed": 1},
+    "responseFormat": "json_schema",
+    "jsonSchema": '{"name": "n", "schema": {"type": "object", "properties": {}, "additionalProperties": false}}',
+    "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say {{input}}."}],
+    "testData": [{"id": "a", "input": "hello", "expected": "Hello", "list": [1, {"a": None}]}],
+    "evaluators": [
+        {"name": "same", "string": {"contains": "{{expected}}", "startsWith": "H"}},
+        {
+            "name": "tone",
+            "llm": {
+                "modelId": "openai/gpt-4o",
+                "prompt": "Kind? {{completion}}",
+                "choices": [{"choice": "yes", "score": 1}, {"choice": "no", "score": 0}],
+                "systemPrompt": "You judge.",
+            },
+        },
+        {"name": "similar", "uses": "github/similarity"},
+    ],
+}
 STEPS: dict[str, Any] = {
     "add_task": ["./todo add milk", {"say": "Done."}, {"sleep": 0.1}, {"exit": 0}],
     "default": ["ls"],
@@ -165,6 +187,12 @@ CONFIG: dict[str, Any] = {
             "targets": ["oracle", "nop", "patch:agent"],
             "rounds": 3,
         },
+        {
+            "name": "prompts",
+            "kind": "prompt",
+            "cases": "one.prompt.yml",
+            "targets": ["oracle", "openai/m"],
+        },
     ],
     "policy": [{"metric": "pass_rate", "suite": "tools", "floor": 0.5, "max_drop": 0.1, "alpha": 0.05}],
     "limits": {"max_error_rate": 0.1},
@@ -205,6 +233,7 @@ def files() -> Mapping[str, bytes]:
         "rubric.yaml": yaml.safe_dump(RUBRIC).encode(),
         "answers.jsonl": _jsonl({"id": "add_task", "answers": ["{}", {"scores": {"clear": 1}}]}),
         "task.yaml": yaml.safe_dump(task()).encode(),
+        "one.prompt.yml": yaml.safe_dump(PROMPT_FILE).encode(),
         "oracle.patch": ORACLE.encode(),
         "run.sh": b"#!/bin/sh\n",
         **{f"code/{name}": text.encode() for name, text in CODE.items()},
@@ -252,6 +281,7 @@ PROJECTS: tuple[Reader, ...] = (
     _validated("add_task.yaml", "yaml", lambda: yaml.safe_load(TEXT)),
     _validated("add_task.yaml", "text", TEXT.encode, "add_task.yaml as text"),
     _validated("task.yaml", "yaml", task),
+    _validated("one.prompt.yml", "yaml", _value(PROMPT_FILE)),
     _validated("oracle.patch", "text", _text("oracle.patch")),
     _validated("answers.jsonl", "jsonl", _value([{"id": "add_task", "answers": ["{}", {"scores": {"clear": 1}}]}])),
     _validated("recording.jsonl", "jsonl", recording),

@@ -38,6 +38,7 @@ WRITTEN = {  # pattern below examples/ → what its files are
     "scenarios/cases/*.yaml": "scenario",
     "guidance/cases/*.yaml": "scenario",
     "speedup/tasks/*.yaml": "speedup-task",
+    "prompt-files/prompts/*.prompt.yml": "prompt-file",
 }
 FILES = [(path, name) for pattern, name in WRITTEN.items() for path in sorted(EXAMPLES.glob(pattern))]
 
@@ -111,6 +112,8 @@ def test_what_is_measured_and_decided_is_valid() -> None:
         ("command-cases", [{"id": "a", "prompt": "p", "category": "c", "match": "nearly"}]),
         ("scenario", {"name": "n", "template_folder": "f", "target": {"binary": "./x"}}),
         ("speedup-task", {"id": "a"}),
+        ("external-row", {"case": "a", "status": "green"}),
+        ("external-row", {"case": "a", "status": "passed", "tokens": 1}),
     ],
 )
 def test_what_a_reader_refuses_is_not_valid(name: str, value: Any) -> None:

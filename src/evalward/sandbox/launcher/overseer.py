@@ -16,11 +16,12 @@ import socket
 import struct
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from functools import partial
 
 from evalward.sandbox.launcher import kernel
-from evalward.sandbox.launcher.members import Members
+from evalward.sandbox.launcher.members import PAUSE_S, ROUNDS, Members
 
 GRACE_S = 5.0  # for a program that is asked to end
 LOOK_S = 0.05  # between two looks at it, where the kernel tells nothing
@@ -145,12 +146,21 @@ def _end_all(program: subprocess.Popen[bytes]) -> None:
     program.wait()
     if sys.platform == "linux":
         Members(None, namespace=False).end(_reap)
+        _reap_all()
 
 
 def _reap() -> None:
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
+
+
+def _reap_all() -> None:
+    """Take notice of all that were ended: of those too that came to us when their parents were."""
+    with contextlib.suppress(ChildProcessError):
+        for _ in range(ROUNDS):
+            if not os.waitpid(-1, os.WNOHANG)[0]:
+                time.sleep(PAUSE_S)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import isfinite
+from typing import Any
 
 from evalward.records.base import acyclic, clean_text, digest, fitting
 from evalward.records.blocks import block_text
@@ -152,7 +153,7 @@ class _Runs:
         name = self._case(trial)
         if self._how.only is not None and (run.target, name) not in self._how.only:
             return
-        asked = fitting(trial.asked) if trial.asked is not None else {"id": trial.case}
+        asked = self._asked(trial, name)
         definition = digest([KIND, asked])
         if name not in run.raw:
             run.raw[name], run.definitions[name] = trial.case, definition
@@ -173,6 +174,17 @@ class _Runs:
         if key not in self._numbers:
             self._numbers[key] = set(range(1, self._how.taken.get((run.target, name), 0) + 1))
         return self._numbers[key]
+
+    def _asked(self, trial: ForeignTrial, name: str) -> Any:
+        """What defines the case, as a record can hold it."""
+        if trial.asked is None:
+            return {"id": trial.case}
+        try:
+            return fitting(trial.asked)
+        except ValueError as error:
+            raise wrong(
+                self._place, f'what the case "{name}" asks can\'t be held: {error}', "Make it smaller."
+            ) from None
 
     def _case(self, trial: ForeignTrial) -> str:
         group = _name(trial.suite) if self._how.grouped else ""

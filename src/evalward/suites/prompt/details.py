@@ -9,7 +9,8 @@ from pydantic import Field
 from evalward.records.base import Cleaned
 from evalward.records.judge import JudgeOutcome, Share
 from evalward.records.result import Details
-from evalward.suites.prompt.file import MOST_EVALUATORS
+
+MOST_EVALUATORS = 100
 
 
 class PromptDetails(Details):

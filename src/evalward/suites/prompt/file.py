@@ -10,10 +10,10 @@ from pydantic.alias_generators import to_camel
 
 from evalward.records.base import Record
 from evalward.records.judge import Share
+from evalward.suites.prompt.details import MOST_EVALUATORS
 from evalward.targets.base import MostTokens, Temperature, TopP
 
 MOST_ROWS = 10_000
-MOST_EVALUATORS = 100
 Words = Annotated[str, Field(min_length=1)]
 ScoredName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """How an evaluator is called; its metric is `score:NAME`."""

@@ -24,8 +24,10 @@ MOST_DIRECTORY = 16 << 20
 MOST_MEMBERS = 150_000
 MOST_RATIO = 200
 """Of the bytes of all members to those of the archive: logs that repeat themselves have 5 to 50."""
-SMALL = 64 << 20
-"""Bytes of all members that are read whatever their ratio."""
+SMALL = 256 << 20
+"""Bytes of all members that are allowed whatever their ratio."""
+MOST_READ = 8 << 30
+"""Bytes that are unpacked before a reading ends: what a reader wants of a log is far less."""
 _ENCRYPTION = 0x1  # the flag
 _LOCAL = struct.Struct("<4s22xHH")
 
@@ -63,8 +65,9 @@ class Archive:
     def reading(self) -> Iterator[Callable[[str], BinaryIO]]:
         """A function that opens a member, as long as this lasts. Raises `InputError` for whatever is broken."""
         with self._file.open() as stream:
+            budget = _Budget(MOST_READ)
             try:
-                yield lambda name: io.BufferedReader(_Unpacked(stream, self.members[name]), CHUNK)
+                yield lambda name: io.BufferedReader(_Unpacked(stream, self.members[name], budget), CHUNK)
             except ArchiveError as error:
                 raise unreadable(self._file, self._title, str(error)) from None
 
@@ -124,11 +127,23 @@ def _repeated(names: Iterable[str]) -> Iterator[str]:
         seen.add(name)
 
 
+@dataclass
+class _Budget:
+    """What may still be unpacked."""
+
+    left: int
+
+    def spend(self, count: int) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise ArchiveError(f"more than {MOST_READ >> 30} GiB had to be unpacked")
+
+
 class _Unpacked(io.RawIOBase):
     """The bytes of a member, which are as many as the directory says, or an error."""
 
-    def __init__(self, stream: BinaryIO, member: Member) -> None:
-        self._member, self._left, self._crc = member, member.size, 0
+    def __init__(self, stream: BinaryIO, member: Member, budget: _Budget) -> None:
+        self._member, self._left, self._crc, self._budget = member, member.size, 0, budget
         self._pieces, self._piece = unpacked(member.method, _packed(stream, member)), b""
 
     def readable(self) -> bool:
@@ -143,6 +158,7 @@ class _Unpacked(io.RawIOBase):
     def _next(self) -> bytes:
         piece = next(self._pieces, b"")
         self._left -= len(piece)
+        self._budget.spend(len(piece))
         if self._left < 0 or (self._left and not piece):
             raise ArchiveError("a member has another size than the archive says")
         self._crc = zlib.crc32(piece, self._crc)

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC
 from itertools import groupby
 
 from evalward.records.moments import instant
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, wrong
+from evalward.records.result import Status
 from evalward.suites.external.formats.base import ForeignFile, ForeignResults, ForeignTrial
 from evalward.suites.external.formats.junit_dialects import JEST, trials_of, writer_of
-from evalward.suites.external.formats.junit_tests import TITLE, junit_tests
+from evalward.suites.external.formats.junit_tests import TITLE, JunitTest, junit_tests
 from evalward.suites.external.formats.one_target import with_one_target
 
-_FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*<testsuites?[\s/>]", re.DOTALL)
+_FIRST = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]*+>\s*+)?(?:<!--(?:[^-]|-(?!->))*+-->\s*+)*+<testsuites?[\s/>]", re.DOTALL
+)
 
 
 class Junit:
@@ -37,33 +41,62 @@ class Junit:
         return name.lower().endswith(".xml")
 
     def read(self, files: Sequence[ForeignFile]) -> Sequence[ForeignResults]:
-        """Each file is a run."""
-        return [_results(file) for file in files]
+        """Each file is a run. One of several may have nothing that ran; all of them together may not."""
+        runs = [_Run(file) for file in files]
+        if files and not any(trial.status is not Status.SKIPPED for run in runs for trial in run.trials):
+            raise _nothing_ran(files[0], sum(len(run.trials) for run in runs))
+        return [run.results for run in runs]
 
 
 FORMAT = Junit()
 
 
-def _results(file: ForeignFile) -> ForeignResults:
-    trials: list[ForeignTrial] = []
-    notes: list[str] = []
-    planned = 0
-    made_at: str | None = None
-    for _, group in groupby(junit_tests(file), key=lambda test: test.suite.number):
-        tests = list(group)
+def _nothing_ran(file: ForeignFile, skipped: int) -> InputError:
+    message = f"{TITLE} without a test that ran" + (f": all {skipped:,} are skipped" if skipped else "")
+    return wrong(file.name, message, "Look which tests the harness was to run.")
+
+
+class _Run:
+    """A file, suite by suite."""
+
+    def __init__(self, file: ForeignFile) -> None:
+        """Read it. Raises `InputError`."""
+        self.trials: list[ForeignTrial] = []
+        self._files: list[str] = []
+        self._notes: list[str] = []
+        self._planned = 0
+        self._made_at: str | None = None
+        for _, group in groupby(junit_tests(file), key=lambda test: test.suite.number):
+            self._add(list(group))
+
+    def _add(self, tests: Sequence[JunitTest]) -> None:
         found = trials_of(tests)
-        trials += found.trials
-        notes += found.notes
-        planned += found.planned
-        made_at = made_at or _made_at(tests[0].suite.attributes)
-    if not trials:
-        raise wrong(file.name, f"{TITLE} without a test", "Look which tests the harness was to run.")
-    return ForeignResults(
-        with_one_target(trials),
-        planned=max(planned, len(trials)) if planned else None,
-        made_at=made_at,
-        notes=notes,
-    )
+        self.trials += found.trials
+        self._files += [found.file] * len(found.trials)
+        self._notes += found.notes
+        self._planned += found.planned
+        self._made_at = self._made_at or _made_at(tests[0].suite.attributes)
+
+    @property
+    def results(self) -> ForeignResults:
+        """Its trials, with what is known of all."""
+        planned = max(self._planned, len(self.trials)) if self._planned else None
+        return ForeignResults(with_one_target(self._apart()), planned=planned, made_at=self._made_at, notes=self._notes)
+
+    def _apart(self) -> Sequence[ForeignTrial]:
+        """The trials, those of one id in several files named after their file."""
+        files: dict[str, set[str]] = {}
+        for trial, file in zip(self.trials, self._files, strict=True):
+            files.setdefault(trial.case, set()).add(file)
+        return [
+            trial if len(files[trial.case]) == 1 else _named_after(file, trial)
+            for trial, file in zip(self.trials, self._files, strict=True)
+        ]
+
+
+def _named_after(file: str, trial: ForeignTrial) -> ForeignTrial:
+    case = f"{file} > {trial.case}"
+    return replace(trial, case=case, asked={"test": case})
 
 
 def _made_at(suite: Mapping[str, str]) -> str | None:

@@ -11,6 +11,7 @@ from evalward.records.result import Status
 from evalward.suites.external.formats.base import ForeignTrial
 from evalward.suites.external.formats.junit_properties import property_scores, property_usage
 from evalward.suites.external.formats.junit_tests import JunitEnding, JunitTest
+from evalward.suites.external.formats.vitest_document import SEPARATOR
 
 PYTEST, VITEST, JEST, PROMPTFOO, OTHER = "pytest", "vitest", "jest-junit", "promptfoo", "other"
 
@@ -30,11 +31,16 @@ def writer_of(suite: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class SuiteTrials:
-    """The trials of a suite. `planned`: how many there should be, as far as names tell it."""
+    """The trials of a suite.
+
+    `planned`: how many there should be, as far as names tell it. `file`: the test file whose name has to tell equal
+    ids apart, where an id doesn't name it.
+    """
 
     trials: Sequence[ForeignTrial]
     notes: Sequence[str] = ()
     planned: int = 0
+    file: str = ""
 
 
 class _Called(NamedTuple):
@@ -89,14 +95,14 @@ def _other(tests: Sequence[JunitTest]) -> SuiteTrials:
 
 
 def _other_case(test: JunitTest) -> str:
-    return test.name if test.classname == test.name else _pytest_case(test)
+    return test.name if test.classname == test.name else _pytest_case(test.classname, test.name)
 
 
 # pytest
 
 
-def _pytest_case(test: JunitTest) -> str:
-    return f"{test.classname}::{test.name}" if test.classname else test.name
+def _pytest_case(classname: str, name: str) -> str:
+    return f"{classname}::{name}" if classname else name
 
 
 def _pytest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -155,14 +161,14 @@ def _repeat_of(test: JunitTest) -> tuple[str, int, int] | None:
         return None
     base = found["base"]
     name = base[:-1] if base.endswith("[") else f"{base[:-1]}]"
-    return _pytest_case(replace(test, name=name)), int(found["number"]), int(found["count"])
+    return _pytest_case(test.classname, name), int(found["number"]), int(found["count"])
 
 
 def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
     found = _repeat_of(test)
     if found is not None and (found[0], found[2]) in repeats:
         return _Called(found[0], test.classname, number=found[1], again=_for_k(found[0]))
-    case = _pytest_case(test)
+    case = _pytest_case(test.classname, test.name)
     return _Called(case, test.classname, again=_for_k(case))
 
 
@@ -171,7 +177,7 @@ def _for_k(case: str) -> str:
     return case.rpartition("::")[2].removesuffix("]")
 
 
-# vitest and jest
+# vitest and jest: their -t is a pattern over titles that are joined by blanks
 
 
 def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -179,19 +185,19 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
     suites = {part for test in tests for part in _suites_of(test.name)}
     trials, notes = [], []
     for test in tests:
-        trial = _trial(test, _Called(test.name, test.classname))
+        trial = _trial(test, _Called(test.name, test.classname, again=test.name.replace(SEPARATOR, " ")))
         if test.failure is not None and (test.name == test.classname or test.name in suites):
             trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
             notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
         trials.append(trial)
-    return SuiteTrials(trials, notes)
+    return SuiteTrials(trials, notes, file=tests[0].classname)
 
 
 def _suites_of(name: str) -> Iterator[str]:
-    at = name.find(" > ")
+    at = name.find(SEPARATOR)
     while at >= 0:
         yield name[:at]
-        at = name.find(" > ", at + 3)
+        at = name.find(SEPARATOR, at + len(SEPARATOR))
 
 
 def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
@@ -200,7 +206,8 @@ def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
     A suite is called after its first test's outermost title; it is "undefined" where that has none.
     """
     suite = tests[0].suite.attributes.get("name", "")
-    trials = [_trial(test, _Called(test.name, "" if suite == "undefined" else suite)) for test in tests]
+    category = "" if suite == "undefined" else suite
+    trials = [_trial(test, _Called(test.name, category, again=test.name.strip())) for test in tests]
     counted = tests[0].suite.attributes.get("tests", "")
     todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
     notes = [f"{_tests(todo)} of it may be `todo`, which jest-junit writes as passed; jest's JSON tells which"]

@@ -17,7 +17,7 @@ from evalward.suites.external.formats.document import Document
 from evalward.suites.external.formats.pydantic_trial import PydanticRun, called, judged_trial, raised_trial
 
 TITLE = "a report of pydantic-evals"
-_NAME = rb'"name"\s*:\s*"(?:[^"\\]|\\.)*"'
+_NAME = rb'"name"\s*:\s*"(?:[^"\\]|\\.)*+"'
 _FIRST = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*\{\s*" + _NAME + rb'\s*,\s*"cases"\s*:\s*\[\s*(?:\]|\{\s*' + _NAME + rb'\s*,\s*"inputs"\s*:)'
 )

@@ -16,6 +16,8 @@ MOST_TEST_VALUES = 1_000_000
 """Of one test."""
 MOST_OTHER_VALUES = 100_000
 """Of what stands around the tests, each."""
+SEPARATOR = " > "
+"""Between the titles of a test, in its id; vitest itself writes it into JUnit XML."""
 _RESULTS, _TESTS = "testResults", "assertionResults"
 _OF_A_FILE = frozenset({"name", "status", "message"})
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evalward.render.numbers import plural
-from evalward.suites.external.formats.vitest_document import VitestDocument, VitestFile, titles_of
+from evalward.suites.external.formats.vitest_document import SEPARATOR, VitestDocument, VitestFile, titles_of
 from evalward.suites.external.formats.vitest_trial import (
     LEFT_OUT,
-    SEPARATOR,
     Circumstances,
     model_of,
     plain,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalward.records.trace import Block, Message, Role, Text, ToolCall, ToolResult, ToolUse, Trace
+from evalward.suites.external.formats.values import mapping, rows
 
 MOST_EVENTS = 5_000
 MOST_TEXT = 200_000
@@ -15,32 +16,27 @@ _COMMANDS = ("command", "cmd", "commands")
 
 
 def vitest_trace(run: Mapping[str, Any]) -> Trace | None:
-    """The conversation of `meta.harness.run`; `None` where it has no event. System prompts are no message of it."""
-    session = run.get("session")
-    events = session.get("events") if isinstance(session, Mapping) else None
-    if not isinstance(events, list) or not events:
+    """The conversation of `meta.harness.run`; `None` where it has none. System prompts are no message of it."""
+    known = rows(mapping(run.get("session")).get("events"))[:MOST_EVENTS]
+    messages = [Message(role=role, content=blocks) for role, blocks in _joined(known)]
+    if not messages:
         return None
-    known = [event for event in events[:MOST_EVENTS] if isinstance(event, Mapping)]
-    messages: list[Message] = []
-    for event in known:
-        _add(messages, event)
     return Trace(
         messages=messages,
         tool_calls=_calls(known),
-        natural_stop=bool(messages) and messages[-1].role == "assistant" and not messages[-1].tool_uses,
+        natural_stop=messages[-1].role == "assistant" and not messages[-1].tool_uses,
     )
 
 
-def _add(messages: list[Message], event: Mapping[str, Any]) -> None:
-    """Blocks that follow each other in one role are one message."""
-    found = _block(event)
-    if found is None:
-        return
-    role, block = found
-    if messages and messages[-1].role == role and not isinstance(block, Text):
-        messages[-1] = Message(role=role, content=[*messages[-1].content, block])
-    else:
-        messages.append(Message(role=role, content=[block]))
+def _joined(events: Sequence[Mapping[str, Any]]) -> list[tuple[Role, list[Block]]]:
+    """The blocks of each message: calls and results belong to what was before them in their role."""
+    found: list[tuple[Role, list[Block]]] = []
+    for role, block in filter(None, map(_block, events)):
+        if found and found[-1][0] == role and not isinstance(block, Text):
+            found[-1][1].append(block)
+        else:
+            found.append((role, [block]))
+    return found
 
 
 def _block(event: Mapping[str, Any]) -> tuple[Role, Block] | None:

@@ -12,11 +12,10 @@ from evalward.records.result import Status
 from evalward.records.trace import Usage
 from evalward.suites.external.formats.base import ForeignTrial, Score
 from evalward.suites.external.formats.values import amount, count, mapping, number, rows, text
-from evalward.suites.external.formats.vitest_document import run_of, titles_of
+from evalward.suites.external.formats.vitest_document import SEPARATOR, run_of, titles_of
 from evalward.suites.external.formats.vitest_trace import vitest_trace
 from evalward.suites.external.results import MAIN_SCORE
 
-SEPARATOR = " > "
 LEFT_OUT = frozenset({"skipped", "pending", "todo", "disabled"})
 MOST_MESSAGE = 4_000
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -65,6 +64,7 @@ def vitest_trial(row: Mapping[str, Any], around: Circumstances) -> ForeignTrial:
         scores=_scores(judged),
         usage=_usage(mapping(run.get("usage"))),
         duration_ms=None if duration is None else round(duration),
+        again=" ".join(titles),  # what -t is a pattern over
         trace=partial(vitest_trace, run) if mapping(run.get("session")).get("events") else None,
     )
 

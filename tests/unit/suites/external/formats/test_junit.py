@@ -187,6 +187,7 @@ def test_vitest() -> None:
         ("shell > skipped", file, SKIPPED),
     ]
     assert [one.duration_ms for one in found] == [7, 1, None]
+    assert found[0].again == "shell 'count'", "as vitest's -t has the full name"
 
 
 def test_vitest_files_that_cannot_be_loaded_and_hooks_that_broke_are_errors() -> None:
@@ -198,7 +199,43 @@ def test_vitest_files_that_cannot_be_loaded_and_hooks_that_broke_are_errors() ->
     assert endings(hook) == {"shell > one": SKIPPED, "shell": ERROR}
 
 
+def test_tests_are_tried_again_by_what_their_runner_selects_by() -> None:
+    (pytest_one, pytest_two) = trials(pytest_xml(case("m", "test_a[x]"), case("m", "test_b")))
+    assert (pytest_one.again, pytest_two.again) == ("test_a[x", "test_b")
+    (vitest,) = trials(vitest_xml("a.ts", case("a.ts", "outer > inner > 'a'")))
+    (jest,) = trials(jest_xml("undefined", jest_case(" at the top")))
+    assert (vitest.again, jest.again) == ("outer inner 'a'", "at the top")
+
+
+def test_equal_titles_of_two_files_of_vitest_are_two_cases() -> None:
+    one, two = (vitest_xml(file, case(file, "shell > a"), case(file, f"only in {file}")) for file in ("1.ts", "2.ts"))
+    both = one.replace("</testsuites>", "") + two[two.index("<testsuite ") :]
+    found = trials(both)
+    assert [trial.case for trial in found] == ["1.ts > shell > a", "only in 1.ts", "2.ts > shell > a", "only in 2.ts"]
+    assert found[0].asked != found[2].asked
+
+
+def test_real_file_of_vitest() -> None:
+    found = {trial.case: (trial.status, trial.reason) for trial in trials(stored("junit/vitest.xml"))}
+    assert len(found) == 28
+    assert found["shell > 'wrong'"] == found["shell > 'down'"] == found["shell > 'slow'"] == (FAILED, "failed")
+    assert found["bad.eval.ts"] == found["hook.eval.ts"] == (ERROR, "not_loaded")
+    assert found["hook"] == found["hook after"] == (ERROR, "hook")
+    assert found["hook > one"] == found["shell > todo case"] == (SKIPPED, "skipped")
+
+
 # jest-junit
+
+
+def test_real_file_of_jest_junit_with_control_characters() -> None:
+    file = stored("junit/jest-junit.xml")
+    with file.open() as stream:
+        assert b"\x1b" in stream.read()
+    found = [(trial.case, trial.category, trial.status) for trial in trials(file)]
+    assert (" control #x1B[31m #x00 <b>", "", FAILED) in found
+    assert ("shell wrong", "", FAILED) in found
+    assert ("hook one", "hook", FAILED) in found
+    assert not any("bad" in case for case, _, _ in found)
 
 
 def test_jest() -> None:
@@ -296,5 +333,13 @@ def test_belongs() -> None:
 
 
 def test_no_test_is_refused() -> None:
-    with pytest.raises(InputError, match=r"out/junit\.xml: a JUnit XML file without a test"):
+    with pytest.raises(InputError, match=r"out/junit\.xml: a JUnit XML file without a test that ran\."):
         read(pytest_xml())
+
+
+def test_tests_that_are_all_skipped_are_refused() -> None:
+    skipped = pytest_xml(case("m", "a", "skipped:no key"), case("m", "b", "skipped:no key"))
+    with pytest.raises(InputError, match="without a test that ran: all 2 are skipped"):
+        read(skipped)
+    files = [in_memory(skipped, "1.xml"), in_memory(pytest_xml(case("m", "t")), "2.xml")]
+    assert [len(list(results.trials)) for results in format_named("junit").read(files)] == [2, 1]

@@ -46,6 +46,13 @@ def endings(content: str | ForeignFile) -> list[tuple[str, Status | None, str | 
     return [(trial.case, trial.status, trial.reason) for trial in trials(content)]
 
 
+def test_a_test_is_named_to_vitest_by_its_full_name() -> None:
+    first, *_ = trials(stored("vitest/vitest.json"))
+    assert (first.case, first.again) == ("shell > 'plain'", "shell 'plain'")
+    first, *_ = trials(stored("vitest/jest.json"))
+    assert first.again == first.case.replace(" > ", " ")
+
+
 def test_real_file_of_vitest_and_vitest_evals() -> None:
     file = stored("vitest/vitest.json")
     assert recognised(file) == "vitest-evals"
@@ -203,6 +210,11 @@ def test_equal_titles_are_trials_and_keep_their_quotes() -> None:
     assert [(trial.case, trial.number) for trial in found] == [("shell > 'a'", None)] * 2 + [("shell > b", None)]
 
 
+def test_a_test_is_tried_again_by_its_titles_joined_by_blanks() -> None:
+    trial = one(row("'a' > b", within=["outer", "inner"]))
+    assert (trial.case, trial.again) == ("outer > inner > 'a' > b", "outer inner 'a' > b")
+
+
 def test_equal_titles_of_two_files_are_two_cases() -> None:
     files = [spec_file(row("a"), row("b"), name="x/one.ts"), spec_file(row("a"), name="y/two.ts")]
     found = trials(vitest_json(*files))
@@ -327,7 +339,9 @@ def test_the_conversation() -> None:
     assert trace.tool_calls == [ToolCall(commands="wc -l < notes.txt", stdout="42", exit_code=None)]
     assert trace.natural_stop
     assert one(row("a")).trace is None
-    assert one(row("a", meta=answered([{"type": "thought"}]))).trace is not None
+    no_message = one(row("a", meta=answered([{"type": "thought"}]))).trace
+    assert no_message is not None
+    assert no_message() is None
 
 
 @pytest.mark.parametrize("head", ['{"numTotalTestSuites":2,', '\ufeff {\n "numFailedTestSuites": 0'])

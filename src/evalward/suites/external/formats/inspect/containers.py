@@ -16,7 +16,7 @@ from evalward.suites.external.formats.base import ForeignFile, unreadable
 from evalward.suites.external.formats.document import Document
 from evalward.suites.external.formats.inspect.asked import FIELDS, asked_by, thinned
 from evalward.suites.external.formats.inspect.conversation import trace_of
-from evalward.suites.external.formats.inspect.header import Header
+from evalward.suites.external.formats.inspect.header import MOST_VALUES, Header
 from evalward.suites.external.formats.inspect.messages import SHELL, Opened, field, messages_in, messages_of
 from evalward.suites.external.formats.inspect.trials import InspectSample, identity
 from evalward.suites.external.formats.unpacking import CHUNK
@@ -91,7 +91,7 @@ class EvalLog:
         if start not in self._names:
             raise unreadable(file, TITLE, f"it has neither {HEADER} nor {START}")
         with self._reading() as opened:
-            header = JsonStream(opened(start)).value()
+            header = JsonStream(opened(start)).value(MOST_VALUES)
         if not isinstance(header, dict):
             raise unreadable(file, TITLE, f"its {start} is no object")
         self.header = Header(header)

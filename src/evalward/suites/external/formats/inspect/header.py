@@ -11,6 +11,8 @@ from evalward.records.moments import instant
 from evalward.render.numbers import plural
 from evalward.suites.external.formats.values import count, mapping, rows, text
 
+MOST_VALUES = 1_000_000
+"""Values of a header: it has the ids of all samples."""
 STARTED, CANCELLED, FAILED = "started", "cancelled", "error"
 
 
@@ -94,7 +96,7 @@ class Header:
             "limits": limits,
             "task_version": self.eval.get("task_version"),
         }
-        return {name: digest(fitting(part)) for name, part in parts.items() if part}
+        return {name: digest(fitting(part, MOST_VALUES)) for name, part in parts.items() if part}
 
     def ending(self, present: int) -> str | None:
         """Why not all trials are there, `present` of those that were planned; `None` when nothing is missing."""

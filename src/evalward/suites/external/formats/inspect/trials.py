@@ -12,7 +12,7 @@ from evalward.suites.external.formats.base import ForeignTrial, Score
 from evalward.suites.external.formats.inspect.header import Header
 from evalward.suites.external.formats.inspect.scores import scores_of
 from evalward.suites.external.formats.inspect.usage import usage_of
-from evalward.suites.external.formats.values import mapping, milliseconds, text
+from evalward.suites.external.formats.values import mapping, milliseconds, text, word
 
 CANCELLED = "CancelledError("
 """How the error of a sample begins that was under way when the run was stopped."""
@@ -103,7 +103,7 @@ def _by_score(row: Mapping[str, Any], scores: Mapping[str, Score], verdicts: Ver
         return _Ending(None)
     if score.passed:
         return _Ending(Status.PASSED)
-    return _Ending(Status.FAILED, f"{limit}_limit" if limit else "failed", words or score.reason)
+    return _Ending(Status.FAILED, word(f"{limit}_limit", "limit") if limit else "failed", words or score.reason)
 
 
 def error_of(row: Mapping[str, Any]) -> str:
