@@ -25,6 +25,10 @@ OURS = {
     "suites/speedup/measure/capture_script.py": "runs in the workspace",
     "targets/agents/driver.py": "the package.json of an installed program",
     "targets/prices.py": "a table of ours",
+    **{
+        f"suites/external/formats/{name}.py": "result files, which `formats/find.py` opens through no link"
+        for name in ("archive", "inspect/format", "junit_tests", "rows", "values")
+    },
 }
 GIT = {"git/program.py": "the one way", "suites/speedup/measure/changes.py": "git apply, in a workspace"}
 

@@ -10,7 +10,6 @@ from evalward.keeper.session import RunnerSession
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import REPORT_FILE, ChosenCases, Partial, Report, Run
-from evalward.records.result import NOT_RUN, Result, Status
 
 _HINT = "Run `evalward check` first, or name the folder of the earlier run with --output."
 
@@ -44,14 +43,10 @@ def restricted(selection: Selection, data: bytes | None, file: str) -> Selection
 
 def failed_in(report: Report) -> bool:
     """True where `--failed` would find something to run."""
-    return any(_failed(result) for run in report.runs for result in run.cases)
-
-
-def _failed(result: Result) -> bool:
-    return result.status in {Status.FAILED, Status.ERROR} or result.reason == NOT_RUN
+    return any(result.unsettled for run in report.runs for result in run.cases)
 
 
 def _failed_of(run: Run, patterns: Partial) -> ChosenCases:
-    ids = dict.fromkeys(result.id for result in run.cases if _failed(result))
+    ids = dict.fromkeys(result.id for result in run.cases if result.unsettled)
     cases = [case for case in ids if patterns.covers_case(run.suite, run.target, case)]
     return ChosenCases(suite=run.suite, target=run.target, cases=cases)

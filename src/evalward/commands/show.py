@@ -18,7 +18,7 @@ from evalward.records.baseline import Baseline, BaselineCase
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Run
-from evalward.records.result import NOT_RUN, Result, Status
+from evalward.records.result import Result, Status, by_case
 from evalward.records.verdict import EXIT_OK
 from evalward.render.case_list import CaseChoice, choices_text
 from evalward.render.conversation import TrialView, view_of
@@ -63,7 +63,7 @@ class TriedCase:
     @property
     def failed(self) -> list[Result]:
         """The trials that failed or broke, or that an early end left out."""
-        return [trial for trial in self.trials if _failed(trial)]
+        return [trial for trial in self.trials if trial.unsettled]
 
     def trial(self, number: int | None) -> Result:
         """The trial of this number; without one the first that failed, else the first. Raises `InputError`."""
@@ -97,13 +97,7 @@ def show(world: World, options: ShowTrialOptions) -> int:
 
 def tried_cases(report: Report) -> list[TriedCase]:
     """The cases of all runs, in the report's order."""
-    found = []
-    for run in report.runs:
-        trials: dict[str, list[Result]] = defaultdict(list)
-        for result in [*run.cases, *run.confirmation, *(run.beside.head if run.beside else [])]:
-            trials[result.id].append(result)
-        found += [TriedCase(run, case, results) for case, results in trials.items()]
-    return found
+    return [TriedCase(run, case, results) for run in report.runs for case, results in by_case(run.tries).items()]
 
 
 def _check_case(options: ShowTrialOptions) -> None:
@@ -165,10 +159,6 @@ def _matching(case: str, tried: Sequence[TriedCase]) -> list[TriedCase]:
     """The cases of this name, else those that it matches as a pattern."""
     exact = [one for one in tried if one.case == case]
     return exact or [one for one in tried if fnmatchcase(one.case, case)]
-
-
-def _failed(result: Result) -> bool:
-    return result.status in {Status.FAILED, Status.ERROR} or result.reason == NOT_RUN
 
 
 def _unknown(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> InputError:
@@ -273,7 +263,7 @@ def _viewed_before(
 ) -> tuple[str, TrialView]:
     """The base's trial of the same number, else its first that failed, else its first."""
     same = [one for one in before if one[1].trial == number]
-    of, result = (same or [one for one in before if _failed(one[1])] or list(before))[0]
+    of, result = (same or [one for one in before if one[1].unsettled] or list(before))[0]
     return "the base commit", view_of(sources, of if of.kind == run.kind else run, result, before=True)
 
 

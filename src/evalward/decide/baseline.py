@@ -21,7 +21,6 @@ from evalward.decide.pooling import (
     run_key,
     without_skipped,
 )
-from evalward.decide.sides import by_case
 from evalward.decide.succession import align
 from evalward.decide.with_base import baseless, with_baseline
 from evalward.records.base import acyclic, share_names
@@ -39,7 +38,7 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
-from evalward.records.result import NOT_RUN, OtherDetails, Result, Status
+from evalward.records.result import NOT_RUN, OtherDetails, Result, Status, by_case
 from evalward.records.texts import MOST_IN_BASELINE, texts_of
 from evalward.records.verdict import Outcome, Verdict
 

@@ -10,13 +10,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evalward.decide.sides import by_case
 from evalward.records.base import digest
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial, baseline_case, baseline_trial
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Report, Run
-from evalward.records.result import NOT_RUN, Result, Status
+from evalward.records.result import NOT_RUN, Result, Status, by_case
 
 MOST_TRIALS = 20
 """Trials of a case that pooling keeps, the newest: more make no verdict sharper, and the file longer."""

@@ -6,8 +6,7 @@ asked for, and once.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,7 +14,7 @@ from evalward.decide.beside import Aside, asides
 from evalward.records.baseline import BaselineCase, BaselineRun
 from evalward.records.comparison import Tally
 from evalward.records.report import Partial, Run
-from evalward.records.result import Result, Status
+from evalward.records.result import Result, Status, by_case
 
 
 @dataclass(frozen=True)
@@ -70,14 +69,6 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Run
         stand_ins=stand_ins,
         aside=asides(run, definitions),
     )
-
-
-def by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """The results of each case, in their order."""
-    grouped: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        grouped[result.id].append(result)
-    return dict(grouped)
 
 
 def cases_of(base: BaselineRun, partial: Partial | None) -> list[BaselineCase]:

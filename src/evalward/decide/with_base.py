@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from evalward.decide.kinds import UNKNOWN, Kinds
 from evalward.decide.pooling import Key, run_key
-from evalward.decide.sides import by_case
 from evalward.records.baseline import (
     Baseline,
     BaselineCase,
@@ -27,7 +26,7 @@ from evalward.records.comparison import BaseNow
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Policy
 from evalward.records.report import MeasuredBase, Report, Run
-from evalward.records.result import Result, Status
+from evalward.records.result import Result, Status, by_case
 from evalward.records.texts import MOST_IN_REPORT, texts_of
 from evalward.records.verdict import Outcome, Reason, Verdict
 

@@ -112,6 +112,11 @@ class Run(Record):
         """`suite × target`: how a run is called wherever people read of it."""
         return f"{self.suite} × {self.target}"
 
+    @property
+    def tries(self) -> list[Result]:
+        """Every trial of the head: the planned ones, the confirm stage's, and those beside the base's."""
+        return [*self.cases, *self.confirmation, *(self.beside.head if self.beside else [])]
+
 
 class ChosenCases(Record):
     """Cases of one suite and target, by their ids."""

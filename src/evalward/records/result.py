@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -114,6 +116,22 @@ class Result(Record):
     def valid(self) -> bool:
         """True when the trial says something about the target: it passed or failed."""
         return self.status in _VALID
+
+    @property
+    def unsettled(self) -> bool:
+        """It failed, broke, or was left out by an early end: what people look at, and try again."""
+        return self.status in _UNSETTLED or self.reason == NOT_RUN
+
+
+_UNSETTLED = (Status.FAILED, Status.ERROR)
+
+
+def by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
+    """The results of each case, in their order."""
+    grouped: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        grouped[result.id].append(result)
+    return dict(grouped)
 
 
 class Trial(Record):

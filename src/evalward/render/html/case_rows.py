@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from evalward.records.comparison import CaseChange, RunComparison, Tally
 from evalward.records.report import Run
-from evalward.records.result import NOT_RUN, Result, Status
+from evalward.records.result import NOT_RUN, Result, Status, by_case
 from evalward.render.anchors import case_anchor
 from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.changes import UNKNOWN, mean
-from evalward.render.html.sides import RunTrials, by_case
+from evalward.render.html.sides import RunTrials
 from evalward.render.view import MISSING, RESULTS, Badge
 
 _NOT_RUN = Badge("–", "not run", "dim", "–")

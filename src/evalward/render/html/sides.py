@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.comparison import CaseChange, RunComparison
 from evalward.records.report import Report, Run
-from evalward.records.result import Result
+from evalward.records.result import Result, by_case
 from evalward.render.kept import Sources
 from evalward.render.kinds import ShownKind
 
@@ -52,14 +51,6 @@ def trials_of(run: RunComparison, sources: Sources) -> RunTrials:
         base_fresh=by_case(both.base) if both else {},
         measured=base is not None,
     )
-
-
-def by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
-    """The trials by the id of their case."""
-    found: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        found[result.id].append(result)
-    return dict(found)
 
 
 def _run_of(report: Report, suite: str, target: str) -> Run | None:

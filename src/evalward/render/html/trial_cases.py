@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.records.comparison import CaseChange, Comparison, Tally
 from evalward.records.report import Run
-from evalward.records.result import Result, Status
+from evalward.records.result import Result, Status, by_case
 from evalward.render.anchors import case_anchor, trial_anchor
 from evalward.render.context import ShowCommand
 from evalward.render.conversation import Said, TrialView, told_by, trial_view, view_of
@@ -99,17 +98,10 @@ def _key(run: Run) -> tuple[str, str]:
 
 def _run(make: _Entries, changes: Mapping[str, CaseChange]) -> PageRun:
     run, base = make.run, make.base
-    now = _by_case([*run.cases, *run.confirmation, *(run.beside.head if run.beside else [])])
-    before = _by_case([*(run.beside.base if run.beside else []), *(base.cases if base is not run else [])])
+    now = by_case(run.tries)
+    before = by_case([*(run.beside.base if run.beside else []), *(base.cases if base is not run else [])])
     cases = [make.case(results, before.get(name, []), changes.get(name)) for name, results in now.items()]
     return PageRun(run.name, make.prompts(), sorted(cases, key=lambda case: case.rank))
-
-
-def _by_case(results: Iterable[Result]) -> dict[str, list[Result]]:
-    found: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        found[result.id].append(result)
-    return found
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ from evalward.suites.gathering import (
 )
 
 IN_FOLDER = "{dir}/"
-CLOCK_S = 2.0
-"""By so much the clock of a file system may be behind ours."""
 TIMED_OUT = "the harness was ended at its time limit: what it hadn't finished is missing"
 NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
 
@@ -58,11 +56,12 @@ class ExternalKind(GatheredKind):
         """All that the result files hold, once the harness has written them."""
         if spec.run is None:
             return self._read(spec, loaded, by, files_at(loaded.root, spec.results))
+        before = {(file.name, file.changed, file.size) for file in files_at(loaded.root, _in_repository(spec))}
         with by.run(spec) as start:
             if start.end.refused is not None:
                 raise NothingGatheredError(start.end.refused)
             files = results_of_run(spec, loaded, start)
-            fresh = [file for file in files if (file.changed or 0.0) >= start.end.began - CLOCK_S]
+            fresh = [file for file in files if (file.name, file.changed, file.size) not in before]
             if not fresh:
                 say_last(start.end, by)
                 raise NothingGatheredError(nothing_left(start.end, ", ".join(spec.results), older=len(files)))
@@ -116,8 +115,11 @@ class ExternalKind(GatheredKind):
 def results_of_run(spec: ExternalSuite, loaded: LoadedConfig, start: HarnessStart) -> list[ForeignFile]:
     """The result files of a run: those in its own folder, where `results` names that, and those of the repository."""
     own = [pattern.removeprefix(IN_FOLDER) for pattern in spec.results if pattern.startswith(IN_FOLDER)]
-    others = [pattern for pattern in spec.results if not pattern.startswith(IN_FOLDER)]
-    return [*(files_at(start.folder, own) if own else []), *(files_at(loaded.root, others) if others else [])]
+    return [*files_at(start.folder, own), *files_at(loaded.root, _in_repository(spec))]
+
+
+def _in_repository(spec: ExternalSuite) -> list[str]:
+    return [pattern for pattern in spec.results if not pattern.startswith(IN_FOLDER)]
 
 
 EXTERNAL = ExternalKind()

@@ -98,9 +98,8 @@ class ForeignResults:
 
     `trials` may be a stream, read once. `planned`: how many there should be, where a file tells it; `made_at` in ISO
     8601, UTC. `notes` are what a reader of the report has to know: what was cancelled, left out, invalidated.
-    `score`: the scorer that the harness itself calls the main one, where it has several and no verdict of its own.
-    `texts`: prompts that stand for hashes in `subject`. `stopped`: why the run ended early, where it did: its results
-    are then not whole.
+    `subject` is what may change of what is evaluated, by name. `stopped`: why the run ended early, where it did: its
+    results are then not whole.
     """
 
     trials: Iterable[ForeignTrial]

@@ -187,6 +187,7 @@ def test_vitest() -> None:
         ("shell > skipped", file, SKIPPED),
     ]
     assert [one.duration_ms for one in found] == [7, 1, None]
+    assert found[0].again == "shell 'count'", "as vitest's -t has the full name"
 
 
 def test_vitest_files_that_cannot_be_loaded_and_hooks_that_broke_are_errors() -> None:

@@ -46,6 +46,13 @@ def endings(content: str | ForeignFile) -> list[tuple[str, Status | None, str | 
     return [(trial.case, trial.status, trial.reason) for trial in trials(content)]
 
 
+def test_a_test_is_named_to_vitest_by_its_full_name() -> None:
+    first, *_ = trials(stored("vitest/vitest.json"))
+    assert (first.case, first.again) == ("shell > 'plain'", "shell 'plain'")
+    first, *_ = trials(stored("vitest/jest.json"))
+    assert first.again == first.case.replace(" > ", " ")
+
+
 def test_real_file_of_vitest_and_vitest_evals() -> None:
     file = stored("vitest/vitest.json")
     assert recognised(file) == "vitest-evals"
