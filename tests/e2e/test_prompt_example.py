@@ -61,7 +61,6 @@ def test_a_prompt_that_only_a_replay_looked_at__is_not_passed(tmp_path: Path) ->
     assert judgement["verdict"]["outcome"] == "inconclusive"
     assert "the prompt support-reply of prompts changed, and a replay does not measure that" in said
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "reassure people." in page
     assert "<del>promise nothing</del>" in page
     assert "<ins>reassure people</ins>" in page
 
