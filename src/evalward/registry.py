@@ -64,6 +64,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "inspect": "evalward.suites.external.formats.inspect:FORMAT",
         "harbor": "evalward.suites.external.formats.harbor:FORMAT",
         "mira": "evalward.suites.external.formats.mira:FORMAT",
+        "deepeval": "evalward.suites.external.formats.deepeval:FORMAT",
         "promptfoo": "evalward.suites.external.formats.promptfoo:FORMAT",
         "mcpchecker": "evalward.suites.external.formats.mcpchecker:FORMAT",
         "skill-creator": "evalward.suites.external.formats.skill_creator:FORMAT",

@@ -11,6 +11,7 @@ from evalward.records.result import Status
 from evalward.suites.external.formats.base import ForeignTrial
 from evalward.suites.external.formats.junit_properties import property_scores, property_usage
 from evalward.suites.external.formats.junit_tests import JunitEnding, JunitTest
+from evalward.suites.external.formats.pytest_names import RepeatedName, for_k, repeat_of, whole_repeats
 from evalward.suites.external.formats.vitest_document import SEPARATOR
 
 PYTEST, VITEST, JEST, PROMPTFOO, OTHER = "pytest", "vitest", "jest-junit", "promptfoo", "other"
@@ -136,45 +137,23 @@ def _was_rerun(attempts: Sequence[JunitTest]) -> bool:
     return len(attempts) > (2 if _failed_and_broke(attempts) else 1)
 
 
-_REPEAT = re.compile(r"(?P<base>.*\[(?:.*-)?)(?P<number>[1-9]\d{0,8})-(?P<count>[1-9]\d{0,8})\]", re.DOTALL)
-
-
 def _repeats(tests: Sequence[JunitTest]) -> set[tuple[str, int]]:
-    """The ids that pytest-repeat has numbered, each with its count.
-
-    An id such as `day[2026-11-22]` has the same form. So a count is believed where one case has all its numbers, and
-    then of other cases too: those miss some.
-    """
-    numbers: dict[tuple[str, int], set[int]] = {}
-    for test in tests:
-        if (found := _repeat_of(test)) is not None:
-            base, number, count = found
-            numbers.setdefault((base, count), set()).add(number)
-    whole = {count for (_, count), seen in numbers.items() if count > 1 and len(seen) == count}
-    return {key for key in numbers if key[1] in whole}
+    """The ids that pytest-repeat has numbered, each with its count."""
+    return whole_repeats(filter(None, map(_repeat_of, tests)))
 
 
-def _repeat_of(test: JunitTest) -> tuple[str, int, int] | None:
+def _repeat_of(test: JunitTest) -> RepeatedName | None:
     """The id without the suffix, the number and the count of a name that pytest-repeat may have written."""
-    found = _REPEAT.fullmatch(test.name)
-    if found is None or int(found["number"]) > int(found["count"]):
-        return None
-    base = found["base"]
-    name = base[:-1] if base.endswith("[") else f"{base[:-1]}]"
-    return _pytest_case(test.classname, name), int(found["number"]), int(found["count"])
+    found = repeat_of(test.name)
+    return found and found._replace(case=_pytest_case(test.classname, found.case))
 
 
 def _pytest_called(test: JunitTest, repeats: set[tuple[str, int]]) -> _Called:
     found = _repeat_of(test)
-    if found is not None and (found[0], found[2]) in repeats:
-        return _Called(found[0], test.classname, number=found[1], again=_for_k(found[0]))
+    if found is not None and (found.case, found.trials) in repeats:
+        return _Called(found.case, test.classname, number=found.number, again=for_k(found.case))
     case = _pytest_case(test.classname, test.name)
-    return _Called(case, test.classname, again=_for_k(case))
-
-
-def _for_k(case: str) -> str:
-    """What pytest's `-k` finds a test by: its name, whose end is left open, as pytest-repeat writes into it."""
-    return case.rpartition("::")[2].removesuffix("]")
+    return _Called(case, test.classname, again=for_k(case))
 
 
 # vitest and jest: their -t is a pattern over titles that are joined by blanks

@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evalward.records.base import canonical, digest
+from evalward.records.base import canonical
+from evalward.suites.external.formats.naming import category_of, short_digest, short_name
 from evalward.suites.external.formats.values import mapping, text
 
 _ASKED = ("vars", "assert", "threshold", "assertScoringFunction", "options", "metadata")
@@ -14,9 +15,6 @@ _OF_THE_RUN = frozenset({"_conversation", "sessionId"})
 """Variables that promptfoo sets while it runs."""
 _NUMBERED = re.compile(r"Row #\d+")
 """The description that promptfoo gives a row of a CSV file: it names the place, and another case after an insertion."""
-_CATEGORIES = ("category", "area", "topic", "pluginId")
-_MOST_NAME = 80
-_SHORT = 60
 
 
 def asked_by(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,20 +41,14 @@ def by_variables(row: Mapping[str, Any]) -> str:
     """A name that a case without one keeps as long as it asks the same: its variables, a long one cut, with a hash."""
     given = variables(row)
     if not given:
-        return f"test #{_short_digest(asked_by(row))}"
-    words = ", ".join(f"{key}={_shown(value)}" for key, value in sorted(given.items()))
-    if len(words) <= _MOST_NAME and words.isprintable():
-        return words
-    cut = "".join(char if char.isprintable() else " " for char in words[:_SHORT]).rstrip()
-    return f"{cut}… #{_short_digest(given)}"
+        return f"test #{short_digest(asked_by(row))}"
+    return short_name(", ".join(f"{key}={_shown(value)}" for key, value in sorted(given.items())), given)
 
 
 def category(row: Mapping[str, Any]) -> str:
     """What the test's metadata call it, or the first of its tags."""
     told = mapping(mapping(row.get("testCase")).get("metadata"))
-    named = next((told[key] for key in _CATEGORIES if isinstance(told.get(key), str)), "")
-    tags = told.get("tags")
-    return named or (text(tags[0]) if isinstance(tags, list) and tags else text(tags))
+    return category_of(told, told.get("tags"))
 
 
 def says_nothing(row: Mapping[str, Any]) -> bool:
@@ -67,7 +59,3 @@ def says_nothing(row: Mapping[str, Any]) -> bool:
 
 def _shown(value: Any) -> str:
     return value if isinstance(value, str) else canonical(value)
-
-
-def _short_digest(value: Any) -> str:
-    return digest(value).removeprefix("sha256:")[:8]

@@ -49,6 +49,7 @@ def trial_of(row: Mapping[str, Any], survey: RowSurvey) -> ForeignTrial:
         judge_usage=_judge_usage(row),
         duration_ms=duration,
         trace=partial(trace_of, row, usage, duration),
+        again=text(mapping(row.get("testCase")).get("description")),
     )
 
 
