@@ -31,6 +31,7 @@ SECRETS = {
 MODULES = (
     *("sitecustomize", "usercustomize", "conftest", "evalward", "encodings", "json", "re", "socket", "ssl", "typing"),
     *("yaml", "pydantic", "bashkit", "openai", "anthropic", "httpx2", "requests", "jinja2", "tabulate", "h11", "re2"),
+    "backports",
 )
 CONFIG = """
 [core]

@@ -50,6 +50,21 @@ def test_its_pull_request__fails_and_says_where(tmp_path: Path) -> None:
     assert 'chose "it promises": Money by tomorrow.' in said
 
 
+def test_a_prompt_that_only_a_replay_looked_at__is_not_passed(tmp_path: Path) -> None:
+    copy = tmp_path / "prompt-files"
+    shutil.copytree(EXAMPLE, copy)
+    prompt = copy / "prompts" / "support-reply.prompt.yml"
+    prompt.write_text(prompt.read_text("utf-8").replace("promise nothing.", "reassure people."), "utf-8")
+    code, said = evalward("check", "--config", str(copy / "evalward.yml"), "--output", str(tmp_path / "out"))
+    assert code == 0, said
+    judgement = json.loads((tmp_path / "out" / "judgement.json").read_text("utf-8"))
+    assert judgement["verdict"]["outcome"] == "inconclusive"
+    assert "the prompt support-reply of prompts changed, and a replay does not measure that" in said
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "<del>promise nothing</del>" in page
+    assert "<ins>reassure people</ins>" in page
+
+
 def test_recordings__are_what_the_script_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tmp_path / "prompt-files"
     shutil.copytree(EXAMPLE, copy)

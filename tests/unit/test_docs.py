@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
+import yaml
 
+from evalward.config.load import parse_config
 from evalward.decide.statistics.intervals import wilson
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse
 from evalward.records.policy import Confirm, Rule
+from evalward.registry import FORMATS, ours
 from evalward.render.sentences.words import chance
+from evalward.suites.external.spec import ExternalSuite
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+OF_HARNESSES = [ROOT / "docs" / "external.md", *sorted((ROOT / "docs" / "external").glob("*.md"))]
+YAML = re.compile(r"^( *)```yaml\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([\w-]+))?\)")
 
 
@@ -29,6 +36,34 @@ def test_links__lead_somewhere(page: Path) -> None:
         target = page.parent / path if path else page
         assert target.exists(), path
         assert not anchor or anchor in anchors(target), anchor
+
+
+def blocks(page: Path) -> list[str]:
+    """The YAML on a page, without its indentation."""
+    return [textwrap.dedent(text) for _, text in YAML.findall(page.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize("page", OF_HARNESSES, ids=lambda page: page.name)
+def test_the_pages_on_harnesses__have_configurations_that_are_valid(page: Path) -> None:
+    configs = [text for text in blocks(page) if re.search("^suites:", text, re.MULTILINE)]
+    assert configs
+    for text in configs:
+        whole = text if text.startswith("version:") else f"version: 1\n{text}"
+        assert all(isinstance(suite, ExternalSuite) for suite in parse_config(whole, page.name, ROOT).config.suites)
+
+
+@pytest.mark.parametrize("page", OF_HARNESSES, ids=lambda page: page.name)
+def test_the_pages_on_harnesses__have_workflows_that_are_yaml(page: Path) -> None:
+    for text in blocks(page):
+        assert yaml.safe_load(text), text
+
+
+def test_the_pages_on_harnesses__are_linked_fit_on_a_screen_and_name_every_format() -> None:
+    first, *others = (page.read_text("utf-8") for page in OF_HARNESSES)
+    assert "(docs/external.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert all(f"(external/{page.name})" in first for page in OF_HARNESSES[1:])
+    assert all(len(text.splitlines()) <= 80 for text in others)
+    assert all(f"| `{name}` |" in first for name in ours(FORMATS))
 
 
 def test_the_actions_page__is_linked_and_names_every_example() -> None:

@@ -220,10 +220,13 @@ class _Runs:
             for name, score in list(trial.scores.items())[:MOST_SCORES]
             if score.value is not None and isfinite(score.value) and _name(name)
         }
+        main = _main_score(scores, self._how.choice)
+        if not self._how.choice.names:
+            scores.pop(MAIN_SCORE, None)  # it is `mean_score`, and needs no second name
         return ExternalDetails(
             format=self._how.format,
             timed=trial.duration_ms is not None,
-            score=_main_score(scores, self._how.choice),
+            score=main,
             scores=scores,
             lower=[name for name in scores if name in self._how.lower],
         )

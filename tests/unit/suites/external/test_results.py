@@ -176,6 +176,12 @@ def test_the_main_score__is_the_one_that_decides__the_harnesss_own__or_the_only_
     assert found.details.score == main
 
 
+def test_the_score_of_the_whole_trial__has_one_name_alone() -> None:
+    (found,) = results(foreign("a", scores={"score": 0.5, "helpful": 0.9}))
+    assert isinstance(found.details, ExternalDetails)
+    assert (found.details.score, found.details.scores) == (0.5, {"helpful": 0.9})
+
+
 def test_tokens_cost_and_time__stay_unknown_where_they_are() -> None:
     (known, unknown) = results(foreign("a", usage=Usage(input_tokens=3, cost_usd=0.1), duration_ms=9), foreign("b"))
     assert (known.usage.input_tokens, known.usage.cost_usd, known.duration_ms) == (3, 0.1, 9)
