@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import EVALWARD, Row, watched
+from support.foreign import promptfoo
 from support.foreign.inspect import Logged, LoggedSample, assistant, tool, user, write_archive
 
 TITLE = "Result files of other harnesses as reports, against a report of one result"
 MOST_SECONDS, MOST_MB = 20.0, 500.0
 LOG_MB, LOG_SAMPLES = 200, 3_000
+ROWS = 50_000
 TIMES = 4
 """How often a log says the same."""
 
@@ -23,7 +25,7 @@ def foreign() -> list[Row]:
     """`evalward import` of the largest files that are read, with the conversations in them."""
     with tempfile.TemporaryDirectory(prefix="evalward-bench-") as name:
         here = Path(name)
-        return [*_inspect(here)]
+        return [*_inspect(here), *_promptfoo(here)]
 
 
 def _inspect(here: Path) -> Iterator[Row]:
@@ -34,6 +36,20 @@ def _inspect(here: Path) -> Iterator[Row]:
         write_archive(stream, _members(1, 1_000))
     assert log.stat().st_size >= LOG_MB * 1_000_000
     yield from imported(f"inspect, {log.stat().st_size / 1e6:.0f} MB, {LOG_SAMPLES:,} samples", log, one, "inspect")
+
+
+def _promptfoo(here: Path) -> Iterator[Row]:
+    """Three trials of each test; the rows are written with blanks, as promptfoo writes them."""
+    rows, one = here / "rows.json", here / "row.json"
+    begun, ended = promptfoo.document([], counted=ROWS).split('"results": []')
+    with rows.open("w") as stream:
+        stream.write(begun + '"results": [')
+        for number in range(ROWS):
+            row = promptfoo.row(number, f"case-{number // 3}", variables={"question": f"Question {number // 3}"})
+            stream.write(("," if number else "") + json.dumps(row, indent=2))
+        stream.write("]" + ended)
+    one.write_text(promptfoo.document([promptfoo.row()]))
+    yield from imported(f"promptfoo, {rows.stat().st_size / 1e6:.0f} MB, {ROWS:,} rows", rows, one, "promptfoo")
 
 
 def imported(what: str, path: Path, small: Path, form: str) -> Iterator[Row]:
