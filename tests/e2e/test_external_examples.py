@@ -60,6 +60,7 @@ class Example:
 ALL = [
     Example("inspect", ["support_bot/return", "support_bot/warranty"], ["inspect", "--version"]),
     Example("promptfoo", ["allergy", "swallowed"], ["promptfoo", "--version"]),
+    Example("deepeval", ["in-words", "three-cables"], ["deepeval", "--version"]),
     Example("pydantic-evals", ["mail/charged-twice"], ["python", "-c", "import pydantic_evals"]),
     Example(
         "vitest-evals", ["rooms > 'any-room'", "rooms > 'for-six'"], ["npx", "--no-install", "vitest", "--version"]
