@@ -52,13 +52,15 @@ def report_in(cwd: Path, named: Path) -> Path:
 
 def is_ours(path: Path) -> bool:
     """Whether a file is to be read as one that Evalward writes: where no other harness's format knows it, too."""
-    if not path.is_dir():
+    if path.is_file():  # a pipe would keep whoever opens it waiting
         try:
             with path.open("rb") as stream:
                 if _OURS in stream.read(_OWN_HEAD):
                     return True
         except OSError:
             return True
+    elif not path.is_dir():
+        return True
     from evalward.commands.foreign import is_foreign  # noqa: PLC0415 - its readers are needed by few
 
     return not is_foreign(path)
