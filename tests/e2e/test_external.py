@@ -170,7 +170,7 @@ def test_results_that_are_older_than_the_run__are_none_of_it(project: Project) -
     os.utime(old, (1, 1))
     done = project.evalward("check")
     assert done.code == 3
-    assert "left nothing new in logs/*.xml, where 1 older file lie" in " ".join(done.err.split())
+    assert "left nothing new in logs/*.xml, only 1 older file" in " ".join(done.err.split())
 
 
 def test_files_of_an_earlier_step__are_read_without_a_run(project: Project) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite, nan
 from pathlib import Path
 
 from evalward import __version__
@@ -90,9 +91,12 @@ def choice_of(scores: Sequence[str]) -> ScoreChoice:
 def _bounds(text: str) -> tuple[str, Bounds]:
     name, _, least = text.rpartition("=")
     try:
-        return name, Bounds(least=float(least))
+        bound = float(least)
     except ValueError:
-        raise wrong(f"--score {text}", "it has no bound", "Write NAME=LEAST, such as helpfulness=0.7.") from None
+        bound = nan
+    if not name or not isfinite(bound):
+        raise wrong(f"--score {text}", "it has no bound", "Write NAME=LEAST, such as helpfulness=0.7.")
+    return name, Bounds(least=bound)
 
 
 def _files(path: Path) -> list[ForeignFile]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from evalward.commands.default_branch import default_config
 from evalward.config import Config, HarnessSuite, LoadedConfig
+from evalward.config.harness import OF_COMMANDS
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem
 
@@ -41,7 +42,7 @@ def refuse_foreign_commands(loaded: LoadedConfig, env: Mapping[str, str], suites
 
 def _has(known: Config, suite: HarnessSuite) -> bool:
     return any(
-        isinstance(one, HarnessSuite) and suite == suite.with_commands_of(one)
+        isinstance(one, HarnessSuite) and all(getattr(one, key) == getattr(suite, key) for key in OF_COMMANDS)
         for one in known.suites
         if one.name in (suite.name, suite.replaces)
     )

@@ -42,10 +42,12 @@ _OF_RUN = frozenset({FOLDER, TRIALS})
 class HarnessSuite(Suite):
     """A suite whose cases another harness runs: by a command of its own, or in an earlier step.
 
-    Without `run` the files of `results` are there already. `rerun` runs some cases again.
+    Without `run` the files of `results` are there already. `rerun` runs some cases again. `of_base` are the keys that a
+    pull request can't change: what is started, and what a kind adds, as what passes.
     """
 
     paths: ClassVar[Sequence[str]] = (*Suite.paths, "results")
+    of_base: ClassVar[Sequence[str]] = OF_COMMANDS
 
     run: Command | None = Field(
         default=None, description="The command that runs all cases; without it an earlier step has left the results"
@@ -72,7 +74,7 @@ class HarnessSuite(Suite):
         """The suite with the commands of another one, and with what those may know; `None`: without any."""
         if other is None:
             return self.model_copy(update={"run": None, "rerun": None, "env": [], "shell": False})
-        return self.model_copy(update={key: getattr(other, key) for key in OF_COMMANDS})
+        return self.model_copy(update={key: getattr(other, key) for key in self.of_base if hasattr(other, key)})
 
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:

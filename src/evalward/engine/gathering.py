@@ -20,7 +20,7 @@ from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, Noth
 class GatheredRuns:
     """The runs of gathered suites in the plan's order, with what the report says of them.
 
-    `found` is what was gathered, by suite; `broken` says what a suite's trials weren't made for, by nobody's choice.
+    `found` is what was gathered, by suite; `broken` says why a suite's trials weren't all made.
     """
 
     runs: Sequence[Run] = ()
@@ -52,7 +52,9 @@ def gather_all(loaded: LoadedConfig, plan: Plan, by: Gatherer, not_measured: Map
         found[name] = suite, gathered.runs
         part = plan.partial or Partial()
         runs += [run for each in gathered.runs if (run := _run(suite, each, part)).cases]
-        notes += [f"{name}: {note}" for note in (*gathered.notes, *([gathered.stopped] if gathered.stopped else []))]
+        notes += [f"{name}: {note}" for note in gathered.notes]
+        if gathered.stopped:
+            broken = broken or f"{name}: {gathered.stopped}"
     texts = {name: text for _, each in found.values() for run in each for name, text in run.texts.items()}
     return GatheredRuns(runs, notes, texts, found, broken)
 

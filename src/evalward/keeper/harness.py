@@ -42,10 +42,16 @@ def harness_environment(env: Mapping[str, str], suite: HarnessSuite, home: str |
     `home` is that of a user of their own, where they have one.
     """
     known = {name: value for name, value in harmless(env).items() if not _OF_THE_WORKFLOW.fullmatch(name)}
+    known = {name: value for name, value in known.items() if name != "PWD" and not _with_password(name, value)}
     if home is not None:
         known = {name: value for name, value in known.items() if not _OF_OUR_USER.fullmatch(name)}
         known["HOME"] = home
     return {**known, **{name: env[name] for name in suite.env if name in env}}
+
+
+def _with_password(name: str, value: str) -> bool:
+    """Whether it is the address of a proxy with a password in it: a key, which a suite has to name."""
+    return name.upper().endswith("_PROXY") and "@" in value
 
 
 @dataclass

@@ -79,3 +79,18 @@ def test_a_step_that_left_nothing_is_no_pass(tmp_path: Path, base: dict[str, str
     code, said, _ = act(tmp_path, base, {"README.md": "new\n"}, None)
     assert code == 2
     assert "there is no result file" in said
+
+
+def test_results_that_a_pull_request_brings_along_are_refused(tmp_path: Path, base: dict[str, str]) -> None:
+    row = {"case": "support_bot/return", "status": "passed"}
+    head = {"evalward.yml": CONFIG.replace("logs/*.eval", "forged/*.jsonl"), "forged/r.jsonl": json.dumps(row) + "\n"}
+    code, said, _ = act(tmp_path, base, head, "after")
+    assert code == 2
+    assert "forged/r.jsonl::it is committed in the change under evaluation" in said
+
+
+def test_what_passes_is_what_the_base_says(tmp_path: Path, base: dict[str, str]) -> None:
+    strict = CONFIG.replace("results: logs/*.eval", "results: logs/*.eval, score: {includes: 0.7}")
+    lax = CONFIG.replace("results: logs/*.eval", "results: logs/*.eval, score: {includes: 0.0}")
+    code, said, _ = act(tmp_path, {**base, "evalward.yml": strict}, {"evalward.yml": lax}, "after")
+    assert code == 1, said

@@ -90,7 +90,7 @@ def test_what_passes__is_a_scorer_or_bounds(scores: list[str], choice: ScoreChoi
     assert choice_of(scores) == choice
 
 
-@pytest.mark.parametrize("scores", [["a", "b"], ["a=high"], ["=0.5", "b"]])
+@pytest.mark.parametrize("scores", [["a", "b"], ["a=high"], ["=0.5", "b"], ["a=nan"], ["a=inf"], ["=1"]])
 def test_what_is_neither__is_refused(scores: list[str]) -> None:
     with pytest.raises(InputError, match="it has no bound"):
         choice_of(scores)

@@ -9,12 +9,17 @@ from pathlib import Path
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError
-from evalward.records.result import Result
+from evalward.records.result import Result, Status
 from evalward.render.numbers import plural
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.results import CaseOfTarget, Reading, read_results
 from evalward.suites.external.spec import ExternalSuite
 from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, HarnessEnd, Wanted
+
+CLOCK_S = 2.0
+"""By so much the clock of a file system may be behind ours."""
+RERUN_MISSING = "rerun_missing"
+"""The reason of a fresh trial that the harness was asked for and that didn't come."""
 
 
 def reading_of(spec: ExternalSuite, form: str, by: Gatherer) -> Reading:
@@ -25,7 +30,7 @@ def reading_of(spec: ExternalSuite, form: str, by: Gatherer) -> Reading:
 def nothing_left(end: HarnessEnd, where: str, *, older: int = 0) -> str:
     """That a harness left no result, how it ended, and what it said last."""
     how = f"was ended at its time limit of {end.seconds:.0f} s" if end.timed_out else f"ended with {_code(end)}"
-    new = f"new in {where}, where {plural(older, 'older file')} lie" if older else f"in {where}"
+    new = f"new in {where}, only {plural(older, 'older file')}" if older else f"in {where}"
     last = end.last.splitlines()
     said = f": {last[-1].strip()}" if last else ""
     return f"the harness {how} and left nothing {new}{said}"
@@ -35,6 +40,15 @@ def say_last(end: HarnessEnd, by: Gatherer) -> None:
     """Show people what a harness said last: its results can't be used."""
     for line in end.last.splitlines():
         by.say(f"  | {line}")
+
+
+def cut_short(end: HarnessEnd) -> str | None:
+    """That a harness didn't come to its own end: what it left isn't whole, whatever it looks like."""
+    if end.timed_out:
+        return f"the harness was ended at its time limit of {end.seconds:.0f} s"
+    if end.exit_code is not None and end.exit_code < 0:
+        return f"the harness was ended by signal {-end.exit_code}"
+    return None
 
 
 def _code(end: HarnessEnd) -> str:
@@ -79,9 +93,14 @@ class Again:
     def _read(self, folder: Path, end: HarnessEnd) -> None:
         place = f"{self.loaded.file}, suite {self.spec.name}, rerun"
         files = files_at(folder, ["."])
-        if not files:
+        older = [file for file in files if file.changed is not None and file.changed < end.began - CLOCK_S]
+        if not files or older:
             say_last(end, self.by)
-            self._notes.append(nothing_left(end, "the folder of its rerun"))
+            left = f"{older[0].name} is older than the rerun" if older else nothing_left(end, "the folder of its rerun")
+            self._notes.append(left)
+            return
+        if (why := cut_short(end)) is not None:
+            self._notes.append(why)
             return
         try:
             form, read = read_files(files, self.spec.format, place)
@@ -104,17 +123,36 @@ class Again:
             taken[target, one.id] = max(taken[target, one.id], one.trial)
         return taken
 
+    def _missing(self, target: str, case: str, count: int) -> list[Result]:
+        """Trials that were asked for and didn't come: errors, for they may have been failures."""
+        known = [one for run in self.runs if run.target == target for one in run.results if one.id == case]
+        first = self._taken()[target, case] + 1
+        like = known[0]
+        return [
+            Result(
+                id=case,
+                category=like.category,
+                definition=like.definition,
+                trial=first + number,
+                status=Status.ERROR,
+                reason=RERUN_MISSING,
+                message="the harness left no result of this trial",
+            )
+            for number in range(max(0, count))
+        ]
+
     def _of(self, target: str) -> GatheredAgain:
         asked = {one.id: one.definition for run in self.runs if run.target == target for one in run.results}
         found = self._results.get(target, [])
         same = [one for one in found if one.definition == asked[one.id]]
         kept: list[Result] = []
-        for case, most in self.wanted[target].items():
-            kept += [one for one in same if one.id == case][:most]
+        for case, count in self.wanted[target].items():
+            fresh = [one for one in same if one.id == case]  # all that there are: a harness may not choose among them
+            kept += [*fresh, *self._missing(target, case, count - len(fresh))]
         notes = list(dict.fromkeys(self._notes))
         if len(same) < len(found):
             notes.append("the rerun asks some cases otherwise than the run did")
-        lacking = sum(self.wanted[target].values()) - len(kept)
+        lacking = sum(one.reason == RERUN_MISSING for one in kept)
         if lacking:
             notes.append(f"{plural(lacking, 'trial')} of the rerun are missing")
         return GatheredAgain(kept, "; ".join(notes) or None)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
+from evalward.records.base import digest
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.problem import InputError
 from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
-from evalward.suites.external.again import Again, nothing_left, reading_of, say_last
+from evalward.suites.external.again import Again, cut_short, nothing_left, reading_of, say_last
+from evalward.suites.external.committed import refuse_committed
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.find import files_at, read_files
@@ -31,7 +33,6 @@ from evalward.suites.gathering import (
 )
 
 IN_FOLDER = "{dir}/"
-TIMED_OUT = "the harness was ended at its time limit: what it hadn't finished is missing"
 NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
 
 
@@ -55,7 +56,9 @@ class ExternalKind(GatheredKind):
     def gather(self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer) -> Gathered:
         """All that the result files hold, once the harness has written them."""
         if spec.run is None:
-            return self._read(spec, loaded, by, files_at(loaded.root, spec.results))
+            given = files_at(loaded.root, spec.results)
+            refuse_committed(loaded, given)
+            return self._read(spec, loaded, by, given)
         before = {(file.name, file.changed, file.size) for file in files_at(loaded.root, _in_repository(spec))}
         with by.run(spec) as start:
             if start.end.refused is not None:
@@ -66,12 +69,14 @@ class ExternalKind(GatheredKind):
                 say_last(start.end, by)
                 raise NothingGatheredError(nothing_left(start.end, ", ".join(spec.results), older=len(files)))
             older = len(files) - len(fresh)
-            notes = [f"{plural(older, 'result file')} older than this run left out"] if older else []
+            if older:
+                by.say(f"{spec.name}: {plural(older, 'result file')} older than this run left out")
             try:
-                return self._read(spec, loaded, by, fresh, [*notes, *([TIMED_OUT] if start.end.timed_out else [])])
+                found = self._read(spec, loaded, by, fresh)
             except InputError:
                 say_last(start.end, by)
                 raise
+            return replace(found, stopped=cut_short(start.end) or found.stopped)
 
     def _read(
         self,
@@ -79,14 +84,14 @@ class ExternalKind(GatheredKind):
         loaded: LoadedConfig,
         by: Gatherer,
         files: Sequence[ForeignFile],
-        notes: Sequence[str] = (),
     ) -> Gathered:
         place = f"{loaded.file}, suite {spec.name}, results {', '.join(spec.results)}"
         form, read = read_files(files, spec.format, place)
         found = read_results(read, reading_of(spec, form, by), place)
         trials = sum(len(run.results) for run in found.runs)
         by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
-        return Gathered([run.gathered for run in found.runs], [*notes, *found.notes], found.stopped)
+        runs = [replace(run.gathered, subject={**run.subject, **_judged_by(spec)}) for run in found.runs]
+        return Gathered(runs, found.notes, found.stopped)
 
     def gather_again(
         self, spec: ExternalSuite, loaded: LoadedConfig, by: Gatherer, runs: Sequence[GatheredRun], wanted: Wanted
@@ -110,6 +115,12 @@ class ExternalKind(GatheredKind):
             return details
         worst = {name: max(value, 1.0) if name in details.lower else 0.0 for name, value in details.scores.items()}
         return details.model_copy(update={"scores": worst, "score": None if details.score is None else 0.0})
+
+
+def _judged_by(spec: ExternalSuite) -> Mapping[str, str]:
+    """What passes, where the suite says it: a change of it is named beside the numbers that it moves."""
+    said = spec.model_dump(mode="json", by_alias=True, include={"score", "lower_is_better"}, exclude_defaults=True)
+    return {"score": digest(said)} if said else {}
 
 
 def results_of_run(spec: ExternalSuite, loaded: LoadedConfig, start: HarnessStart) -> list[ForeignFile]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -26,6 +27,7 @@ MOST_MESSAGE = 2_000
 MOST_TRIALS = 200_000
 MOST_TRACES, MOST_PASSED_TRACES = 10_000, 2_000
 """Conversations that are kept: files of their own. Those of trials that didn't pass come first."""
+_SHOWN = 8  # scores that a message names
 MAIN_SCORE = "score"
 """What readers call the score that the harness itself gives the whole trial."""
 
@@ -111,7 +113,7 @@ def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> E
             maker.add(results)
     return ExternalResults(
         runs=maker.finished(),
-        notes=list(dict.fromkeys(clean_text(note) for results in found for note in results.notes)),
+        notes=[*dict.fromkeys(clean_text(note) for results in found for note in results.notes), *maker.pooled()],
         made_at=max((results.made_at for results in found if results.made_at), default=None),
         stopped=next((results.stopped for results in found if results.stopped), None),
     )
@@ -125,6 +127,8 @@ class _Runs:
         self._runs: dict[tuple[str, str], ExternalRun] = {}
         self._numbers: dict[tuple[str, str, str], set[int]] = {}
         self._kept = self._passed_kept = self._count = 0
+        self._named: set[str] = set()
+        self._pooled: Counter[tuple[str, str]] = Counter()
 
     def add(self, found: ForeignResults) -> None:
         """The trials of one run of the harness."""
@@ -138,6 +142,7 @@ class _Runs:
             run = self._runs.setdefault(key, ExternalRun(*key))
             self._append(run, trial)
         for key in touched:
+            self._pooled[key] += 1
             self._runs[key].subject |= {"harness": f"{self._how.format} {found.version}".strip(), **found.subject}
         if found.planned is not None and len(touched) == 1:
             run = self._runs[next(iter(touched))]
@@ -215,6 +220,7 @@ class _Runs:
         )
 
     def _details(self, trial: ForeignTrial) -> ExternalDetails:
+        self._named.update(map(_name, trial.scores))
         scores = {
             _name(name): score.value
             for name, score in list(trial.scores.items())[:MOST_SCORES]
@@ -244,12 +250,24 @@ class _Runs:
         self._passed_kept += result.status is Status.PASSED
         return result.model_copy(update={"trace": self._how.keep(_trial(run, result, trace))})
 
+    def pooled(self) -> list[str]:
+        """That trials of several runs of the harness were counted together."""
+        return [
+            f"{target}: {count} runs of the harness are counted together; name the files of one, if they aren't one"
+            for (_, target), count in self._pooled.items()
+            if count > 1
+        ]
+
     def finished(self) -> list[ExternalRun]:
         """The runs. Raises `InputError` where they say nothing."""
         runs = [replace(run, results=_ordered(run.results)) for run in self._runs.values()]
         if not runs:
             raise wrong(self._place, "there is no trial in it", "Let the harness run at least one case.")
         every = [result for run in runs for result in run.results]
+        known = {name for result in every for name in _scores_of(result)}
+        unknown = [name for name in self._how.choice.names if _name(name) not in known | self._named]
+        if unknown:
+            raise _no_such_score(self._place, unknown[0], sorted(known | self._named))
         if any(one.reason == UNJUDGED for one in every) and not any(one.valid for one in every):
             raise _no_verdict(self._place, every)
         return runs
@@ -283,13 +301,21 @@ def _main_score(scores: dict[str, float], choice: ScoreChoice) -> float | None:
     return next(iter(scores.values())) if len(scores) == 1 else None
 
 
+def _no_such_score(place: str, name: str, known: Sequence[str]) -> InputError:
+    remedy = f"Scores: {', '.join(known[:_SHOWN])}." if known else "Its trials have no score: leave the name out."
+    return wrong(place, f"no trial has the score {name}", remedy)
+
+
 def _no_verdict(place: str, results: Sequence[Result]) -> InputError:
     names = list(dict.fromkeys(name for result in results for name in _scores_of(result)))
     if not names:
         return wrong(place, "no trial says whether it passed, and none has a score", "Add a check, or a scorer.")
-    shown = ", ".join(names[:8]) + (f" and {plural(len(names) - 8, 'more')}" if len(names) > 8 else "")
+    rest = len(names) - _SHOWN
+    shown = ", ".join(names[:_SHOWN]) + (f" and {plural(rest, 'more')}" if rest > 0 else "")
     message = f"no trial says by itself whether it passed; its scores are {shown}"
-    return wrong(place, message, f"Say what passes: score: {names[0]}, or score: {{{names[0]}: 0.7}}.")
+    name = names[0]
+    remedy = f"Say what passes: score: {name}, or score: {{{name}: 0.7}}; on the command line --score {name}=0.7."
+    return wrong(place, message, remedy)
 
 
 def _scores_of(result: Result) -> Iterator[str]:

@@ -39,6 +39,8 @@ class ExternalSuite(HarnessSuite):
 
     paths: ClassVar[Sequence[str]] = ("results",)
 
+    of_base: ClassVar[Sequence[str]] = (*HarnessSuite.of_base, "format", "score", "lower_is_better", "target")
+
     kind: Literal["external"] = Field(description="The family of evaluation")
     cases: list[Text] = Field(default=[], max_length=0)
     listed: SomeTargets | list[Any] = Field(default=[], alias="targets", max_length=0)
@@ -86,6 +88,11 @@ class ExternalSuite(HarnessSuite):
         for place, bounds in items(get(suite, "score"), *path, "score"):
             if isinstance(bounds, dict) and not bounds:
                 yield Mistake(place, "this bound has no end", "Write min, max or both.")
+            least, most = get(bounds, "min"), get(bounds, "max")
+            if isinstance(least, int | float) and isinstance(most, int | float) and least > most:
+                yield Mistake(place, f"no score is at least {least} and at most {most}", "Turn the two round.")
+        if get(suite, "score") == {}:
+            yield Mistake((*path, "score"), "it names no score", "Name one, or leave the key out.")
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

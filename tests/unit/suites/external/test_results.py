@@ -238,3 +238,23 @@ def test_the_harness_and_its_version__are_subject() -> None:
 def test_notes_and_times__are_the_readers() -> None:
     found = read(foreign("a"), notes=["one was cancelled"], made_at="2026-11-22T00:00:00Z", stopped="killed")
     assert (found.notes, found.made_at, found.stopped) == (["one was cancelled"], "2026-11-22T00:00:00Z", "killed")
+
+
+def test_several_runs_of_a_harness__are_counted_together_and_said() -> None:
+    files = [ForeignResults([foreign("a")]), ForeignResults([foreign("a")]), ForeignResults([foreign("b")])]
+    assert read_results(files, BOT, PLACE).notes == [
+        "inspect: 3 runs of the harness are counted together; name the files of one, if they aren't one"
+    ]
+    assert read(foreign("a")).notes == []
+
+
+def test_a_score_that_no_trial_has__is_refused_with_those_that_there_are() -> None:
+    how = Reading("inspect", ScoreChoice("nosuch"), suite="bot")
+    assert "no trial has the score nosuch. Scores: helpful." in told(foreign("a", scores={"helpful": 1.0}), how=how)
+    assert "no trial has the score nosuch. Its trials have no score" in told(foreign("a"), how=how)
+
+
+def test_a_score_that_broke_everywhere__is_one_all_the_same() -> None:
+    how = Reading("inspect", ScoreChoice("judge"), suite="bot")
+    (found,) = results(foreign("a", scores={"judge": Score(error="503")}), how=how)
+    assert found.status is Status.ERROR

@@ -62,6 +62,8 @@ def test_what_passes__is_a_scorer_or_bounds(keys: dict[str, Any], choice: ScoreC
         ({"trials": 3}, "suites[0].trials: no harness is asked for so many trials. Write {trials} into run."),
         ({"format": "inspct"}, 'suites[0].format: there is no format "inspct". Did you mean inspect'),
         ({"score": {"helpful": {}}}, "suites[0].score.helpful: this bound has no end. Write min, max or both."),
+        ({"score": {}}, "suites[0].score: it names no score"),
+        ({"score": {"helpful": {"min": 0.9, "max": 0.1}}}, "no score is at least 0.9 and at most 0.1"),
         ({"results": "../logs"}, "has .. in it"),
     ],
 )

@@ -105,6 +105,7 @@ class _Reader:
         self._depth, self._count, self._suites = 0, 0, 0
         self._root = ""
         self._around: list[JunitSuite] = [JunitSuite()]
+        self._broken: list[int] = []
         self._test: dict[str, str] | None = None
         self._properties: dict[str, str] = {}
         self._endings: dict[str, JunitEnding] = {}
@@ -150,6 +151,7 @@ class _Reader:
         if tag == "testsuite":
             self._suites += 1
             self._around.append(JunitSuite(self._suites, self._root, attributes))
+            self._broken.append(0)
         elif tag == "testcase":
             self._test, self._properties, self._endings = attributes, {}, {}
         elif self._test is not None:
@@ -173,13 +175,21 @@ class _Reader:
     def _close(self, tag: str) -> None:
         self._depth -= 1
         if tag == "testsuite" and len(self._around) > 1:
-            self._around.pop()
+            self._check(self._around.pop().attributes, self._broken.pop())
         elif tag == "testcase" and self._test is not None:
             self._complete(self._test)
             self._test = None
         elif tag in _ENDINGS and self._ending is not None:
+            self._broken = [count + (tag != "skipped") for count in self._broken]
             self._endings.setdefault(tag, self._said(self._ending))
             self._ending = None
+
+    def _check(self, attributes: Mapping[str, str], found: int) -> None:
+        """A suite that says that more broke than its tests show would make failures look like passes."""
+        counts = [attributes.get(name, "") for name in ("failures", "errors")]
+        told = sum(int(count) for count in counts if count.isdecimal() and len(count) < 10)
+        if told > found:
+            raise _RefusedError(f"a suite in it says that {told} of its tests broke, and {found} of them did")
 
     def _said(self, attributes: dict[str, str]) -> JunitEnding:
         words = attributes.get("message", "").strip() or "".join(self._words).strip()
@@ -194,10 +204,16 @@ class _Reader:
         classname, name = attributes.get("classname", ""), attributes.get("name", "")
         if len(classname) + len(name) > MOST_NAME:
             raise _RefusedError(f"the name of a test is longer than {MOST_NAME:,} characters")
+        if not self._endings and (attributes.get("status"), attributes.get("result")) in _NOT_RUN:
+            self._endings["skipped"] = JunitEnding("it was not run")
         test = JunitTest(
             self._around[-1], classname, name, _seconds(attributes.get("time")), self._properties, **self._endings
         )
         self._done.append(test)
+
+
+_NOT_RUN = {("notrun", result) for result in (None, "suppressed", "skipped", "completed")} | {("skipped", None)}
+"""`status` and `result` of a test that GoogleTest and others didn't run, without an element that says so."""
 
 
 def _spelled(found: re.Match[bytes]) -> bytes:

@@ -343,3 +343,17 @@ def test_tests_that_are_all_skipped_are_refused() -> None:
         read(skipped)
     files = [in_memory(skipped, "1.xml"), in_memory(pytest_xml(case("m", "t")), "2.xml")]
     assert [len(list(results.trials)) for results in format_named("junit").read(files)] == [2, 1]
+
+
+@pytest.mark.parametrize("attributes", ['status="notrun" result="suppressed"', 'status="notrun"', 'status="skipped"'])
+def test_a_test_that_says_that_it_was_not_run__is_skipped(attributes: str) -> None:
+    text = f'<testsuite name="s"><testcase classname="s" name="one" {attributes}/><testcase name="two"/></testsuite>'
+    (found,) = format_named("junit").read([in_memory(text)])
+    assert [str(trial.status) for trial in found.trials] == ["skipped", "passed"]
+
+
+@pytest.mark.parametrize("counts", ['failures="1" errors="0"', 'failures="0" errors="1"', 'failures="2"'])
+def test_a_suite_that_says_that_more_broke_than_it_shows__is_refused(counts: str) -> None:
+    text = f'<testsuites><testsuite name="s" {counts}><testcase classname="s" name="one"/></testsuite></testsuites>'
+    with pytest.raises(InputError, match=r"a suite in it says that \d of its tests broke, and 0 of them did"):
+        format_named("junit").read([in_memory(text)])
