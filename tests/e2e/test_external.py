@@ -200,3 +200,13 @@ def test_a_key_that_is_not_set__is_a_mistake(project: Project) -> None:
     done = project.evalward("check")
     assert done.code == 2
     assert "the command of bot needs a key, and BOT_KEY is not set" in done.err
+
+
+def test_a_selection__chooses_among_the_results(project: Project) -> None:
+    project.fails(greet=[True] * 99)
+    done = project.evalward("check", "--case", "*sum*")
+    assert done.code == 0, done.err
+    assert {each["id"] for each in project.run_of_report()["cases"]} == {"bot::test_bot[sum]"}
+    done = project.evalward("check", "--case", "nosuch")
+    assert done.code == 2
+    assert "nothing matches 'nosuch'. Patterns match suite names, target ids and case ids." in done.err

@@ -59,6 +59,8 @@ class ExternalKind(GatheredKind):
             given = files_at(loaded.root, spec.results)
             refuse_committed(loaded, given)
             return self._read(spec, loaded, by, given)
+        if spec.trials > 1 and "{trials}" not in str(spec.run):
+            by.say(f"{spec.name}: its run has no {{trials}}, so the harness isn't asked for {spec.trials} of each case")
         before = {(file.name, file.changed, file.size) for file in files_at(loaded.root, _in_repository(spec))}
         with by.run(spec) as start:
             if start.end.refused is not None:

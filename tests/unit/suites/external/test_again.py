@@ -183,3 +183,11 @@ def test_a_changed_mark__is_part_of_what_is_evaluated(bench: Bench) -> None:
     )
     assert "score" not in plain
     assert "score" in Bench(judged, bench.by).gather().runs[0].subject
+
+
+def test_trials_that_the_command_can_not_be_asked_for__are_said(bench: Bench) -> None:
+    bench.gather()
+    spec = bench.spec.model_copy(update={"trials": 5})
+    assert not any("{trials}" in line for line in bench.by.said)
+    EXTERNAL.gather(spec, bench.loaded, bench.by)
+    assert "bot: its run has no {trials}, so the harness isn't asked for 5 of each case" in bench.by.said
