@@ -27,10 +27,10 @@ RUN pip install --no-compile --no-deps --no-build-isolation --prefix=/install . 
        /install/lib/python3*/site-packages/evalward \
     # Bytecode of what else of the standard library any of our modules imports; and the templates, compiled.
     && PYTHONPATH="$(echo /install/lib/python3*/site-packages)" \
-       python -c "import importlib, pkgutil, evalward, evalward.render.templates as templates; \
+       python -c "import importlib, pkgutil, evalward, evalward.render.ahead as ahead; \
            names = [each.name for each in pkgutil.walk_packages(evalward.__path__, 'evalward.')]; \
            [importlib.import_module(name) for name in names if name != 'evalward.__main__']; \
-           templates.compile_templates()" \
+           ahead.compile_templates()" \
     && cd /usr/local \
     && find lib/python3* -name '*.pyc' -not -path '*/site-packages/*' -exec cp --parents -t /install {} +
 

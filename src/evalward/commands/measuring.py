@@ -21,7 +21,7 @@ from evalward.keeper.session import RunnerSession, opened_runner
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
-from evalward.render.templates import load_ahead
+from evalward.render.ahead import load_ahead
 from evalward.wire import messages as m
 
 

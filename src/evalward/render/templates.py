@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -30,7 +29,7 @@ class Safe(str):
 
 def render(template: str, **values: object) -> str:
     """A template's text: no blank lines in a row, one newline at the end."""
-    text = _environment().get_template(template).render(**values)
+    text = environment().get_template(template).render(**values)
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
@@ -43,36 +42,15 @@ def template_folder() -> Path:
     return package / "templates"
 
 
-def load_ahead() -> None:
-    """Load what renders in a thread, while somebody else measures."""
-    Thread(target=_load, daemon=True).start()
-
-
-def _load() -> None:
-    from evalward.render.html import document, page  # noqa: F401, PLC0415 - the page takes longest
-
-    _environment()
-    document.environment().get_template("report.html.j2")
-
-
-def compile_templates() -> None:
-    """Keep all of them compiled, for an image that nobody can write to later."""
-    from evalward.render.html import document  # noqa: PLC0415 - an image is built with both
-
-    for environment, suffix in ((_environment(), MARKDOWN_SUFFIX), (document.environment(), document.SUFFIX)):
-        for name in environment.list_templates():
-            if name.endswith(suffix):
-                environment.get_template(name)
-
-
 @lru_cache(maxsize=1)
-def _environment() -> Environment:
+def environment() -> Environment:
+    """The one for Markdown."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who renders pays for it
 
     from evalward.render.compiled import Compiled  # noqa: PLC0415
 
     here = Path(__file__).parent
-    environment = Environment(  # noqa: S701 - finalize escapes, for Markdown
+    made = Environment(  # noqa: S701 - finalize escapes, for Markdown
         loader=FileSystemLoader(template_folder()),
         bytecode_cache=Compiled(here / "__pycache__", (here / "escape.py", here / "templates.py")),
         undefined=StrictUndefined,
@@ -81,7 +59,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters.update(
+    made.filters.update(
         ready=Safe,  # Markdown that the render room made, every name in it escaped
         cell=lambda text, limit=120: Safe(md_cell(text, limit)),
         prose=lambda text, limit=300: Safe(md_prose(text, limit)),
@@ -96,7 +74,7 @@ def _environment() -> Environment:
         link_place=lambda anchor: Safe(link_place(anchor)),
         url=_url,
     )
-    return environment
+    return made
 
 
 def _finalize(value: object) -> object:

@@ -36,7 +36,7 @@ def test_folder__else_the_package(folder: Path) -> None:
 
 
 def test_every_template__compiles() -> None:
-    made = {templates.MARKDOWN_SUFFIX: templates._environment(), document.SUFFIX: document.environment()}
+    made = {templates.MARKDOWN_SUFFIX: templates.environment(), document.SUFFIX: document.environment()}
     names = made[document.SUFFIX].list_templates()
 
     assert names
@@ -46,14 +46,14 @@ def test_every_template__compiles() -> None:
 
 
 def test_what_no_filter_saw__is_escaped() -> None:
-    template = templates._environment().from_string("{{ text }} {{ number }} {{ text | code }}")
+    template = templates.environment().from_string("{{ text }} {{ number }} {{ text | code }}")
 
     assert template.render(text="*@x*", number=3) == "`*@x*` 3 `*@x*`"
 
 
 def test_a_missing_value__is_an_error() -> None:
     with pytest.raises(UndefinedError):
-        templates._environment().from_string("{{ nothing }}").render()
+        templates.environment().from_string("{{ nothing }}").render()
 
 
 def test_importing_the_renderers__loads_neither_jinja_nor_tabulate() -> None:
