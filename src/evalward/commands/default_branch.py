@@ -16,8 +16,8 @@ DEFAULT_BRANCH = "refs/remotes/origin/HEAD"
 def default_config(loaded: LoadedConfig, env: Mapping[str, str]) -> Config | None:
     """The configuration of this name on the default branch; `None` where there is none that can be read."""
     from evalward.config.load import parse_config  # noqa: PLC0415 - few configurations ask
-    from evalward.git import GitTree, repository_path  # noqa: PLC0415
-    from evalward.github.errors import GitHubError  # noqa: PLC0415
+    from evalward.git import GitTree, repository_path  # noqa: PLC0415 - as above
+    from evalward.github.errors import GitHubError  # noqa: PLC0415 - as above
 
     tree = GitTree(loaded.root, search_path=env.get("PATH", ""))
     try:

@@ -33,11 +33,11 @@ def add_guidance(
 
 
 def _guidance(world: World, args: argparse.Namespace) -> int:
-    from pathlib import Path  # noqa: PLC0415
+    from pathlib import Path
 
-    from evalward.commands.guidance import GuidanceOptions, compare_reports, guidance  # noqa: PLC0415
-    from evalward.engine.selection import Selection  # noqa: PLC0415
-    from evalward.records.problem import wrong  # noqa: PLC0415
+    from evalward.commands.guidance import GuidanceOptions, compare_reports, guidance
+    from evalward.engine.selection import Selection
+    from evalward.records.problem import wrong
 
     if args.reports:
         if len(args.reports) == 1:

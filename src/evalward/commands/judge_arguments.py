@@ -49,7 +49,7 @@ def _share(text: str) -> float:
 
 
 def _check(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.judge import JudgeCheckOptions, judge_check  # noqa: PLC0415 - only who judges pays for it
+    from evalward.commands.judge import JudgeCheckOptions, judge_check
 
     options = JudgeCheckOptions(
         rubric=args.rubric,

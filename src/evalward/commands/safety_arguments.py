@@ -29,7 +29,7 @@ def add_safety(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _safety(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.safety import SafetyOptions, safety  # noqa: PLC0415
+    from evalward.commands.safety import SafetyOptions, safety
 
     given = args.command if args.command not in ([], ["-"]) else _lines()
     return safety(world, SafetyOptions(given, args.level, args.format))
@@ -40,7 +40,7 @@ def _lines() -> Sequence[str]:
 
     Raises `InputError` for more than fit, and where it is closed.
     """
-    from evalward.records.problem import wrong  # noqa: PLC0415
+    from evalward.records.problem import wrong
 
     if sys.stdin is None:
         raise wrong("standard input", "is closed", "Give the commands as arguments, or one a line.")

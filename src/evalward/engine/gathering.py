@@ -8,15 +8,12 @@ from dataclasses import dataclass, field, replace
 from evalward.config import LoadedConfig
 from evalward.config.targets import predecessor_of
 from evalward.engine.keeping import RunRetrials
-from evalward.engine.plan import GatheredSuite, Plan
+from evalward.engine.plan import GatheredSuite, Plan, nothing_matches
 from evalward.engine.scheduler import make_subject
-from evalward.records.problem import wrong
 from evalward.records.report import ANY_TARGET, Partial, Report, Run
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
 from evalward.suites.base import Kind
 from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, NothingGatheredError
-
-MOST_SHOWN = 10  # patterns that a message names
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,7 @@ def gather_all(loaded: LoadedConfig, plan: Plan, by: Gatherer, not_measured: Map
             broken = broken or f"{name}: {gathered.stopped}"
     if found and not runs and not plan.size:
         part = plan.partial or Partial()
-        shown = ", ".join(repr(pattern) for pattern in (*part.targets, *part.cases)[:MOST_SHOWN]) or "the selection"
-        raise wrong(loaded.file, f"nothing matches {shown}", "Patterns match suite names, target ids and case ids.")
+        raise nothing_matches([*part.targets, *part.cases], loaded.file)
     texts = {name: text for _, each in found.values() for run in each for name, text in run.texts.items()}
     return GatheredRuns(runs, notes, texts, found, broken)
 

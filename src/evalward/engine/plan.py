@@ -226,7 +226,12 @@ def _nothing_selected(selection: Selection, file: str) -> InputError:
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
         return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")
-    what = _shown([*selection.targets, *selection.cases])
+    return nothing_matches([*selection.targets, *selection.cases], file)
+
+
+def nothing_matches(patterns: Sequence[str], file: str) -> InputError:
+    """The mistake of patterns of targets and cases that leave nothing."""
+    what = _shown(patterns)
     return wrong(file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
 
 

@@ -201,6 +201,18 @@ def by_case(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 SCORE = "score:"
 """What the metrics of single scorers begin with; their names follow."""
+SCORED_IDS = (
+    "pass_rate",
+    "mean_score",
+    f"{SCORE}*",
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_duration_ms",
+    "avg_duration_ms",
+    "cost_usd",
+    "harness_error_rate",
+)
+"""The metrics of kinds whose trials have scores by name, in the order in which people read them."""
 
 Scores = Callable[[Result], Mapping[str, float]]
 

@@ -323,11 +323,6 @@ class HarnessDone(Record):
     last: str = ""
     refused: str | None = None
 
-    @property
-    def went_well(self) -> bool:
-        """It ended by itself, and says that all went well."""
-        return self.exit_code == 0 and not self.timed_out
-
 
 class BasePath(Record):
     """A path of the base commit, from the configuration's folder."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError
-from evalward.records.result import Result, Status
+from evalward.records.result import Result, Status, by_case
 from evalward.render.numbers import plural
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.results import CaseOfTarget, Reading, read_results
@@ -123,32 +123,15 @@ class Again:
             taken[target, one.id] = max(taken[target, one.id], one.trial)
         return taken
 
-    def _missing(self, target: str, case: str, count: int) -> list[Result]:
-        """Trials that were asked for and didn't come: errors, for they may have been failures."""
-        known = [one for run in self.runs if run.target == target for one in run.results if one.id == case]
-        first = self._taken()[target, case] + 1
-        like = known[0]
-        return [
-            Result(
-                id=case,
-                category=like.category,
-                definition=like.definition,
-                trial=first + number,
-                status=Status.ERROR,
-                reason=RERUN_MISSING,
-                message="the harness left no result of this trial",
-            )
-            for number in range(max(0, count))
-        ]
-
     def _of(self, target: str) -> GatheredAgain:
-        asked = {one.id: one.definition for run in self.runs if run.target == target for one in run.results}
+        first = {one.id: one for run in self.runs if run.target == target for one in run.results}
         found = self._results.get(target, [])
-        same = [one for one in found if one.definition == asked[one.id]]
+        same = [one for one in found if one.definition == first[one.id].definition]
+        fresh, taken = by_case(same), self._taken()
         kept: list[Result] = []
         for case, count in self.wanted[target].items():
-            fresh = [one for one in same if one.id == case]  # all that there are: a harness may not choose among them
-            kept += [*fresh, *self._missing(target, case, count - len(fresh))]
+            came = fresh.get(case, [])  # all that there are: a harness may not choose among them
+            kept += [*came, *_missing(first[case], taken[target, case] + 1, count - len(came))]
         notes = list(dict.fromkeys(self._notes))
         if len(same) < len(found):
             notes.append("the rerun asks some cases otherwise than the run did")
@@ -156,3 +139,19 @@ class Again:
         if lacking:
             notes.append(f"{plural(lacking, 'trial')} of the rerun are missing")
         return GatheredAgain(kept, "; ".join(notes) or None)
+
+
+def _missing(like: Result, first: int, count: int) -> list[Result]:
+    """Trials of a case that were asked for and didn't come: errors, for they may have been failures."""
+    return [
+        Result(
+            id=like.id,
+            category=like.category,
+            definition=like.definition,
+            trial=first + number,
+            status=Status.ERROR,
+            reason=RERUN_MISSING,
+            message="the harness left no result of this trial",
+        )
+        for number in range(max(0, count))
+    ]

@@ -18,7 +18,7 @@ from evalward.suites.external.committed import refuse_committed
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.find import files_at, read_files
-from evalward.suites.external.metrics import METRIC_IDS, measure, per_trial
+from evalward.suites.external.metrics import measure, per_trial
 from evalward.suites.external.results import read_results
 from evalward.suites.external.spec import ExternalSuite
 from evalward.suites.gathering import (
@@ -31,6 +31,7 @@ from evalward.suites.gathering import (
     NothingGatheredError,
     Wanted,
 )
+from evalward.suites.pooling import SCORED_IDS
 
 IN_FOLDER = "{dir}/"
 NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
@@ -43,7 +44,7 @@ class ExternalKind(GatheredKind):
     name: str = "external"
     spec: type[ExternalSuite] = ExternalSuite
     details: type[ExternalDetails] = ExternalDetails
-    metric_ids: Sequence[str] = METRIC_IDS
+    metric_ids: Sequence[str] = SCORED_IDS
     default_rules: Sequence[Rule] = (Rule(metric="pass_rate", max_drop=0.02),)
 
     def gathered_from(self, spec: ExternalSuite) -> str:

@@ -9,6 +9,7 @@ from evalward.records.result import Result
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.pooling import (
     SCORE,
+    SCORED_IDS,
     USAGE,
     Amount,
     Metrics,
@@ -22,17 +23,6 @@ from evalward.suites.pooling import (
     why_no_usage,
 )
 
-METRIC_IDS = (
-    "pass_rate",
-    "mean_score",
-    "score:*",
-    "total_input_tokens",
-    "total_output_tokens",
-    "total_duration_ms",
-    "avg_duration_ms",
-    "cost_usd",
-    "harness_error_rate",
-)
 _UNTOLD = {
     "mean_score": "the harness gave no score that stands for the whole trial",
     "total_duration_ms": "the harness doesn't say how long trials took",
@@ -84,7 +74,7 @@ def measure(results: Sequence[Result]) -> Measurement:
     valid = [result for result in results if result.valid]
     why_not = {**(_UNTOLD if valid else {}), **why_no_usage(valid, "harness")}
     found = measured(PER_TRIAL, results, why_not)
-    fixed = {name: found[name] for name in METRIC_IDS if name in found}
+    fixed = {name: found[name] for name in SCORED_IDS if name in found}
     lower = {name for result in valid for name in details_of(result).lower}
     scores = scorers(valid, _scores_of, lower)
     return Measurement(metrics={**fixed, **scores}, categories=by_category(valid, category_by_score))

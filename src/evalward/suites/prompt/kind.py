@@ -16,9 +16,10 @@ from evalward.records.result import Details, Result
 from evalward.records.sections import FileText, Section, TrialSection
 from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Proof, TrialOutcome
+from evalward.suites.pooling import SCORED_IDS
 from evalward.suites.prompt.details import PromptDetails
 from evalward.suites.prompt.evidence import as_failed, evidence, sections, trial_text
-from evalward.suites.prompt.metrics import METRIC_IDS, measure, per_trial
+from evalward.suites.prompt.metrics import measure, per_trial
 from evalward.suites.prompt.spec import PromptSuite
 from evalward.suites.prompt.trial_sections import trial_sections
 from evalward.targets.base import Target
@@ -38,7 +39,7 @@ class PromptKind(BaseKind):
     name: str = "prompt"
     spec: type[PromptSuite] = PromptSuite
     details: type[PromptDetails] = PromptDetails
-    metric_ids: Sequence[str] = METRIC_IDS
+    metric_ids: Sequence[str] = SCORED_IDS
     default_rules: Sequence[Rule] = DEFAULT_RULES
 
     def prepare(self, spec: PromptSuite, config: LoadedConfig) -> PromptPrepared:

@@ -9,6 +9,7 @@ from evalward.records.result import Result
 from evalward.suites.pooling import (
     MEAN_DURATION,
     SCORE,
+    SCORED_IDS,
     USAGE,
     Amount,
     Metrics,
@@ -22,18 +23,6 @@ from evalward.suites.pooling import (
     why_no_usage,
 )
 from evalward.suites.prompt.details import PromptDetails
-
-METRIC_IDS = (
-    "pass_rate",
-    "mean_score",
-    "score:*",
-    "total_input_tokens",
-    "total_output_tokens",
-    "total_duration_ms",
-    "avg_duration_ms",
-    "cost_usd",
-    "harness_error_rate",
-)
 
 
 def _scores_of(result: Result) -> Mapping[str, float]:
@@ -64,6 +53,6 @@ def measure(results: Sequence[Result]) -> Measurement:
     """All metrics, and the summaries of the files."""
     valid = [result for result in results if result.valid]
     found = measured(PER_TRIAL, results, why_no_usage(valid, "target"))
-    fixed = {name: found[name] for name in METRIC_IDS if name in found}
+    fixed = {name: found[name] for name in SCORED_IDS if name in found}
     scores = scorers(valid, _scores_of)
     return Measurement(metrics={**fixed, **scores}, categories=by_category(valid, category_by_score))

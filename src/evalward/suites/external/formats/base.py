@@ -153,7 +153,11 @@ def formats_of(file: ForeignFile) -> list[str]:
 
 def recognised(file: ForeignFile) -> str:
     """The name of the format that recognises a file. Raises `InputError` when none or several do."""
-    found = formats_of(file)
+    return the_one(file, formats_of(file))
+
+
+def the_one(file: ForeignFile, found: Sequence[str]) -> str:
+    """Of the formats that know a file the only one. Raises `InputError` when there is none, or several are."""
     if len(found) == 1:
         return found[0]
     known = ", ".join(known_formats())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from evalward.suites.external.formats.base import (
     format_named,
     formats_of,
     known_formats,
-    recognised,
+    the_one,
 )
 
 MOST_FILES = 200_000
@@ -86,14 +86,6 @@ def _opened(root: Path, name: str) -> BinaryIO:
         return os.fdopen(os.dup(opened.descriptor), "rb")
 
 
-def file_of_bytes(name: str, data: bytes, changed: float | None = None) -> ForeignFile:
-    """A file that has been read already."""
-    from io import BytesIO  # noqa: PLC0415 - tests and importers alone
-
-    opened: Callable[[], BinaryIO] = partial(BytesIO, data)
-    return ForeignFile(name, len(data), opened, changed)
-
-
 def read_files(files: Sequence[ForeignFile], form: str | None, place: str) -> tuple[str, Sequence[ForeignResults]]:
     """The format and what the files hold. `form` names it, else their content tells; `place` is where, for messages.
 
@@ -113,8 +105,9 @@ def read_files(files: Sequence[ForeignFile], form: str | None, place: str) -> tu
 
 
 def _only_format(files: Sequence[ForeignFile]) -> str:
-    known = [file for file in files if not file.by_folder or formats_of(file)]
-    formats = {recognised(file): file.name for file in known or files}
+    found = [(file, formats_of(file)) for file in files]
+    known = [(file, names) for file, names in found if names or not file.by_folder]
+    formats = {the_one(file, names): file.name for file, names in known or found}
     if len(formats) > 1:
         (first, one), (second, other), *_ = formats.items()
         message = f"{one} is of format {first}, {other} of format {second}"
