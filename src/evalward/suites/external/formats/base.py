@@ -99,8 +99,8 @@ class ForeignResults:
     `trials` may be a stream, read once. `file` is the file, or the folder, that the run is in: runs in different ones
     that have the same trial are different runs. `planned`: how many trials there should be, where a file tells it;
     `made_at` in ISO 8601, UTC. `notes` are what a reader of the report has to know: what was cancelled, left out,
-    invalidated. `subject` is what may change of what is evaluated, by name. `stopped`: why the run ended early, where it did: its
-    results are then not whole.
+    invalidated. `subject` is what may change of what is evaluated, by name. `stopped`: why the run ended early, where
+    it did: its results are then not whole.
     """
 
     trials: Iterable[ForeignTrial]
