@@ -193,6 +193,6 @@ def _show(world: World, found: ReleaseReport, files: str) -> None:
     if found.against_tag is None:
         world.show(found.note)
     else:
-        world.show(f"Against the release {one_line(found.tag)}:")
+        world.show(f"Against the release {one_line(found.tag or '')}:")
         world.show(text_of("terminal", ShownJudgement(found.against_tag, display=display)))
     world.show(f"{word}\n  {files}")

@@ -18,6 +18,7 @@ from evalward.render.numbers import plural
 from evalward.suites.external.choice import UNJUDGED, ScoreChoice
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
+from evalward.suites.external.several import SeveralFiles, two_runs
 from evalward.suites.gathering import GatheredRun
 
 KIND = "external"
@@ -43,8 +44,8 @@ class Reading:
 
     `grouped`: the harness's own groups (tasks, datasets, prompts) are one suite together, and part of the cases' ids.
     `lower` are the scorers where less is better. `target`: who is evaluated where the files don't say. `keep` writes
-    conversations down, if anybody does. `taken`: how many trials a case has already; `only`:
-    the cases that are wanted.
+    conversations down, if anybody does. `pool`: several runs of the harness are counted together. `taken`: how many
+    trials a case has already; `only`: the cases that are wanted.
     """
 
     format: str
@@ -53,12 +54,13 @@ class Reading:
     target: str = ""
     suite: str | None = None
     keep: KeepTrial | None = None
+    pool: bool = True
     taken: Mapping[CaseOfTarget, int] = field(default_factory=dict)
     only: Collection[CaseOfTarget] | None = None
 
     def again(self, only: Collection[CaseOfTarget], taken: Mapping[CaseOfTarget, int]) -> Reading:
-        """The same for further trials of some cases."""
-        return replace(self, only=only, taken=taken)
+        """The same for further trials of some cases, in whichever files."""
+        return replace(self, only=only, taken=taken, pool=True)
 
     @property
     def grouped(self) -> bool:
@@ -104,8 +106,8 @@ class ExternalResults:
 def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> ExternalResults:
     """All runs in what was found. `place` is where, for messages.
 
-    Raises `InputError`: no trial at all, one case's name for two cases, more trials than can be held, no verdict in
-    the files where none was chosen.
+    Raises `InputError`: no trial at all, one case's name for two cases, more trials than can be held, several runs
+    that aren't to be pooled, no verdict in the files where none was chosen.
     """
     maker = _Runs(how, place)
     with acyclic():
@@ -113,7 +115,11 @@ def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> E
             maker.add(results)
     return ExternalResults(
         runs=maker.finished(),
-        notes=[*dict.fromkeys(clean_text(note) for results in found for note in results.notes), *maker.pooled()],
+        notes=[
+            *dict.fromkeys(clean_text(note) for results in found for note in results.notes),
+            *maker.pooled(),
+            *maker.short(),
+        ],
         made_at=max((results.made_at for results in found if results.made_at), default=None),
         stopped=next((results.stopped for results in found if results.stopped), None),
     )
@@ -128,11 +134,14 @@ class _Runs:
         self._numbers: dict[tuple[str, str, str], set[int]] = {}
         self._kept = self._passed_kept = self._count = 0
         self._named: set[str] = set()
-        self._pooled: Counter[tuple[str, str]] = Counter()
+        self._parts: Counter[tuple[str, str]] = Counter()
+        self._several = SeveralFiles()
+        self._pooled: set[tuple[str, str]] = set()
 
     def add(self, found: ForeignResults) -> None:
         """The trials of one run of the harness."""
         touched: dict[tuple[str, str], None] = {}
+        self._several.begin(found)
         for trial in found.trials:
             self._count += 1
             if self._count > MOST_TRIALS:
@@ -140,9 +149,9 @@ class _Runs:
             key = (self._suite(trial), _name(trial.target) or self._target())
             touched[key] = None
             run = self._runs.setdefault(key, ExternalRun(*key))
-            self._append(run, trial)
+            self._append(run, trial, found)
         for key in touched:
-            self._pooled[key] += 1
+            self._parts[key] += 1
             self._runs[key].subject |= {"harness": f"{self._how.format} {found.version}".strip(), **found.subject}
         if found.planned is not None and len(touched) == 1:
             run = self._runs[next(iter(touched))]
@@ -154,10 +163,15 @@ class _Runs:
     def _target(self) -> str:
         return self._how.target or self._how.format
 
-    def _append(self, run: ExternalRun, trial: ForeignTrial) -> None:
+    def _append(self, run: ExternalRun, trial: ForeignTrial, found: ForeignResults) -> None:
         name = self._case(trial)
         if self._how.only is not None and (run.target, name) not in self._how.only:
             return
+        other = self._several.other((run.suite, run.target, name), trial)
+        if other is not None:
+            self._pooled.add((run.suite, run.target))
+            if not self._how.pool:
+                raise two_runs(found, other, trial, name, self._place, configured=self._how.grouped)
         asked = self._asked(trial, name)
         definition = digest([KIND, asked])
         if name not in run.raw:
@@ -251,16 +265,24 @@ class _Runs:
         return result.model_copy(update={"trace": self._how.keep(_trial(run, result, trace))})
 
     def pooled(self) -> list[str]:
-        """That trials of several runs of the harness were counted together."""
+        """That trials of several runs of the harness were counted together; parts of one run are no such runs."""
         return [
             f"{target}: {count} runs of the harness are counted together; name the files of one, if they aren't one"
-            for (_, target), count in self._pooled.items()
-            if count > 1
+            for (suite, target), count in self._parts.items()
+            if (suite, target) in self._pooled
         ]
+
+    def short(self) -> list[str]:
+        """That cases have fewer trials than most, where the files don't say how many there should be."""
+        lacking = {run.target: _short(run) for run in self._runs.values() if run.planned is None}
+        return [_lacking(target, cases) for target, cases in lacking.items() if cases]
 
     def finished(self) -> list[ExternalRun]:
         """The runs. Raises `InputError` where they say nothing."""
-        runs = [replace(run, results=_ordered(run.results)) for run in self._runs.values()]
+        runs = [
+            replace(run, results=_ordered(run.results), planned=run.planned or _usual(run))
+            for run in self._runs.values()
+        ]
         if not runs:
             raise wrong(self._place, "there is no trial in it", "Let the harness run at least one case.")
         every = [result for run in runs for result in run.results]
@@ -273,6 +295,13 @@ class _Runs:
         return runs
 
 
+def _lacking(target: str, cases: Mapping[str, int]) -> str:
+    trials = sum(cases.values())
+    has, one = ("has" if len(cases) == 1 else "have"), trials == 1
+    counted = "the missing one counts as an error" if one else f"the {trials} missing ones count as errors"
+    return f"{target}: {plural(len(cases), 'case')} {has} fewer trials than the others; {counted}"
+
+
 def _trial(run: ExternalRun, result: Result, trace: Trace) -> Trial:
     return Trial(
         suite=run.suite,
@@ -282,6 +311,22 @@ def _trial(run: ExternalRun, result: Result, trace: Trace) -> Trial:
         result=result,
         trace=trace,
     )
+
+
+def _usual(run: ExternalRun) -> int:
+    """How many trials there should be where the files don't say it: as many of each case as most cases have.
+
+    So trials that a harness drops of single cases are missed. A case may have more, as one whose test was repeated.
+    """
+    return len(run.results) + sum(_short(run).values())
+
+
+def _short(run: ExternalRun) -> Mapping[str, int]:
+    """By case, how many trials it lacks to the number that most cases have."""
+    made = Counter(result.id for result in run.results)
+    often = Counter(made.values())
+    usual = max(often, key=lambda trials: (often[trials], -trials), default=0)
+    return {case: usual - trials for case, trials in made.items() if trials < usual}
 
 
 def _ordered(results: Iterable[Result]) -> list[Result]:
