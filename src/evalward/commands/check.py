@@ -33,7 +33,7 @@ from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
-from evalward.render.context import Accepting, Ending, PageContext
+from evalward.render.context import Accepting, Closing, PageContext
 from evalward.render.outputs import Display, ShownJudgement, text_of
 from evalward.wire.messages import MeasureOrder
 
@@ -96,7 +96,7 @@ def _written(found: CheckRun, shown: ShownJudgement) -> list[str]:
 def _display(found: CheckRun, written: Sequence[str]) -> Display:
     world, options = found.world, found.options
     again = check_failed(options) if failed_in(found.report) else ""
-    ending = Ending(again, files_line(options.output, written))
+    ending = Closing(again, files_line(options.output, written))
     return display_of(world, world.out, accepting=True, ending=ending)
 
 
