@@ -28,7 +28,7 @@ from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
 from evalward.render.context import Accepting, PageContext
 from evalward.render.outputs import ShownJudgement, text_of
-from evalward.wire.messages import MeasureOrder
+from evalward.wire.messages import BaseSide, MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -135,9 +135,13 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(runner, loaded, options)
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
-    base, side = base_of_baseline(tree, loaded, baseline, options.base)
+    base, side = None, BaseSide(why_not="the files belong to no repository")
+    if options.versioned:
+        base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
-    order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
+    order = MeasureOrder(
+        chosen=chosen_of(options.selection), resume=options.resume, base=side, versioned=options.versioned
+    )
     return _CheckOrdered(world, options, loaded, Criteria(baseline, policy), tree, base, order)
 
 
