@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evalward.commands.check import CheckRun, checked
+from evalward.commands.demo_chance import supposed
 from evalward.commands.demo_folder import OUTPUT, lay_out
 from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, write_outputs, write_page
 from evalward.commands.files import emit
@@ -15,7 +16,8 @@ from evalward.commands.spelling import check_again
 from evalward.commands.view import has_display, open_page
 from evalward.commands.world import World
 from evalward.edge import harmless
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED, Outcome
+from evalward.records.result import Status
+from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED, Judgement, Outcome
 from evalward.render.demo import Demo, demo_text
 from evalward.render.outputs import COMMENT_FILE, HTML_FILE, ShownJudgement
 from evalward.render.sentences import headline
@@ -32,7 +34,9 @@ def demo(world: World, folder: Path) -> int:
         found = checked(world, runner, options)
     verdict = found.judgement.verdict
     if verdict.outcome is not Outcome.FAIL:
-        world.say(f"error: the demo's check ended otherwise than it does elsewhere: {headline(verdict)}")
+        world.say(
+            f"error: the check of the demo's pull request has another verdict than elsewhere: {headline(verdict)}"
+        )
         return EXIT_UNJUDGED
     emit(world, _shown(world, found), None)
     return EXIT_OK
@@ -47,9 +51,12 @@ def _shown(world: World, found: CheckRun) -> str:
     write_outputs(shown, output, JUDGEMENT_FORMATS)
     written = write_page(shown, output, lambda text: world.say(f"warning: {text}"))
     place = found.options.output
+    passed_again, failed_again = (_supposed(found, again) for again in (Status.PASSED, Status.FAILED))
     return demo_text(
         Demo(
             judgement=found.judgement,
+            passed_again=passed_again,
+            failed_again=failed_again,
             texts=sources.texts(),
             check=check_again(found.options),
             show=found.context.show,
@@ -60,6 +67,13 @@ def _shown(world: World, found: CheckRun) -> str:
         colour=display.colour,
         width=display.width,
     )
+
+
+def _supposed(found: CheckRun, again: Status) -> Judgement:
+    """The verdict on a model that fails what broke by chance, or for good."""
+    broken = {case.id for run in found.judgement.comparison.runs for case in run.of("broken")}
+    steady = next(run for run in found.report.runs if all(case.status is Status.PASSED for case in run.cases))
+    return supposed(found.report, steady, broken, found.judging.policy, again=again)
 
 
 def _opened(world: World, page: Path) -> bool:

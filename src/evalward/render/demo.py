@@ -13,20 +13,23 @@ from evalward.render.console import Screen
 from evalward.render.context import PageContext, ShowCommand
 from evalward.render.escape import one_line
 from evalward.render.page import build_page
+from evalward.render.sentences import headline
 from evalward.render.text_diff import DiffLine, text_diff
-from evalward.render.view import TERMINAL, CaseEntry, Colour, JudgementPage
+from evalward.render.view import OUTCOMES, TERMINAL, CaseEntry, Colour, JudgementPage
 
 _CAPS = replace(TERMINAL, broken=5, checks=1, block=200)
 _DIFF: Mapping[str, tuple[str, Colour]] = {"removed": ("-", "red"), "added": ("+", "green"), "same": (" ", "dim")}
-_SESSION_LINES = 2  # of what a case did: the first says what, the last how it ended
+
+KNOWN, FRESH = 5, 4
+"""Trials of each case in the baseline of the supposed model, and fresh ones of each that failed."""
 
 AGENT = (
-    "Certain, for this recording: no model was asked. The agent's messages were written by hand, and each of its "
-    "commands ran again just now. What a model makes of the new prompt, only a run with that model can tell."
+    "Certain: the agent is a recording, written by hand, and each of its commands ran again just now. What a model "
+    "makes of the new prompt, only a run with that model can tell."
 )
-RANDOM = (
-    "Models also fail by chance: where one is asked, failed cases are tried again, and the check fails only when "
-    "chance is excluded."
+CHANCE = (
+    "Models also fail by chance. Suppose one had passed all tasks {known} times, and now failed {cases} of them. Then "
+    "{fresh} fresh tries of each decide:"
 )
 
 
@@ -34,11 +37,15 @@ RANDOM = (
 class Demo:
     """What there is to show of the demo's check.
 
-    `texts` are what the hashes of prompts stand for. `check` and `show` spell commands; `comment` and `page` are files
-    to look at, the page `None` where it couldn't be written. `opened`: a browser shows it.
+    `passed_again` and `failed_again` are what would be decided of a model that failed the cases that broke, and whose
+    fresh trials of them pass or fail. `texts` are what the hashes of prompts stand for. `check` and `show` spell
+    commands; `comment` and `page` are files to look at, the page `None` where it couldn't be written. `opened`: a
+    browser shows it.
     """
 
     judgement: Judgement
+    passed_again: Judgement
+    failed_again: Judgement
     texts: Mapping[str, str]
     check: str
     show: ShowCommand | None
@@ -55,9 +62,7 @@ def demo_text(demo: Demo, *, colour: bool, width: int) -> str:
     _change(screen, demo, broken)
     _verdict(screen, page, demo)
     _broken(screen, page, broken)
-    screen.heading("How sure is that?")
-    screen.say(AGENT)
-    screen.say(RANDOM)
+    _certainty(screen, demo, page)
     _next(screen, page, demo)
     return screen.text()
 
@@ -69,8 +74,11 @@ def _change(screen: Screen, demo: Demo, run: RunComparison) -> None:
     screen.blank()
     prompt = next(change for change in run.subject if change.part == SYSTEM)
     before, now = (demo.texts.get(key or "", "") for key in (prompt.before, prompt.now))
-    for part in text_diff(_sentences(before), _sentences(now), context=1).parts:
-        if isinstance(part, DiffLine):
+    parts = text_diff(_sentences(before), _sentences(now), context=1).parts
+    for above, part in zip([None, *parts], parts, strict=False):
+        if isinstance(part, DiffLine) and not (
+            part.mark == "same" and isinstance(above, DiffLine) and above.mark == "same"
+        ):
             mark, colour = _DIFF[part.mark]
             text = "".join(span.text for span in part.spans)
             screen.exact(f"{mark} {one_line(text, screen.width - 4)}", 2, colour)
@@ -98,18 +106,23 @@ def _broken(screen: Screen, page: JudgementPage, run: RunComparison) -> None:
 
 
 def _case(screen: Screen, case: CaseEntry) -> None:
-    """A case with its first failing check, and the command that failed in it."""
+    """A case with its first failing check, and what the last failing command said."""
     room = screen.width - 4
     screen.say(f"{case.id}: {case.before} → {case.now}", 2, "✗", "red")
     for check in case.checks[:1]:
-        whole = f"{check.check}: {check.detail}" if check.detail else check.check
-        fits = len(one_line(whole)) <= room
-        screen.say(one_line(whole if fits else check.check, room), 4)
-        if not fits and check.detail:
-            screen.say(one_line(check.detail, room - 2), 6)
-    lines = case.session.split("\n") if case.session else []
-    for line in lines if len(lines) < _SESSION_LINES else [lines[0], lines[-1]]:
-        screen.verbatim(one_line(line, room), 4)
+        screen.say(one_line(f"{check.check}: {check.detail}" if check.detail else check.check, room), 4)
+    if case.session:
+        screen.verbatim(one_line(case.session.split("\n")[-1], room), 4)
+
+
+def _certainty(screen: Screen, demo: Demo, page: JudgementPage) -> None:
+    """How sure the verdict is, and how sure one of a model would be."""
+    screen.heading("How sure is that?")
+    screen.say(AGENT)
+    screen.say(CHANCE.format(cases=page.broken.total, known=KNOWN, fresh=FRESH))
+    for then, judgement in (("they pass", demo.passed_again), ("they fail", demo.failed_again)):
+        badge = OUTCOMES[judgement.verdict.outcome]
+        screen.say(f"{then}: {badge.word}, {headline(judgement.verdict)}", 2, badge.mark, badge.colour)
 
 
 def _next(screen: Screen, page: JudgementPage, demo: Demo) -> None:

@@ -14,7 +14,7 @@ from support.hostile import EVERYTHING, fill
 from support.showing import assert_seen
 
 BEFORE = "You have a shell. It has no network. Say when you are done."
-NOW = "You have a shell. Prefer Python. It has no network. Say when you are done."
+NOW = BEFORE.replace("It has", "Prefer Python. It has")
 
 
 @pytest.fixture
@@ -24,6 +24,8 @@ def demo() -> Demo:
     judgement = judgements.failed().model_copy(update={"comparison": comparisons.comparison(run)})
     return Demo(
         judgement=judgement,
+        passed_again=judgements.passed(),
+        failed_again=judgements.failed(),
         texts={"sha256:1": BEFORE, "sha256:2": NOW},
         check="evalward check --config d/pull-request.yml",
         show=show_case,
@@ -39,6 +41,10 @@ def lines(demo: Demo, width: int = 80) -> list[str]:
 
 def test_the_prompt_is_shown_as_a_diff_of_its_sentences(demo: Demo) -> None:
     assert "\n    You have a shell.\n  + Prefer Python.\n    It has no network.\n" in "\n".join(lines(demo))
+
+
+def test_only_what_is_next_to_a_change_is_shown_with_it(demo: Demo) -> None:
+    assert "Say when you are done." not in "\n".join(lines(demo))
 
 
 def test_it_is_told_in_order(demo: Demo) -> None:
@@ -60,6 +66,14 @@ def test_it_is_told_in_order(demo: Demo) -> None:
 
 def test_the_verdicts_of_replays_that_others_doubt_are_left_to_the_report(demo: Demo) -> None:
     assert not [line for line in lines(demo) if line.lstrip().startswith("?")]
+
+
+def test_a_model_that_fails_by_chance_is_told_from_one_that_fails_for_good(demo: Demo) -> None:
+    text = demo_text(demo, colour=False, width=500)
+    broken = len(demo.judgement.comparison.runs[0].of("broken"))
+    assert f"passed all tasks 5 times, and now failed {broken} of them. Then 4 fresh tries of each decide:\n" in text
+    assert "\n  ✓ they pass: passed, nothing got worse" in text
+    assert "\n  ✗ they fail: failed, tool_call_success_rate fell 8.3 pp" in text
 
 
 def test_a_browser_that_shows_the_page_is_named(demo: Demo) -> None:
