@@ -19,6 +19,7 @@ from evalward.commands.exchange_arguments import OR_FOREIGN, add_exchange, add_s
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
+from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.safety_arguments import add_safety
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
@@ -121,6 +122,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
@@ -130,6 +132,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
@@ -211,6 +214,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        plan=plan_format(args),
     )
     return run(world, options)
 
@@ -229,6 +233,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         resume=args.resume,
         failed=args.failed,
         base=args.base,
+        plan=plan_format(args),
     )
     return check(world, options)
 
