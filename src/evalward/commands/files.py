@@ -50,6 +50,11 @@ def report_in(cwd: Path, named: Path) -> Path:
     return named / REPORT_FILE if (cwd / named).is_dir() else named
 
 
+def result_in(cwd: Path, named: Path) -> Path:
+    """The same for what may be another harness's folder: that is meant itself where it has no `report.json`."""
+    return report_in(cwd, named) if (cwd / named / REPORT_FILE).is_file() else named
+
+
 def is_ours(path: Path) -> bool:
     """Whether a file is to be read as one that Evalward writes: where no other harness's format knows it, too."""
     if path.is_file():  # a pipe would keep whoever opens it waiting
