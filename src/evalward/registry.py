@@ -89,6 +89,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "judgement": "evalward.records.verdict:Judgement",
         "history": "evalward.records.history:HistoryEntry",
         "bash-case": "evalward.suites.bash.case:BashTask",
+        "bash-cases": "evalward.suites.bash.schema:CASES",
         "command-cases": "evalward.suites.command.schema:CASES",
         "scenario": "evalward.suites.scenario.model:Scenario",
         "speedup-task": "evalward.suites.speedup.task:SpeedupTask",

@@ -19,10 +19,11 @@ from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.kind import BASH
 from evalward.suites.bash.metrics import measure
 from evalward.suites.command.kind import COMMAND
+from evalward.suites.external.kind import EXTERNAL
 from support.written import make_baseline
 
 SUITE, TARGET = "bash-tools", "replay:haiku"
-KINDS: Kinds = {"bash": BASH, "command": COMMAND}
+KINDS: Kinds = {"bash": BASH, "command": COMMAND, "external": EXTERNAL}
 
 
 def result(

@@ -15,6 +15,7 @@ from evalward.decide.beside import Seen, side_by_side
 from evalward.decide.cases import case_changes, missing_case, unjudged
 from evalward.decide.changes import category_changes, metric_changes, subject_changes
 from evalward.decide.kinds import NOTHING, UNKNOWN, ComparedKind, Kinds
+from evalward.decide.lost import with_lost
 from evalward.decide.percase import per_case
 from evalward.decide.pooling import Key, run_key
 from evalward.decide.sides import RunSides, cases_of, unusable
@@ -102,7 +103,9 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
         added=base is None,
         replaced=_replacement(pair, kind),
         subject=subject_changes(base.subject, run.subject) if base else [],
-        metrics=metric_changes(before if comparable else NOTHING, now, _whole(run, sides, kind.measure)),
+        metrics=with_lost(
+            metric_changes(before if comparable else NOTHING, now, _whole(run, sides, kind.measure)), sides, kind
+        ),
         categories=category_changes(before if comparable else NOTHING, now, _lost_categories(sides, kind.measure)),
         cases=cases,
         confirmation=_confirmation(run, sides),

@@ -40,6 +40,14 @@ NO_EVIDENCE = CaseEvidence()
 class PerTrial(Protocol):
     """A metric that is made of single trials: what each adds, and what those of one case come to."""
 
+    @property
+    def lasting(self) -> bool:
+        """Whether every valid trial of a case has a part in it, once a trial of the case had: as a scorer's score.
+
+        A share of tool calls isn't: a model may do without a call.
+        """
+        ...
+
     def portion(self, result: Result) -> Portion | None:
         """What a trial adds: `NONE` where it has no part in the metric, `None` where what it adds is unknown.
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from evalward.decide.broken import error_notices, unmeasured
+from evalward.decide.lost import lost_reasons
 from evalward.decide.passing import what_a_pass_means
 from evalward.decide.remedies import remedies
 from evalward.decide.rules import apply_rules, holds_for, judged
@@ -44,6 +45,7 @@ def reach_verdict(
         *_missing(comparison, policy),
         *_unfed(comparison, policy, rules),
         *_from_rules(rules, comparison, policy),
+        *lost_reasons(rules, comparison, policy),
         *_unmeasured(comparison, policy, invalid),
     ]
     reasons = in_order(reasons)

@@ -163,7 +163,8 @@ class MetricChange(Record):
 
     `before` and `now` are over the cases that can be compared; `whole` is the value over all cases of the
     report, on which floors are judged. `delta` is now − before in the metric's unit, `None` when a side is
-    not available.
+    not available. `lost` are comparable cases that have no part in it any more, and had one in the baseline; of metrics
+    in which every trial has one. `had` are all comparable cases that had one; 0 where none is lost.
     """
 
     id: str
@@ -172,6 +173,8 @@ class MetricChange(Record):
     whole: Metric | None
     delta: float | None
     better: Better
+    lost: list[str] = []
+    had: int = 0
 
     @property
     def moved(self) -> Literal["better", "worse", "same", "unknown", "changed"]:

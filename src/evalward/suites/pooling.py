@@ -78,13 +78,17 @@ class Counted:
 
 @dataclass(frozen=True)
 class Share:
-    """A metric that is a quotient of sums over the trials. `counts`: which trials have a part in it."""
+    """A metric that is a quotient of sums over the trials. `counts`: which trials have a part in it.
+
+    `lasting`: see `decide.kinds.PerTrial`.
+    """
 
     numerator: Callable[[Result], float]
     denominator: Callable[[Result], float] = one
     better: Better = "higher"
     unit: Unit = "ratio"
     counts: Callable[[Result], bool] = is_valid
+    lasting: bool = False
 
     def measured(self, counted: Counted, why_not: str) -> Metric:
         """Over trials that count."""
@@ -112,6 +116,7 @@ class Amount:
     better: Better = "neither"
     counts: Callable[[Result], bool] = is_valid
     summed: bool = False
+    lasting: bool = False
 
     def measured(self, counted: Counted, why_not: str) -> Metric:
         """Over trials that count; not available when one of them doesn't tell its number."""
@@ -224,6 +229,7 @@ def scored(name: str, scores_of: Scores, better: Better = "higher") -> Share:
         better=better,
         unit="score",
         counts=lambda result: result.valid and name in scores_of(result),
+        lasting=True,
     )
 
 

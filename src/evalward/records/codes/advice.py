@@ -15,6 +15,7 @@ Plain = Literal[
     "advice.run_again",
     "advice.base_errors",
     "advice.look_at_errors",
+    "advice.look_at_scores",
     "advice.run_or_waive",
     "advice.restore_cases",
     "advice.restore_category",

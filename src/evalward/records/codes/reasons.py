@@ -61,6 +61,14 @@ class NoResult(OfCases):
     why: str | None = None
 
 
+class LostMetric(OfCases):
+    """Cases whose trials had a part in the metric in the baseline have none now; of `known` such cases."""
+
+    code: Literal["validity.lost_metric"] = "validity.lost_metric"
+    metric: str
+    known: int
+
+
 class FreshErrors(OfRun):
     """Too many of all trials ended in an error once those of the confirm stage count; `again` are these."""
 
@@ -206,6 +214,7 @@ Reasons = (
     | TooFewValid
     | TooManyUnjudged
     | NoResult
+    | LostMetric
     | FreshErrors
     | NotMeasured
     | Incomparable

@@ -17,6 +17,10 @@ _PLAIN: dict[codes.Plain, str] = {
     "advice.look_at_errors": (
         "Look at why they broke, and run it again: what breaks its own trial may have been failing."
     ),
+    "advice.look_at_scores": (
+        "Look at why these cases have no score now. Restore the scorer, or change the rule first, in a change of its "
+        "own."
+    ),
     "advice.run_or_waive": (
         "Run it; say what takes its place, with `replaces:`; or waive it in the config, with a reason."
     ),

@@ -64,6 +64,12 @@ def _(found: codes.NoResult) -> str:
 
 
 @says.register
+def _(found: codes.LostMetric) -> str:
+    cases = f"{found.count} of {found.known} known cases"
+    return f"{where(found)}{found.metric} is missing in {cases} that had it in the baseline ({some_of(found)})"
+
+
+@says.register
 def _(found: codes.FreshErrors) -> str:
     return (
         f"{where(found)}{found.again_errors} of {found.again} fresh trials broke; of all {found.trials} trials it were "

@@ -40,7 +40,7 @@ def _main(result: Result) -> float:
     return details_of(result).score or 0.0
 
 
-_MEAN_SCORE = Share(_main, unit="score", counts=lambda r: r.valid and details_of(r).score is not None)
+_MEAN_SCORE = Share(_main, unit="score", counts=lambda r: r.valid and details_of(r).score is not None, lasting=True)
 
 
 def _duration(result: Result) -> float | None:

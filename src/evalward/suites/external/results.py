@@ -113,7 +113,11 @@ def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> E
             maker.add(results)
     return ExternalResults(
         runs=maker.finished(),
-        notes=[*dict.fromkeys(clean_text(note) for results in found for note in results.notes), *maker.pooled()],
+        notes=[
+            *dict.fromkeys(clean_text(note) for results in found for note in results.notes),
+            *maker.pooled(),
+            *maker.short(),
+        ],
         made_at=max((results.made_at for results in found if results.made_at), default=None),
         stopped=next((results.stopped for results in found if results.stopped), None),
     )
@@ -258,9 +262,17 @@ class _Runs:
             if count > 1
         ]
 
+    def short(self) -> list[str]:
+        """That cases have fewer trials than most, where the files don't say how many there should be."""
+        lacking = {run.target: _short(run) for run in self._runs.values() if run.planned is None}
+        return [_lacking(target, cases) for target, cases in lacking.items() if cases]
+
     def finished(self) -> list[ExternalRun]:
         """The runs. Raises `InputError` where they say nothing."""
-        runs = [replace(run, results=_ordered(run.results)) for run in self._runs.values()]
+        runs = [
+            replace(run, results=_ordered(run.results), planned=run.planned or _usual(run))
+            for run in self._runs.values()
+        ]
         if not runs:
             raise wrong(self._place, "there is no trial in it", "Let the harness run at least one case.")
         every = [result for run in runs for result in run.results]
@@ -273,6 +285,13 @@ class _Runs:
         return runs
 
 
+def _lacking(target: str, cases: Mapping[str, int]) -> str:
+    trials = sum(cases.values())
+    has, one = ("has" if len(cases) == 1 else "have"), trials == 1
+    counted = "the missing one counts as an error" if one else f"the {trials} missing ones count as errors"
+    return f"{target}: {plural(len(cases), 'case')} {has} fewer trials than the others; {counted}"
+
+
 def _trial(run: ExternalRun, result: Result, trace: Trace) -> Trial:
     return Trial(
         suite=run.suite,
@@ -282,6 +301,22 @@ def _trial(run: ExternalRun, result: Result, trace: Trace) -> Trial:
         result=result,
         trace=trace,
     )
+
+
+def _usual(run: ExternalRun) -> int:
+    """How many trials there should be where the files don't say it: as many of each case as most cases have.
+
+    So trials that a harness drops of single cases are missed. A case may have more, as one whose test was repeated.
+    """
+    return len(run.results) + sum(_short(run).values())
+
+
+def _short(run: ExternalRun) -> Mapping[str, int]:
+    """By case, how many trials it lacks to the number that most cases have."""
+    made = Counter(result.id for result in run.results)
+    often = Counter(made.values())
+    usual = max(often, key=lambda trials: (often[trials], -trials), default=0)
+    return {case: usual - trials for case, trials in made.items() if trials < usual}
 
 
 def _ordered(results: Iterable[Result]) -> list[Result]:
