@@ -51,8 +51,13 @@ def report_in(cwd: Path, named: Path) -> Path:
 
 
 def result_in(cwd: Path, named: Path) -> Path:
-    """The same for what may be another harness's folder: that is meant itself where it has no `report.json`."""
-    return report_in(cwd, named) if (cwd / named / REPORT_FILE).is_file() else named
+    """The same for what may be another harness's folder: that is meant itself."""
+    folder = cwd / named
+    if not folder.is_dir() or (folder / REPORT_FILE).is_file():
+        return report_in(cwd, named)
+    from evalward.commands.foreign import is_foreign  # noqa: PLC0415 - its readers are needed by few
+
+    return named if is_foreign(folder) else named / REPORT_FILE
 
 
 def is_ours(path: Path) -> bool:

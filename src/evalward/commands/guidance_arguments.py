@@ -40,6 +40,7 @@ def _guidance(world: World, args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from evalward.commands.config_place import config_file
+    from evalward.commands.files import report_in
     from evalward.commands.guidance import GuidanceOptions, compare_reports, guidance
     from evalward.engine.selection import Selection
     from evalward.records.problem import wrong
@@ -47,7 +48,7 @@ def _guidance(world: World, args: argparse.Namespace) -> int:
     if args.reports:
         if len(args.reports) == 1:
             raise wrong(args.reports[0], "one report has nothing to be compared with", "Name another one.")
-        return compare_reports(world, [Path(name) for name in args.reports], args.format, None)
+        return compare_reports(world, [report_in(world.cwd, Path(name)) for name in args.reports], args.format, None)
     options = GuidanceOptions(
         config=config_file(world.cwd, args.config),
         output=args.output,
