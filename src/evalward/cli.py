@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from evalward import __version__
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
+from evalward.commands.demo_arguments import add_demo
 from evalward.commands.exchange_arguments import add_exchange
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.help_arguments import add_completion, add_help
@@ -55,6 +56,7 @@ def build_parser() -> CommandParser:
     )
     top: argparse.ArgumentParser = parser
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_demo(commands, _command)
     _add_run(commands)
     _add_check(commands)
     add_compare(commands, _command, DEFAULT_OUTPUT / "report.json")

@@ -8,6 +8,7 @@ from types import MappingProxyType
 EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "": ("evalward check", "evalward show", "evalward help baseline update"),
+        "demo": ("evalward demo", "evalward demo --output /tmp/evalward-demo"),
         "run": ("evalward run", "evalward run --suite bash-tools --trials 3"),
         "check": (
             "evalward check",
