@@ -5,7 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
-DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 # The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
@@ -28,7 +27,7 @@ lint: $(DEV)
 unit: $(DEV)
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser"
 
-docs: $(DOCS)  ## build the documentation into site/; a link or anchor that leads nowhere fails
+docs: $(DEV)  ## build the documentation into site/; a link or anchor that leads nowhere fails
 	@$(BIN)/zensical build --clean --strict >$(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log; exit 1; }
 	@echo "site/index.html: the documentation"
 
@@ -71,10 +70,6 @@ $(RUNTIME): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(DEV): $(RUNTIME)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@
-
-$(DOCS): $(DEV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 $(BROWSER): $(DEV)

@@ -40,7 +40,12 @@ def test_a_browser_is_for_people_in_front_of_a_screen(
     terminal: bool, display: bool, opens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda url: not opened.append(url))
+
+    def shows(url: str) -> bool:
+        opened.append(url)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", shows)
     monkeypatch.setattr("sys.platform", "linux")
     world = world_of(tmp_path, Terminal() if terminal else None, **({"DISPLAY": ":0"} if display else {}))
     assert demo._opened(world, Path("out/report.html")) is opens
