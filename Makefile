@@ -54,11 +54,12 @@ fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; fin
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
-schemas: $(RUNTIME)  ## write the JSON Schemas anew, after a record has changed
+schemas: $(DEV)  ## write the JSON Schemas and docs/cli-options.md anew, after a record or an option has changed
 	@set -e; for name in $$($(BIN)/evalward schema); do \
 		$(BIN)/evalward schema $$name --output src/evalward/schemas/$$name.schema.json; \
 	done
 	@cp src/evalward/schemas/evalward.schema.json docs/
+	@PYTHONPATH=tests $(BIN)/python -m support.cli_page
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
