@@ -21,6 +21,7 @@ from evalward.commands.help_arguments import add_completion, add_help
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.parsing import CommandParser, number_up_to, read_arguments, with_examples
+from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.reading_arguments import add_compare, add_report, add_schema, add_validate
 from evalward.commands.safety_arguments import add_safety
 from evalward.commands.shared_arguments import VERBOSE, add_config, add_folder, add_judging, add_patterns
@@ -106,6 +107,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
@@ -115,6 +117,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
     parser.set_defaults(keys=True)
     _selection_options(parser)
+    add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
@@ -166,6 +169,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        plan=plan_format(args),
     )
     return run(world, options)
 
@@ -185,6 +189,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         resume=args.resume,
         failed=args.failed,
         base=args.base,
+        plan=plan_format(args),
     )
     return check(world, options)
 

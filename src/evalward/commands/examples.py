@@ -9,11 +9,12 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "": ("evalward check", "evalward show", "evalward help baseline update"),
         "demo": ("evalward demo", "evalward demo --output /tmp/evalward-demo"),
-        "run": ("evalward run", "evalward run --suite bash-tools --trials 3"),
+        "run": ("evalward run", "evalward run --plan", "evalward run --suite bash-tools --trials 3"),
         "check": (
             "evalward check",
             "evalward check --suite bash-tools,commands --trials 5",
             "evalward check --failed",
+            "evalward check --plan",
         ),
         "compare": (
             "evalward compare",
