@@ -87,6 +87,8 @@ COMMANDS = (
     ("accept",),
     ("release", "--report", "made/report.json", "--output", "bare/out"),
     ("action",),
+    ("help", "baseline", "update"),
+    ("completion", "bash"),
 )
 
 
