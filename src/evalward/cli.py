@@ -17,6 +17,7 @@ from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.exchange_arguments import OR_FOREIGN, add_exchange, add_score_option
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
+from evalward.commands.init_arguments import add_init
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.safety_arguments import add_safety
 from evalward.commands.show_arguments import add_show
@@ -51,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"evalward {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_init(commands, _command)
     _add_run(commands)
     _add_check(commands)
     _add_compare(commands)
@@ -295,7 +297,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = build_parser().parse_args(argv)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept)
+        named = _key_names() if getattr(args, "asks_for_keys", False) else frozenset()
+        enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # in a container we are process 1, which nothing else ends
@@ -303,6 +306,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
+
+
+def _key_names() -> frozenset[str]:
+    from evalward.starter.plan import key_names
+
+    return key_names()
 
 
 def _flushed(code: int) -> int:

@@ -62,6 +62,7 @@ CONFIG = """
 \trev-parse = "!{run}"
 """
 COMMANDS = (
+    ("init", "--yes"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("safety", "ls"),
