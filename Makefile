@@ -5,18 +5,19 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 # The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit stress container-test agents-test browser-test screenshots fuzz bench schemas clean
+.PHONY: demo test lint unit stress docs container-test agents-test browser-test screenshots fuzz bench schemas clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
-	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+	@$(BIN)/evalward demo --output evalward-out/demo
 
-test: lint unit  ## everything that CI runs
+test: lint docs unit  ## everything that CI runs
 
 lint: $(DEV)
 	$(BIN)/ruff format --check .
@@ -26,6 +27,10 @@ lint: $(DEV)
 
 unit: $(DEV)
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser"
+
+docs: $(DOCS)  ## build the documentation into site/; a link or anchor that leads nowhere fails
+	@$(BIN)/zensical build --clean --strict >$(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log; exit 1; }
+	@echo "site/index.html: the documentation"
 
 RUNS ?= 3
 PATHS ?= tests
@@ -68,9 +73,13 @@ $(DEV): $(RUNTIME)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+$(DOCS): $(DEV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
 $(BROWSER): $(DEV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) evalward-out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) evalward-out site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -62,6 +62,7 @@ CONFIG = """
 \trev-parse = "!{run}"
 """
 COMMANDS = (
+    ("demo", "--output", "bare/demo"),
     ("init", "--yes"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),

@@ -27,7 +27,7 @@ from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
 from evalward.render.context import Accepting, PageContext
 from evalward.render.outputs import ShownJudgement, text_of
-from evalward.wire.messages import MeasureOrder
+from evalward.wire.messages import BaseSide, MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,9 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(runner, loaded, options)
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
-    base, side = base_of_baseline(tree, loaded, baseline, options.base)
+    base, side = None, BaseSide(why_not="the files belong to no repository")
+    if options.versioned:
+        base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
     judging = Criteria(baseline, policy)
     services = services_of(
@@ -100,7 +102,9 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         base=base,
         suites=options.selection.suites,
     )
-    order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
+    order = MeasureOrder(
+        chosen=chosen_of(options.selection), resume=options.resume, base=side, versioned=options.versioned
+    )
     report = measured(runner, order, services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalward.packaged import packaged
 from evalward.records.providers import PROVIDERS
-from evalward.render.templates import template_folder
 from evalward.starter.found import SHELL, Origin
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who writes pays for it
 
     return Environment(  # noqa: S701 - finalize refuses what would have to be escaped
-        loader=FileSystemLoader(template_folder() / "init"),
+        loader=FileSystemLoader(packaged("templates") / "init"),
         variable_start_string="@{",
         variable_end_string="}@",
         undefined=StrictUndefined,

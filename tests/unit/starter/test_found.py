@@ -127,13 +127,13 @@ def test_evaluations_are_found_behind_any_number_of_other_programs() -> None:
     ],
 )
 def test_what_a_prompt_file_has(change: Mapping[str, object], flags: set[str]) -> None:
-    assert prompt_flags(yaml.safe_dump({**PROMPT, **change})) == flags
+    assert prompt_flags(yaml.safe_dump({**PROMPT, **change})) == frozenset(flags)
 
 
 def test_a_text_that_was_cut_is_not_believed_to_be_solved() -> None:
     lines = (json.dumps(task()) + "\n") * (MOST_TEXT // 100)
     assert task_flags(lines[:MOST_TEXT]) == frozenset()
-    assert task_flags(lines[:1000].rsplit("\n", 1)[0]) == {"solved"}
+    assert task_flags(lines[:1000].rsplit("\n", 1)[0]) == frozenset({"solved"})
 
 
 @given(st.text(max_size=200))
