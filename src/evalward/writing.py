@@ -104,9 +104,12 @@ class Folder:
         with self._within(folders, make=False) as here:
             handle = os.open(last, _READ, dir_fd=here)
         with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
                 raise OSError(f"{name} is no regular file")
-            data = file.read(most + 1)
+            data = file.read(min(found.st_size, most) + 1)  # no buffer of the most that a file may hold
+            if len(data) > found.st_size:  # it grew
+                data += file.read(most + 1 - len(data))
         if len(data) > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
         return data

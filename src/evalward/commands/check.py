@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.commit_files import base_of_baseline
-from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, write_outputs, write_page
+from evalward.commands.ending import (
+    JUDGEMENT_FORMATS,
+    display_of,
+    files_line,
+    sources_of,
+    write_outputs,
+    write_page,
+)
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
@@ -25,8 +33,8 @@ from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
-from evalward.render.context import Accepting, PageContext
-from evalward.render.outputs import ShownJudgement, text_of
+from evalward.render.context import Accepting, Closing, PageContext
+from evalward.render.outputs import Display, ShownJudgement, text_of
 from evalward.wire.messages import BaseSide, MeasureOrder
 
 
@@ -64,18 +72,32 @@ def check(world: World, options: CheckOptions) -> int:
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
-        shown = ShownJudgement(found.judgement, found.context, display_of(world, world.err, accepting=True), sources)
-        world.say(text_of("terminal", shown))
-        if found.services.unwritten is not None:
-            raise found.services.unwritten
-        written = [
-            *write_outputs(shown, output, JUDGEMENT_FORMATS),
-            *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
-        ]
-        world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
-        if failed_in(found.report):
-            world.say(f"Run again what failed: {check_failed(found.options)}")
+        shown = ShownJudgement(found.judgement, found.context, sources=sources)
+        written: list[str] = []
+        try:
+            written += _written(found, shown)
+        finally:
+            world.show(text_of("terminal", replace(shown, display=_display(found, written))))
         return found.judgement.verdict.exit_code
+
+
+def _written(found: CheckRun, shown: ShownJudgement) -> list[str]:
+    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out."""
+    world, output = found.world, found.services.output
+    if found.services.unwritten is not None:
+        raise found.services.unwritten
+    return [
+        REPORT_FILE,
+        *write_outputs(shown, output, JUDGEMENT_FORMATS),
+        *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
+    ]
+
+
+def _display(found: CheckRun, written: Sequence[str]) -> Display:
+    world, options = found.world, found.options
+    again = check_failed(options) if failed_in(found.report) else ""
+    ending = Closing(again, files_line(options.output, written))
+    return display_of(world, world.out, accepting=True, ending=ending)
 
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
