@@ -88,6 +88,8 @@ COMMANDS = (
     ("accept",),
     ("release", "--report", "made/report.json", "--output", "bare/out"),
     ("action",),
+    ("help", "baseline", "update"),
+    ("completion", "bash"),
 )
 
 
