@@ -21,7 +21,8 @@ from evalward.suites.across import unfed_rules
 
 def compare_files(world: World, options: CompareOptions) -> int:
     """The verdict's exit code."""
-    report, baseline = _both_sides(world, options)
+    ours = is_ours(options.report)
+    report, baseline = _both_sides(world, options, report_is_ours=ours)
     policy = _policy(options)
     judgement = decide_report(report, baseline, policy)
     config = str(options.policy) if options.policy else None
@@ -31,7 +32,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         base_sha=baseline.provenance.commit,
         report_path=str(options.report),
         command=compare_again(options),
-        show=shown_by(options.report) if is_ours(options.report) else None,
+        show=shown_by(options.report) if ours else None,
         accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
     )
     display = display_of(world, None if options.output else world.out)
@@ -41,9 +42,9 @@ def compare_files(world: World, options: CompareOptions) -> int:
     return judgement.verdict.exit_code
 
 
-def _both_sides(world: World, options: CompareOptions) -> tuple[Report, Baseline]:
+def _both_sides(world: World, options: CompareOptions, *, report_is_ours: bool) -> tuple[Report, Baseline]:
     """Files of ours, or results of other harnesses, on either side."""
-    ours = is_ours(options.report), is_ours(options.baseline)
+    ours = report_is_ours, is_ours(options.baseline)
     if not all(ours):
         from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
 
