@@ -21,6 +21,7 @@ from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED, Judgement, Outcome
 from evalward.render.demo import Demo, demo_text
 from evalward.render.outputs import COMMENT_FILE, HTML_FILE, ShownJudgement
 from evalward.render.sentences import headline
+from evalward.render.view import OUTCOMES
 
 CONFIG = "pull-request.yml"
 
@@ -28,15 +29,14 @@ CONFIG = "pull-request.yml"
 def demo(world: World, folder: Path) -> int:
     """0 when the pull request could be checked and was refused, as it must be. Raises `InputError`."""
     lay_out(folder, world.cwd.absolute())
-    world = replace(world, env=harmless(world.env))  # nothing here needs a key
+    keyless = replace(world, env=harmless(world.env))
     options = CheckOptions(config=folder / CONFIG, output=folder / OUTPUT, versioned=False)
-    with runner_of(world) as runner:
-        found = checked(world, runner, options)
+    with runner_of(keyless) as runner:
+        found = checked(keyless, runner, options)
     verdict = found.judgement.verdict
     if verdict.outcome is not Outcome.FAIL:
-        world.say(
-            f"error: the check of the demo's pull request has another verdict than elsewhere: {headline(verdict)}"
-        )
+        ended = f"{OUTCOMES[verdict.outcome].word}: {headline(verdict)}"
+        world.say(f"error: the check of the demo's pull request has to fail, and did not. It ended as {ended}")
         return EXIT_UNJUDGED
     emit(world, _shown(world, found), None)
     return EXIT_OK

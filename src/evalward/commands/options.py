@@ -33,11 +33,14 @@ class CheckOptions:
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """What `compare` was asked for. Without `policy` the kinds' own rules hold. `scores` decide in foreign results."""
+    """What `compare` was asked for. Without `config` the kinds' own rules decide; without `baseline` the config's.
+
+    `scores` decide in foreign results.
+    """
 
     report: Path
-    baseline: Path
-    policy: Path | None = None
+    baseline: Path | None = None
+    config: Path | None = None
     profile: str | None = None
     fail_on: FailOn | None = None
     format: str = "terminal"

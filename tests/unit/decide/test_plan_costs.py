@@ -239,10 +239,9 @@ def test_usual_fresh_trials__are_the_mean_over_all_outcomes(passes: list[int]) -
     plan = cost_plan(outline(outlined(list(cases))), baseline_of(cases), judging)
     mean = 0.0
     for outcome in product((True, False), repeat=len(passes)):
-        chance = math.prod(
-            count / 5 if passed else 1 - count / 5 for count, passed in zip(passes, outcome, strict=True)
-        )
-        lost = any(not passed and 2 * count > 5 for count, passed in zip(passes, outcome, strict=True))
+        seen = list(zip(passes, outcome, strict=True))
+        chance = math.prod(count / 5 if passed else 1 - count / 5 for count, passed in seen)
+        lost = any(not passed and 2 * count > 5 for count, passed in seen)
         mean += chance * (2 * outcome.count(False) if lost else 0)
     assert plan.confirm is not None
     assert plan.confirm.usual == pytest.approx(mean)
