@@ -120,7 +120,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     suites = [each.spec for each in plan.gathered]
     spared = not_runnable(loaded, suites, outside.env, order.withheld, spare_keyless=order.spare_keyless)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        beyond = Beyond(guidance, base, spared)
+        beyond = Beyond(guidance, base, spared, order.withheld)
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 

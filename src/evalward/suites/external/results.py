@@ -12,6 +12,7 @@ from typing import Any
 from evalward.records.base import acyclic, clean_text, digest, fitting
 from evalward.records.blocks import block_text
 from evalward.records.problem import InputError, wrong
+from evalward.records.report import HARNESS
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
 from evalward.render.numbers import plural
@@ -152,7 +153,7 @@ class _Runs:
             self._append(run, trial, found)
         for key in touched:
             self._parts[key] += 1
-            self._runs[key].subject |= {"harness": f"{self._how.format} {found.version}".strip(), **found.subject}
+            self._runs[key].subject |= {HARNESS: f"{self._how.format} {found.version}".strip(), **found.subject}
         if found.planned is not None and len(touched) == 1:
             run = self._runs[next(iter(touched))]
             run.planned = (run.planned or 0) + found.planned
