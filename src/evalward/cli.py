@@ -19,6 +19,7 @@ from evalward.commands.exchange_arguments import add_exchange
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.help_arguments import add_completion, add_help
 from evalward.commands.history_arguments import add_history
+from evalward.commands.init_arguments import add_init
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.parsing import CommandParser, number_up_to, read_arguments, with_examples
 from evalward.commands.plan_arguments import add_plan_options, plan_format
@@ -58,6 +59,7 @@ def build_parser() -> CommandParser:
     top: argparse.ArgumentParser = parser
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_demo(commands, _command)
+    add_init(commands, _command)
     _add_run(commands)
     _add_check(commands)
     add_compare(commands, _command, DEFAULT_OUTPUT / "report.json")
@@ -223,7 +225,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = read_arguments(build_parser(), argv)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept)
+        named = _key_names() if getattr(args, "asks_for_keys", False) else frozenset()
+        enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # in a container we are process 1, which nothing else ends
@@ -231,6 +234,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
+
+
+def _key_names() -> frozenset[str]:
+    from evalward.starter.plan import key_names
+
+    return key_names()
 
 
 def _flushed(code: int) -> int:

@@ -92,6 +92,12 @@ class Folder:
                     os.unlink(temporary, dir_fd=here)
                 raise
 
+    def create(self, name: str, data: bytes) -> None:
+        """Write a new file; its folders are made. Raises `FileExistsError` where anything has the name."""
+        *folders, last = _parts(name)
+        with self._within(folders) as here:
+            _write_new(here, last, data)
+
     def read(self, name: str, most: int = MOST_READ) -> bytes:
         """The content of a regular file of at most so many bytes."""
         *folders, last = _parts(name)

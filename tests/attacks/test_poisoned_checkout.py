@@ -63,6 +63,7 @@ CONFIG = """
 """
 COMMANDS = (
     ("demo", "--output", "bare/demo"),
+    ("init", "--yes"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("safety", "ls"),
