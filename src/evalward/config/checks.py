@@ -122,6 +122,7 @@ def _rules(config: Value) -> Iterator[Mistake]:
     for place, rules in lists:
         for path, rule in items(rules, *place) if isinstance(rules, list) else ():
             yield from _bounds(path, rule)
+            yield from _wrong_way(config, path, rule)
             yield from _matching_nothing(path, rule, runs) if runs else ()
 
 
@@ -150,6 +151,19 @@ def _matching_nothing(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -
         yield Mistake((*path, "target"), message, f"Targets: {one_line(targets, 200)}.")
 
 
+def _wrong_way(config: Value, path: KeyPath, rule: Value) -> Iterator[Mistake]:
+    """A drop of what should be low is no loss."""
+    metric, pattern = get(rule, "metric"), get(rule, "suite")
+    if get(rule, "max_drop") is None or get(rule, "max_rise") is not None or not isinstance(metric, str):
+        return
+    for _, suite in suites(config):
+        name = str(get(suite, "name"))
+        if metric in spec_at(suite).falling(suite) and fnmatchcase(name, pattern if isinstance(pattern, str) else "*"):
+            message = f"less of {one_line(metric)} is better in the suite {shown(name)}, so a drop is no loss"
+            yield Mistake((*path, "max_drop"), message, "Write max_rise.")
+            return
+
+
 def _bounds(path: KeyPath, rule: Value) -> Iterator[Mistake]:
     metric = get(rule, "metric")
     is_ratio = isinstance(metric, str) and _RATIOS.fullmatch(metric) is not None
@@ -173,7 +187,7 @@ def _is_finite(value: float) -> bool:
 
 def as_share(value: float, written: str = "") -> str:
     """The remedy for per cent where a share is meant: `Write it as a share: 0.90, not 90.`"""
-    if value > 100 or not (written or value > 1):
+    if value > 100 or not (written or value >= 2):  # 1.1 is a slip, and no share in per cent
         return "Write a number from 0 to 1."
     share = f"{value / 100:.2f}" if round(value) == value else f"{value / 100:.6g}"
     return f"Write it as a share: {share}, not {written or format(value, 'g')}."
