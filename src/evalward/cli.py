@@ -19,6 +19,7 @@ from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
 from evalward.commands.judge_arguments import add_judge
 from evalward.commands.safety_arguments import add_safety
+from evalward.commands.shard_arguments import add_merge, add_parts_option, add_shard_option
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
 from evalward.registry import OUTPUTS, SCHEMAS, installed, ours
@@ -57,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(commands)
     add_show(commands, _command, DEFAULT_OUTPUT / "report.json")
     add_exchange(commands, _command)
+    add_merge(commands, _command)
     add_baseline(commands, _command, DEFAULT_CONFIG, DEFAULT_OUTPUT / "report.json")
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
@@ -120,6 +122,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(keys=True)
     _selection_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_shard_option(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
 
@@ -129,6 +132,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(keys=True)
     _selection_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
         "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
@@ -200,6 +204,7 @@ def _selection(args: argparse.Namespace) -> Selection:
 
 def _run(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.run import RunOptions, run
+    from evalward.records.part import Shard
 
     options = RunOptions(
         config=args.config,
@@ -209,6 +214,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        shard=Shard(*args.shard) if args.shard else None,
     )
     return run(world, options)
 
@@ -227,6 +233,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         resume=args.resume,
         failed=args.failed,
         base=args.base,
+        parts=tuple(args.parts or ()),
     )
     return check(world, options)
 

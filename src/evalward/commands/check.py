@@ -12,19 +12,21 @@ from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, 
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
+from evalward.commands.parts import keep_trials, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
+from evalward.engine.parts import IncompleteError
 from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
-from evalward.records.verdict import Judgement
+from evalward.records.verdict import EXIT_UNJUDGED, Judgement
 from evalward.render.context import Accepting, PageContext
 from evalward.render.outputs import ShownJudgement, text_of
 from evalward.wire.messages import MeasureOrder
@@ -60,7 +62,11 @@ class CheckRun:
 def check(world: World, options: CheckOptions) -> int:
     """The verdict's exit code."""
     with runner_of(world) as runner:
-        found = checked(world, runner, options)
+        try:
+            found = checked(world, runner, options)
+        except IncompleteError as error:
+            world.say(f"Evalward: could not be judged — {error}")
+            return EXIT_UNJUDGED
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
@@ -80,6 +86,8 @@ def check(world: World, options: CheckOptions) -> int:
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
+    if options.parts and (options.resume or options.failed):
+        raise wrong("--parts", "the trials are those of the parts", "Leave out --resume and --failed.")
     loaded, _ = load(runner, str(options.config))
     world = world.hiding(loaded.config.key_names)
     if options.failed:
@@ -101,6 +109,13 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         suites=options.selection.suites,
     )
     order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
+    if options.parts:
+        parts = read_parts(runner, options.parts)
+        refuse_others(parts, loaded, tree.head())
+        for note in parts.notes:
+            world.say(f"warning: {note}")
+        keep_trials(parts, services.output, world.cwd)
+        order = order.model_copy(update={"known": parts.report})
     report = measured(runner, order, services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)

@@ -12,8 +12,11 @@ from evalward.records.policy import FailOn
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
-    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of.
+    """What `check` was asked for.
+
+    `baseline` overrides the config's; `failed`: only what failed last time; `base` is a commit to measure beside the
+    files here, where that is needed, in place of the one that the baseline is of. `parts` are the output folders of
+    shards that have measured the plan.
     """
 
     config: Path
@@ -25,6 +28,7 @@ class CheckOptions:
     resume: bool = False
     failed: bool = False
     base: str | None = None
+    parts: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,12 @@ from pathlib import Path
 from evalward.commands.ending import display_of, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.parts import for_shard
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.engine.selection import Selection
 from evalward.keeper.services import Services
+from evalward.records.part import Shard
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.outputs import text_of
@@ -20,7 +22,10 @@ from evalward.wire.messages import MeasureOrder
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `run` was asked for. `record`: the folder for a recording to commit; `failed`: only what failed before."""
+    """What `run` was asked for.
+
+    `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
+    """
 
     config: Path
     output: Path
@@ -29,6 +34,7 @@ class RunOptions:
     record: Path | None = None
     verbose: bool = False
     failed: bool = False
+    shard: Shard | None = None
 
 
 def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Report]:
@@ -43,8 +49,11 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
         if options.failed:
             selection = only_failed(runner, options.output, selection, resume=options.resume)
         clear = None if options.resume else ()
+        order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
+        if options.shard is not None:
+            loaded, order = for_shard(world, runner, loaded, order, options.shard)
         services = services_of(world, loaded, options.output, clear=clear, suites=selection.suites)
-        report = measured(runner, MeasureOrder(chosen=chosen_of(selection), resume=options.resume), services)
+        report = measured(runner, order, services)
     return world, services, report
 
 
@@ -66,6 +75,8 @@ def run(world: World, options: RunOptions) -> int:
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):
             world.say(f"Recorded: {path}")
+    if report.part is not None:
+        world.say(f"This is {report.part.name}. Judge all parts together: evalward check --parts DIR…")
     valid = any(result.valid for run in report.runs for result in run.cases)
     if report.interrupted:
         world.say(f"The run ended early: {report.interrupted}. What is finished is kept; go on with --resume.")

@@ -19,6 +19,7 @@ from evalward.runner.harness import not_runnable
 from evalward.runner.link import Keeper, Telling
 from evalward.runner.measure import Beyond, OtherGuidance, prepare, run_plan
 from evalward.runner.outside import Outside
+from evalward.runner.parts import shard_of
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
 from evalward.wire.peer import Peer
@@ -115,12 +116,15 @@ def measure(session: JobSession, data: bytes) -> bytes:
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
+    part = None
+    if order.shard is not None:
+        plan, part = shard_of(plan, order.shard)
     guidance = _guidance(session, loaded, order)
     keeper, outside = session.keeper, session.outside
     suites = [each.spec for each in plan.gathered]
     spared = not_runnable(loaded, suites, outside.env, order.withheld, spare_keyless=order.spare_keyless)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        beyond = Beyond(guidance, base, spared)
+        beyond = Beyond(guidance, base, spared, part, order.known)
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 
