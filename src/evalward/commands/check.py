@@ -12,7 +12,7 @@ from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, 
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
-from evalward.commands.parts import keep_trials, read_parts, refuse_others
+from evalward.commands.parts import here, keep_trials, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
@@ -110,7 +110,7 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     )
     order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
     if options.parts:
-        parts = read_parts(runner, options.parts)
+        parts = read_parts(runner, options.parts, here(world))
         refuse_others(parts, loaded, tree.head())
         for note in parts.notes:
             world.say(f"warning: {note}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.commands.measuring import runner_of
-from evalward.commands.parts import keep_trials, read_parts
+from evalward.commands.parts import here, keep_trials, read_parts
 from evalward.commands.world import World
 from evalward.engine.parts import IncompleteError
 from evalward.keeper.outputs import OutputFolder
@@ -24,7 +24,7 @@ def merge(world: World, parts: Sequence[Path], output: Path) -> int:
         raise wrong(str(output), f"the file must be called {REPORT_FILE}", f"Name it {output.parent / REPORT_FILE}.")
     with runner_of(world) as runner:
         try:
-            found = read_parts(runner, parts)
+            found = read_parts(runner, parts, here(world))
         except IncompleteError as error:
             world.say(f"error: {error}")
             return EXIT_UNJUDGED

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
+from typing import NamedTuple
 
+from evalward.commands.given import refuse_committed_report
 from evalward.commands.measuring import read_report_of
 from evalward.commands.pipeline import policy_of
 from evalward.commands.world import World
@@ -16,10 +19,12 @@ from evalward.decide.baseline import read_baseline
 from evalward.engine.parts import Merged, NamedPart, merged
 from evalward.engine.shards import config_of_shard
 from evalward.engine.store import artifacts_path, trial_path
+from evalward.git import GitTree
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline, BaselineCase
 from evalward.records.part import Shard
+from evalward.records.policy import Policy
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE
 from evalward.wire import messages as m
@@ -38,20 +43,39 @@ def for_shard(
 
     The cases are shared out by how long the trials of the configuration's baseline took. Raises `InputError`.
     """
-    policy = policy_of(loaded, None, None)
-    config = config_of_shard(loaded.config, shard.total, confirms=policy.confirm is not None)
     path = loaded.config.baseline_for(None, None)
     content = runner.read(path)
     baseline = None if content is None else read_baseline(content, str(loaded.root / path))
-    attempt = world.env.get("GITHUB_RUN_ATTEMPT", "")
-    ordered = m.ShardOrder(
-        index=shard.number,
-        total=shard.total,
-        durations=durations_of(baseline),
-        left=list(policy.with_base),
-        attempt=int(attempt) if attempt.isascii() and attempt.isdigit() and len(attempt) < _DIGITS else 1,
+    return ordered(loaded, order, Share(shard, baseline, policy_of(loaded, None, None), attempt_of(world)))
+
+
+class Share(NamedTuple):
+    """A shard of what is measured, and the baseline and policy that all shards know. `attempt` is that of its job."""
+
+    shard: Shard
+    baseline: Baseline | None
+    policy: Policy
+    attempt: int
+
+
+def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: Share) -> tuple[LoadedConfig, m.MeasureOrder]:
+    """As `for_shard`, of a share that is known."""
+    number, total = share.shard
+    config = config_of_shard(loaded.config, total, confirms=share.policy.confirm is not None)
+    part = m.ShardOrder(
+        index=number,
+        total=total,
+        durations=durations_of(share.baseline),
+        left=list(share.policy.with_base),
+        attempt=share.attempt,
     )
-    return replace(loaded, config=config), order.model_copy(update={"shard": ordered, "config": config})
+    return replace(loaded, config=config), order.model_copy(update={"shard": part, "config": config})
+
+
+def attempt_of(world: World) -> int:
+    """How often GitHub has run this job for the same event; 1 elsewhere."""
+    text = world.env.get("GITHUB_RUN_ATTEMPT", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 1
 
 
 def durations_of(baseline: Baseline | None) -> dict[str, dict[str, dict[str, float]]]:
@@ -69,8 +93,28 @@ def _duration(case: BaselineCase) -> float | None:
     return fsum(times) / len(times) if any(times) else None
 
 
-def read_parts(runner: RunnerSession, folders: Sequence[Path]) -> Merged:
-    """All parts as one. Raises `InputError`, `IncompleteError`."""
+def here(world: World) -> GitTree:
+    """The repository that we were called in, if it is one."""
+    return GitTree(world.cwd, search_path=world.env.get("PATH", os.defpath))
+
+
+def folders_in(folder: Path, anchor: Path) -> list[Path]:
+    """The folders in a folder, by name: each holds a part. Raises `InputError`."""
+    found = Folder(folder, anchor)
+    try:
+        names = [entry.path for entry in found.entries() if entry.is_folder and "/" not in entry.path]
+    except OSError as error:
+        why = error.strerror or str(error)
+        remedy = "Download the artifacts of all shards to it."
+        raise wrong(str(folder), f"the parts can't be read: {why}", remedy) from error
+    return [folder / name for name in sorted(names)]
+
+
+def read_parts(runner: RunnerSession, folders: Sequence[Path], tree: GitTree) -> Merged:
+    """All parts as one. Raises `InputError`, also for parts that are committed in `tree`, and `IncompleteError`."""
+    for folder in folders:
+        if not folder.is_absolute():
+            refuse_committed_report(str(folder), folder.as_posix(), tree)
     return merged([NamedPart(str(folder), read_report_of(runner, str(folder / REPORT_FILE))) for folder in folders])
 
 
