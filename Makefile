@@ -11,12 +11,12 @@ CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit stress container-test agents-test browser-test screenshots fuzz bench schemas clean
+.PHONY: demo test lint unit stress docs container-test agents-test browser-test screenshots fuzz bench schemas clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
-	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+	@$(BIN)/evalward demo --output evalward-out/demo
 
-test: lint unit  ## everything that CI runs
+test: lint docs unit  ## everything that CI runs
 
 lint: $(DEV)
 	$(BIN)/ruff format --check .
@@ -26,6 +26,10 @@ lint: $(DEV)
 
 unit: $(DEV)
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser"
+
+docs: $(DEV)  ## build the documentation into site/; a link or anchor that leads nowhere fails
+	@$(BIN)/zensical build --clean --strict >$(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log; exit 1; }
+	@echo "site/index.html: the documentation"
 
 RUNS ?= 3
 PATHS ?= tests
@@ -50,11 +54,12 @@ fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; fin
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
-schemas: $(RUNTIME)  ## write the JSON Schemas anew, after a record has changed
+schemas: $(DEV)  ## write the JSON Schemas and docs/cli-options.md anew, after a record or an option has changed
 	@set -e; for name in $$($(BIN)/evalward schema); do \
 		$(BIN)/evalward schema $$name --output src/evalward/schemas/$$name.schema.json; \
 	done
 	@cp src/evalward/schemas/evalward.schema.json docs/
+	@PYTHONPATH=tests $(BIN)/python -m support.cli_page
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -73,4 +78,4 @@ $(BROWSER): $(DEV)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) evalward-out .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) evalward-out site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

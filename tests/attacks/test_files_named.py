@@ -39,7 +39,16 @@ COMMANDS = (
     "validate BAD",
 )
 IN_A_PROJECT = (
-    *("cases.jsonl", "commands.yaml", "022.json", "steps.yaml", "recording.jsonl", "baseline.json", "tool.json"),
+    *(
+        "cases.jsonl",
+        "cases.yaml",
+        "commands.yaml",
+        "022.json",
+        "steps.yaml",
+        "recording.jsonl",
+        "baseline.json",
+        "tool.json",
+    ),
     *("system.txt", "add_task.yaml", "task.yaml", "oracle.patch", "answers.jsonl", "rubric.yaml"),
 )
 

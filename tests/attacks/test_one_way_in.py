@@ -27,7 +27,7 @@ OURS = {
     "targets/prices.py": "a table of ours",
     **{
         f"suites/external/formats/{name}.py": "result files, which `formats/find.py` opens through no link"
-        for name in ("archive", "inspect/format", "junit_tests", "rows", "values")
+        for name in ("archive", "copies", "inspect/format", "junit_tests", "rows", "values")
     },
 }
 GIT = {"git/program.py": "the one way", "suites/speedup/measure/changes.py": "git apply, in a workspace"}

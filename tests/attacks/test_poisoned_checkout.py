@@ -62,6 +62,8 @@ CONFIG = """
 \trev-parse = "!{run}"
 """
 COMMANDS = (
+    ("demo", "--output", "bare/demo"),
+    ("init", "--yes"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("safety", "ls"),
@@ -69,6 +71,7 @@ COMMANDS = (
     ("validate",),
     ("compare", "--report", "made/report.json", "--baseline", "made/baseline.json"),
     ("report", "made/report.json"),
+    ("merge", "made", "--output", "bare/out/report.json"),
     ("export", "caro", "made/report.json", "--output", "out.json"),
     ("import", "caro", "made/report.json", "--output", "out.json"),
     ("baseline", "show", "--baseline", "made/baseline.json"),
@@ -86,6 +89,8 @@ COMMANDS = (
     ("accept",),
     ("release", "--report", "made/report.json", "--output", "bare/out"),
     ("action",),
+    ("help", "baseline", "update"),
+    ("completion", "bash"),
 )
 
 

@@ -70,8 +70,8 @@ def test_update__refuses_a_drop_until_somebody_takes_it(call: Call, tmp_path: Pa
     report.write_text(json.dumps(data), "utf-8")
     refused = call("baseline", "update")
     assert refused.returncode == 1
-    assert "pass_rate" in refused.stderr
-    assert "--accept" in refused.stderr
+    assert "pass_rate" in refused.stdout
+    assert "--accept" in refused.stdout
     assert baseline(tmp_path) == before
     dry = call("baseline", "update", "--accept", "the shell is stricter", "--dry-run")
     assert (dry.returncode, "two" in dry.stdout) == (0, True)
@@ -98,7 +98,7 @@ def test_update__a_bad_reason_is_wrong_input(call: Call) -> None:
 def test_update__the_same_report_is_not_pooled_again(call: Call, tmp_path: Path) -> None:
     before = (tmp_path / ".evalward" / "baseline.json").read_bytes()
     done = call("baseline", "update", "--pool")
-    assert (done.returncode, "no change" in done.stderr) == (0, True)
+    assert (done.returncode, "no change" in done.stdout) == (0, True)
     assert (tmp_path / ".evalward" / "baseline.json").read_bytes() == before
 
 
@@ -120,9 +120,9 @@ def test_accept__the_printed_command_runs_as_it_stands(call: Call, tmp_path: Pat
     checked = ("check", "--config", "my own.yml", "--output", "out 1")
     refused = call(*checked)
     assert refused.returncode == 1
-    command = printed(refused.stderr)
+    command = printed(refused.stdout)
     assert printed((tmp_path / "out 1" / "comment.md").read_text("utf-8")) == command
-    assert "The check then says: passed." in " ".join(refused.stderr.split())
+    assert "The check then says: passed." in " ".join(refused.stdout.split())
     assert call(*command).returncode == 0
     assert baseline(tmp_path)["provenance"]["accepted"][0]["reason"] == "intended"
     assert call(*checked).returncode == 0

@@ -96,14 +96,16 @@ def test_help__loads_nothing_heavy() -> None:
 def test_check__without_a_baseline_compares_nothing_and_says_so(evalward: Callable[..., Done]) -> None:
     done = evalward("check")
     assert done.code == 0
-    assert "nothing was compared" in done.err
+    assert "nothing was compared" in done.out
 
 
 @pytest.mark.cold
 def test_check__pass(based: Path, evalward: Callable[..., Done]) -> None:
     done = evalward("check")
-    assert (done.code, done.out) == (0, "")
-    assert "passed — nothing got worse" in done.err.splitlines()[1]
+    assert (done.code, "Evalward" in done.err) == (0, False)
+    first, *_, last, files = done.out.splitlines()
+    assert first == last == "✓ Evalward: passed — nothing got worse"
+    assert files.startswith("  Written to evalward-out: report.html, report.json, judgement.json, comment.md")
 
 
 @pytest.mark.cold
@@ -111,9 +113,9 @@ def test_check__fail_names_rule_numbers_case_and_command(based: Path, evalward: 
     (based / "cases.jsonl").write_text(lines(task("one"), task("two", says="other")), "utf-8")
     done = evalward("check")
     assert done.code == 1
-    assert "pass_rate fell 50.0 pp (100.0 % → 50.0 %), more than the 10 pp allowed" in done.err
-    assert "two (echo" in done.err
-    assert "$ echo other" in done.err
+    assert "pass_rate fell 50.0 pp (100.0 % → 50.0 %), more than the 10 pp allowed" in done.out
+    assert "two (echo" in done.out
+    assert "$ echo other" in done.out
     comment = (based / "evalward-out" / "comment.md").read_text("utf-8")
     assert comment.splitlines()[0].startswith("### ❌ Evalward: failed")
 
@@ -127,18 +129,18 @@ def test_check__a_missing_case_fails_until_it_is_waived(based: Path, evalward: C
     (based / "cases.jsonl").write_text(lines(task("one")), "utf-8")
     done = evalward("check")
     assert done.code == 1
-    assert "the case two of the baseline is missing" in done.err
+    assert "the case two of the baseline is missing" in done.out
     waived = CONFIG + "waive: [{id: two, reason: replaced by three}]\n"
     (based / "evalward.yml").write_text(waived, "utf-8")
     done = evalward("check")
     assert done.code == 0
-    assert "replaced by three" in done.err
+    assert "replaced by three" in done.out
 
 
 def test_check__part_is_compared_in_that_part_only(based: Path, evalward: Callable[..., Done]) -> None:
     done = evalward("check", "--case", "one")
     assert done.code == 0
-    assert "partial" in done.err.lower()
+    assert "partial" in done.out.lower()
     refused = evalward("baseline", "update")
     assert refused.code == 2
     assert "restricted to a part" in refused.err
@@ -157,8 +159,8 @@ def test_check__a_part_of_one_suite_leaves_the_others_and_the_floors_of_the_whol
     (repo / "more.jsonl").write_text(lines(task("other")), "utf-8")
     done = evalward("check", "--case", "two")
     assert done.code == 0
-    assert "1 of 2 cases was run" in done.err
-    assert "more" not in done.err
+    assert "1 of 2 cases was run" in done.out
+    assert "more" not in done.out
     assert evalward("check", "--suite", "tools").code == 1
 
 
@@ -178,8 +180,9 @@ def test_check__what_failed_last_time_is_run_again(tmp_path: Path) -> None:
     first = evalward("check", "--failed")
     assert (first.code, "there is no earlier report" in first.err) == (2, True)
     whole = evalward("check", "--suite", "bash-tools", "--target", "replay:agent")
-    assert whole.err.strip().endswith(
-        "Run again what failed: evalward check --config evalward.yml --failed --suite bash-tools --target replay:agent"
+    assert (
+        "How to run again what failed\n"
+        "  evalward check --config evalward.yml --failed --suite bash-tools --target replay:agent\n" in whole.out
     )
     again = evalward("check", "--failed")
     ((suite, target, cases),) = measured()
@@ -203,7 +206,7 @@ def test_check__a_case_that_no_solution_can_run_is_missing(based: Path, evalward
     (based / "cases.jsonl").write_text(lines(task("one"), unsolved), "utf-8")
     done = evalward("check")
     assert done.code == 1
-    assert "the case has no reference solution" in done.err
+    assert "the case has no reference solution" in done.out
 
 
 @pytest.mark.cold
@@ -239,7 +242,7 @@ def test_baseline__update_without_news_writes_nothing(based: Path, evalward: Cal
     before = path.stat().st_mtime_ns
     assert evalward("run").code == 0
     done = evalward("baseline", "update")
-    assert (done.code, "no change" in done.err) == (0, True)
+    assert (done.code, "no change" in done.out) == (0, True)
     assert path.stat().st_mtime_ns == before
     assert "pass_rate" in evalward("baseline", "show").out
 
@@ -259,7 +262,7 @@ def test_replay__of_a_run_measures_the_same(based: Path, evalward: Callable[...,
 def test_example__proves_itself(evalward: Callable[..., Done]) -> None:
     done = evalward("validate", str(EXAMPLE / "evalward.yml"))
     assert done.code == 0
-    assert "37 of 37 solutions run" in done.err
+    assert "37 of 37 solutions run" in done.out
 
 
 def test_example__oracle_passes_all_and_its_baseline_holds(tmp_path: Path, evalward: Callable[..., Done]) -> None:
@@ -374,8 +377,8 @@ def test_hostile_ids__reach_neither_paths_nor_the_terminal(repo: Path, evalward:
     writes("cases.jsonl", lines(hostile, task("two")))(repo)
     done = evalward("check")
     assert done.code == 0
-    assert "\x1b" not in done.err
-    assert not any(line.startswith("::") for line in done.err.splitlines())
+    assert "\x1b" not in done.out
+    assert not any(line.startswith("::") for line in done.out.splitlines())
     inside = (repo / "evalward-out").resolve()
     assert all(path.resolve().is_relative_to(inside) for path in inside.rglob("*"))
     assert len(list(inside.rglob("*.1.json"))) == 2

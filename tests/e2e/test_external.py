@@ -122,7 +122,7 @@ def test_nothing_changed__passes(project: Project) -> None:
     project.fails()
     done = project.evalward("check")
     assert done.code == 0, done.err
-    assert "✓ Evalward: passed" in done.err
+    assert "✓ Evalward: passed" in done.out
     assert "bot: 30 trials of junit" in done.err
 
 
@@ -130,7 +130,7 @@ def test_broken_cases__are_tried_again_by_the_harness_and_fail_the_check(project
     project.fails(greet=[True] * 99, sum=[True] * 99)
     done = project.evalward("check")
     assert done.code == 1, done.err
-    assert "✗ Evalward: failed" in done.err
+    assert "✗ Evalward: failed" in done.out
     fresh = project.run_of_report()["confirmation"]
     assert {(each["id"], each["trial"], each["status"]) for each in fresh} == {
         (f"bot::test_bot[{case}]", number, "failed") for case in ("greet", "sum") for number in (6, 7, 8, 9)
@@ -150,7 +150,7 @@ def test_without_a_rerun__the_verdict_says_what_one_would_add(project: Project) 
     project.fails(greet=[True] * 99, sum=[True] * 99)
     done = project.evalward("check")
     assert done.code == 1
-    assert "the suite has no rerun, by which the harness tries failed cases again" in " ".join(done.err.split())
+    assert "the suite has no rerun, by which the harness tries failed cases again" in " ".join(done.out.split())
 
 
 def test_a_harness_that_leaves_nothing__gives_no_verdict(project: Project) -> None:
@@ -158,7 +158,7 @@ def test_a_harness_that_leaves_nothing__gives_no_verdict(project: Project) -> No
     done = project.evalward("check")
     assert done.code == 3
     assert "  | Traceback: no route to the model" in done.err
-    words = " ".join(done.err.split())
+    words = " ".join(done.out.split())
     assert "bot: the harness ended with exit code 9 and left nothing in logs/*.xml: Traceback: no route" in words
 
 
@@ -170,7 +170,7 @@ def test_results_that_are_older_than_the_run__are_none_of_it(project: Project) -
     os.utime(old, (1, 1))
     done = project.evalward("check")
     assert done.code == 3
-    assert "left nothing new in logs/*.xml, only 1 older file" in " ".join(done.err.split())
+    assert "left nothing new in logs/*.xml, only 1 older file" in " ".join(done.out.split())
 
 
 def test_files_of_an_earlier_step__are_read_without_a_run(project: Project) -> None:

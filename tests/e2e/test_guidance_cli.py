@@ -39,7 +39,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("example")
     ran = evalward("guidance", "--config", EXAMPLE / "evalward.yml", "--trials", "6", "--output", output)
     assert ran.code == 0, ran.err
-    assert "clear against current: better on error_rate, help_seeking" in " ".join(ran.err.split())
+    assert "clear against current: better on error_rate, help_seeking" in " ".join(ran.out.split())
     return output
 
 
@@ -142,4 +142,4 @@ def test_what_can_not_be_compared_is_told(tmp_path: Path) -> None:
     one, other = report(tmp_path / "v1.json", 4), report(tmp_path / "v2.json", 4, kind="bash")
     assert "one report has nothing to be compared with" in evalward("guidance", one).err
     assert "the report has no run of scenarios" in evalward("guidance", other, one).err
-    assert "not every report has this run" in evalward("guidance", one, other).err
+    assert "not every report has this run" in evalward("guidance", one, other).out

@@ -74,7 +74,7 @@ def test_what_it_printed_is_told_where_it_left_nothing__without_its_key(tmp_path
     assert done.code == 3
     assert "  | key [redacted]" in done.err
     assert "the harness ended with exit code 0 and left nothing in out/*.xml: key [redacted]" in " ".join(
-        done.err.split()
+        done.out.split()
     )
     assert KEY not in done.err + done.out
 

@@ -58,10 +58,10 @@ def verdict(repo: Repo) -> Any:
 def test_check__tells_what_is_flaky_since_when_and_the_trend(repo: Repo) -> None:
     done = repo.run("check")
     assert done.code == 1
-    assert "Trend over 12 earlier runs" in done.err
-    assert "▁█▁█▁█▁█▁█▁█" in done.err
+    assert "Trend over 12 earlier runs" in done.out
+    assert "▁█▁█▁█▁█▁█▁█" in done.out
     comment = repo.path("comment.md").read_text("utf-8")
-    for told in (done.err, comment):
+    for told in (done.out, comment):
         flat = " ".join(told.split())
         assert "flaky: passes" in flat
         assert "since 2026-11-01" in flat
@@ -81,6 +81,6 @@ def test_check__the_verdict_is_the_same_with_any_history(repo: Repo) -> None:
         repo.server.settings = replace(repo.server.settings, script=again)
         done = repo.run("check")
         assert (done.code, verdict(repo)) == (1, before)
-        assert "Trend over" not in done.err
+        assert "Trend over" not in done.out
         assert ("51 lines are not readable" in done.err) == (content is not None)
         file.touch()

@@ -154,7 +154,7 @@ def test_resume__tells_what_it_cant_use_and_does_it_again(repo: Repo) -> None:
     ]
     assert "trial of something else" in told[1]
     assert "case or subject have changed" in told[2]
-    assert all(path.name in done.err for path in (alpha, beta)), done.err
+    assert all(path.name in done.out for path in (alpha, beta)), done.out
     assert repo.report()["runs"][0]["metrics"]["pass_rate"]["value"] == 1.0
 
 
@@ -178,7 +178,7 @@ def test_a_signal_ends_it_cleanly(repo: Repo, server: ModelServer, number: signa
     done = ended(process)
     assert done.code == 3, done.err
     assert repo.report()["interrupted"] == f"interrupted by {number.name}"
-    assert f"interrupted by {number.name}" in done.err
+    assert f"interrupted by {number.name}" in done.out
     states = [(case["status"], case["reason"]) for case in repo.cases().values()]
     assert sorted(set(states)) == [("passed", None), ("skipped", "not_run")]
     assert states.count(("passed", None)) == len(repo.trials()) >= 2
@@ -213,7 +213,7 @@ def test_a_spent_budget_ends_the_run_and_keeps_what_is_done(repo: Repo, budget: 
     verdict = json.loads(repo.path("judgement.json").read_text())["verdict"]
     assert verdict["outcome"] == "error"
     assert verdict["headline"].startswith("budget: ")
-    assert "budget: " in done.err
+    assert "budget: " in done.out
     assert [case["status"] for case in repo.cases().values()] == ["passed"] * 2 + ["skipped"] * 4
     assert (len(repo.trials()), len(repo.server.requests)) == (2, 4)
 
@@ -293,7 +293,7 @@ def test_secrets_are_in_no_line_no_file_and_no_recording(repo: Repo, server: Mod
     repo.write(EVERYWHERE, [task("prints"), *TASKS], concurrency=1)
     done = repo.run("run", "--record", "recorded", "--verbose", env={VARIABLE: key, "DEPLOY_TOKEN": other})
     assert done.code == 3
-    assert "[key]" in done.err
+    assert "[key]" in done.out
     assert key not in done.out + done.err
     files = [path for path in repo.root.rglob("*") if path.is_file()]
     assert [path.name for path in files if key.encode() in path.read_bytes()] == []

@@ -35,7 +35,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_validate_proves_scenarios(bench: Bench) -> None:
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
-    assert "2 of 2 solutions run, doing nothing tried in 2" in done.stderr
+    assert "2 of 2 solutions run, doing nothing tried in 2" in done.stdout
 
 
 def test_validate_names_what_proves_nothing(bench: Bench) -> None:
@@ -51,8 +51,8 @@ def test_validate_tells_what_is_odd_and_no_mistake(bench: Bench) -> None:
     bench.write(["oracle", "scripted:agent"], {**scenario("three"), "colour": "red"})
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
-    assert "warning: evals/three.yaml:" in done.stderr
-    assert "colour" in done.stderr
+    assert "warning: evals/three.yaml:" in done.stdout
+    assert "colour" in done.stdout
 
 
 @pytest.mark.cold  # what the agent finds in /proc is what processes were started with

@@ -68,7 +68,7 @@ def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(brief: Path, tmp_pa
     assert (case["status"], case["details"]["task_speedup"]) == ("failed", 1.0)
     assert case["reason"] == {"orders": "tests_failed", "words": "snapshot_failed"}[task]
     assert any(each["raw_agent"] > 1.5 for each in case["details"]["benchmarks"])
-    assert "mean_success_rate" in done.stderr
+    assert "mean_success_rate" in done.stdout
 
 
 def test_the_tasks_tell_right_from_wrong() -> None:

@@ -49,7 +49,7 @@ def test_a_model_upgrade_is_compared_shown_and_stored_under_its_name(repo: Repo)
         in page
     )
     assert "- ✅ 1 got fixed: `delta`" in page
-    assert f"Model {OLD} → {NEW} in live" in done.err
+    assert f"Model {OLD} → {NEW} in live" in done.out
     judgement = json.loads(repo.path("judgement.json").read_text("utf-8"))
     (run,) = judgement["comparison"]["runs"]
     assert (run["replaced"]["target"], run["replaced"]["named"]) == (OLD, True)
@@ -64,8 +64,8 @@ def test_a_replaced_model_is_no_way_out_of_a_regression(repo: Repo) -> None:
     repo.server.settings = replace(repo.server.settings, script=model_of(WORSE))
     upgrade(repo, [{"id": NEW, "replaces": OLD}, "oracle"])
     done = repo.run("check")
-    assert "1 case broke: alpha" in done.err
+    assert "1 case broke: alpha" in done.out
     upgrade(repo, [{"id": "oracle", "replaces": OLD}])
     done = repo.run("check")
     assert done.code == 1
-    assert f"live × {OLD} is in the baseline and was not run" in done.err
+    assert f"live × {OLD} is in the baseline and was not run" in done.out

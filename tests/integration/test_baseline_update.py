@@ -57,12 +57,12 @@ def update(
     cases = [case.model_copy(update={"duration_ms": next(_CLOCK)}) for case in cases]
     made = report(run(cases, target=target, random=random, planned=planned, parts={"system": system}))
     write_files(folder, {"evalward.yml": CONFIG, "r.json": dump_report(made)})
-    err = StringIO()
-    world = World(out=StringIO(), err=err, now=lambda: "2026-11-21T08:00:00Z", env={}, cwd=folder)
+    told = StringIO()
+    world = World(out=told, err=told, now=lambda: "2026-11-21T08:00:00Z", env={}, cwd=folder)
     words = ["--report", str(folder / "r.json"), "--config", str(folder / "evalward.yml"), *more]
     parsed = build_parser().parse_args(["baseline", "update", *words])
     code = guarded(world, lambda known: int(parsed.handler(known, parsed)))
-    return code, " ".join(err.getvalue().split())
+    return code, " ".join(told.getvalue().split())
 
 
 def test_update__what_is_below_a_floor_can_be_accepted_and_will_still_fail(tmp_path: Path) -> None:

@@ -101,14 +101,14 @@ def repo(tmp_path: Path) -> Path:
 def check(repo: Path, right: int, **options: str) -> Seen:
     (repo.parent / "r.json").write_text(dump_report(report(right)), "utf-8")
     out = repo.parent / "out"
-    err = StringIO()
-    world = World(out=StringIO(), err=err, now=lambda: "2026-11-21T08:00:00Z", env={"PATH": "/usr/bin:/bin"})
+    told = StringIO()
+    world = World(out=told, err=StringIO(), now=lambda: "2026-11-21T08:00:00Z", env={"PATH": "/usr/bin:/bin"})
     code = release(
         world,
         ReleaseOptions(repo.parent / "r.json", repo / "evalward.yml", out, **options),  # type: ignore[arg-type]
     )
     data = json.loads((out / RELEASE_FILE).read_text("utf-8"))
-    return Seen(code, (out / RELEASE_MARKDOWN).read_text("utf-8"), data, err.getvalue())
+    return Seen(code, (out / RELEASE_MARKDOWN).read_text("utf-8"), data, told.getvalue())
 
 
 def test_release__is_blocked_at_89(repo: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalward.commands.pipeline import kinds_of
 from evalward.records.report import Finding, Report
-from evalward.render import markdown, terminal
+from evalward.render import markdown, report_terminal
 
 
 def report_markdown(reports: Sequence[Report], findings: Sequence[Finding] | None = None) -> str:
@@ -24,4 +24,4 @@ def report_text(
 ) -> str:
     """For a terminal."""
     known = kinds_of(*reports)
-    return terminal.report_text(reports, known, colour=colour, width=width, verbose=verbose, findings=findings)
+    return report_terminal.report_text(reports, known, colour=colour, width=width, verbose=verbose, findings=findings)

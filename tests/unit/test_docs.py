@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import textwrap
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,14 @@ from evalward.records.policy import Confirm, Rule
 from evalward.registry import FORMATS, ours
 from evalward.render.sentences.words import chance
 from evalward.suites.external.spec import ExternalSuite
+from support import cli_page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OF_HARNESSES = [ROOT / "docs" / "external.md", *sorted((ROOT / "docs" / "external").glob("*.md"))]
 YAML = re.compile(r"^( *)```yaml\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([\w-]+))?\)")
+OUT_OF_DOCS = re.compile(r"\]\((https://github\.com/evalward/evalward/(blob|tree)/main/([^)#\s]+))")
 
 
 def anchors(page: Path) -> set[str]:
@@ -38,9 +42,38 @@ def test_links__lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), anchor
 
 
+@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+def test_links_out_of_docs__are_addresses_of_files_and_folders_that_are_there(page: Path) -> None:
+    """The site has docs/ alone, so that a relative path out of it would lead nowhere there."""
+    text = page.read_text("utf-8")
+    for path, _ in LINK.findall(text):
+        assert (page.parent / path).resolve().is_relative_to(ROOT / "docs"), path
+    for address, form, path in OUT_OF_DOCS.findall(text):
+        assert (ROOT / path).is_file() if form == "blob" else (ROOT / path).is_dir(), address
+
+
+def test_the_readme__is_short_and_every_page_is_found_from_the_start() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
+    site = tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]
+    assert sorted(_pages(site["nav"])) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
+
+
+def _pages(nav: object) -> list[str]:
+    """The pages of a site's navigation, at whatever depth."""
+    if isinstance(nav, str):
+        return [nav]
+    entries = nav.values() if isinstance(nav, dict) else nav
+    assert isinstance(entries, Iterable)
+    return [page for entry in entries for page in _pages(entry)]
+
+
 def blocks(page: Path) -> list[str]:
     """The YAML on a page, without its indentation."""
     return [textwrap.dedent(text) for _, text in YAML.findall(page.read_text("utf-8"))]
+
+
+def test_the_page_of_options__is_what_the_parser_has() -> None:
+    assert cli_page.PAGE.read_text("utf-8") == cli_page.page(), "Run `make schemas`"
 
 
 @pytest.mark.parametrize("page", OF_HARNESSES, ids=lambda page: page.name)

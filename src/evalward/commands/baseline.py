@@ -97,7 +97,7 @@ def update(world: World, report: Path, path: Path, options: UpdateOptions | None
     for note in done.notes:
         _tell(world, f"note: {note}")
     if done.report is None or done.baseline is previous:
-        world.say(f"{path}: no change")
+        world.show(f"{path}: no change")
         return EXIT_OK
     judged = _judged(done.report, previous, options.policy, str(report))
     if judged.outcome is Outcome.ERROR or (judged.blocking and reason is None):
@@ -170,22 +170,22 @@ def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str
 
 def _refuse(world: World, path: Path, judged: GateFindings) -> int:
     if judged.outcome is Outcome.ERROR:
-        world.say(f"{path}: not updated, because what was measured can't be judged:")
+        world.show(f"{path}: not updated, because what was measured can't be judged:")
     else:
-        world.say(f"{path}: not updated, because the gate fails for what was measured:")
+        world.show(f"{path}: not updated, because the gate fails for what was measured:")
     for reason in judged.blocking:
-        _tell(world, f"  ✗ {message(reason)}")
+        world.show(_harmless(f"  ✗ {message(reason)}"))
     if judged.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
-    world.say('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
+    world.show('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
     return EXIT_FAILED
 
 
 def _refuse_doubt(world: World, path: Path, judged: GateFindings) -> int:
-    world.say(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
+    world.show(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
     for reason in judged.unsure:
-        _tell(world, f"  ❔ {message(reason)}")
-    world.say("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
+        world.show(_harmless(f"  ? {message(reason)}"))
+    world.show("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
     return EXIT_FAILED
 
 
@@ -221,17 +221,22 @@ def _finish(world: World, path: Path, previous: Baseline | None, made: Baseline,
     if options.dry_run:
         difference = diff_baselines(previous, made)
         emit(world, difference_text(difference, colour=world.colour(world.out), width=world.width), None)
-        world.say(f"{path}: nothing was written (--dry-run)")
+        world.show(f"{path}: nothing was written (--dry-run)")
         return EXIT_OK
     write_text(path, dump_baseline(made), world.redaction)
     cases = sum(len(run.cases) for run in made.runs)
-    world.say(f"{path}: {plural(len(made.runs), 'run')}, {plural(cases, 'case')}. Commit it.")
+    world.show(f"{path}: {plural(len(made.runs), 'run')}, {plural(cases, 'case')}. Commit it.")
     return EXIT_OK
 
 
 def _tell(world: World, text: str) -> None:
-    """A sentence that may name what others wrote."""
-    world.say(log_text(text[: len(text) - len(text.lstrip())] + one_line(text, 2000)))
+    """A note or warning that may name what others wrote."""
+    world.say(_harmless(text))
+
+
+def _harmless(text: str) -> str:
+    """One line of a log, with its indent."""
+    return log_text(text[: len(text) - len(text.lstrip())] + one_line(text, 2000))
 
 
 # --- read -----------------------------------------------------------------------------------------------------------
@@ -248,9 +253,11 @@ def show(world: World, path: Path) -> int:
     return EXIT_OK
 
 
-def diff(world: World, old: Path, new: Path, form: DiffFormat = "terminal", output: Path | None = None) -> int:
-    """What is different between two baselines. Always 0: it tells, and doesn't judge."""
-    difference = diff_baselines(read_baseline_file(old), read_baseline_file(new))
+def diff(
+    world: World, old: Baseline | None, new: Baseline, form: DiffFormat = "terminal", output: Path | None = None
+) -> int:
+    """What is different between two baselines; without an old one all is new. Always 0: it tells, and doesn't judge."""
+    difference = diff_baselines(old, new)
     if form == "json":
         text = difference.model_dump_json(by_alias=True, indent=1) + "\n"
     elif form == "markdown":

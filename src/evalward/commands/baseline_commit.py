@@ -69,14 +69,14 @@ def _written(world: World, name: str, update: UpdateRequest) -> int:
         with GitHub(token, world.env.get("GITHUB_API_URL") or API_URL) as client:
             outcome = update_baseline(RepositoryWriter(client, name), update)
     except BlockedError as error:
-        world.say(str(error))
+        world.show(str(error))
         return EXIT_FAILED
     except GitHubError as error:
         world.say(f"error: {error}")
         return EXIT_UNJUDGED
-    world.say(outcome.line)
+    world.show(outcome.line)
     if outcome.url:
-        world.say(outcome.url)
+        world.show(outcome.url)
     return EXIT_OK
 
 

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
-from evalward.commands.commit_files import base_of_baseline
-from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, write_outputs, write_page
+from evalward.commands.commit_files import FilesOfCommit, base_of_baseline
+from evalward.commands.ending import (
+    JUDGEMENT_FORMATS,
+    display_of,
+    files_line,
+    sources_of,
+    write_outputs,
+    write_page,
+)
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
 from evalward.commands.parts import here, keep_trials, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria, policy_of
+from evalward.commands.planning import PlanBasis, PlanRequest, announcing, show_plan
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -27,9 +36,9 @@ from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import EXIT_UNJUDGED, Judgement
-from evalward.render.context import Accepting, PageContext
-from evalward.render.outputs import ShownJudgement, text_of
-from evalward.wire.messages import MeasureOrder
+from evalward.render.context import Accepting, Closing, PageContext
+from evalward.render.outputs import Display, ShownJudgement, text_of
+from evalward.wire.messages import BaseSide, MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -59,9 +68,31 @@ class CheckRun:
         )
 
 
+@dataclass(frozen=True)
+class _CheckOrdered:
+    """What a check is going to measure, and what judges it: all that is known before the first trial."""
+
+    world: World
+    options: CheckOptions
+    loaded: LoadedConfig
+    judging: Criteria
+    tree: GitTree
+    base: FilesOfCommit | None
+    order: MeasureOrder
+
+    @property
+    def basis(self) -> PlanBasis:
+        """What its plan is made from."""
+        return PlanBasis(self.loaded, self.judging.baseline, self.judging.policy)
+
+
 def check(world: World, options: CheckOptions) -> int:
-    """The verdict's exit code."""
+    """The verdict's exit code; of a plan alone 0."""
     with runner_of(world) as runner:
+        if options.plan is not None:
+            asked = _ordered(world, runner, options)
+            request = PlanRequest(asked.order, asked.basis, options.output, options.plan)
+            return show_plan(asked.world, runner, request)
         try:
             found = checked(world, runner, options)
         except IncompleteError as error:
@@ -70,24 +101,78 @@ def check(world: World, options: CheckOptions) -> int:
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
-        shown = ShownJudgement(found.judgement, found.context, display_of(world, world.err, accepting=True), sources)
-        world.say(text_of("terminal", shown))
-        if found.services.unwritten is not None:
-            raise found.services.unwritten
-        written = [
-            *write_outputs(shown, output, JUDGEMENT_FORMATS),
-            *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
-        ]
-        world.say(f"Written: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
-        if failed_in(found.report):
-            world.say(f"Run again what failed: {check_failed(found.options)}")
+        shown = ShownJudgement(found.judgement, found.context, sources=sources)
+        written: list[str] = []
+        try:
+            written += _written(found, shown)
+        finally:
+            world.show(text_of("terminal", replace(shown, display=_display(found, written))))
         return found.judgement.verdict.exit_code
+
+
+def _written(found: CheckRun, shown: ShownJudgement) -> list[str]:
+    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out."""
+    world, output = found.world, found.services.output
+    if found.services.unwritten is not None:
+        raise found.services.unwritten
+    return [
+        REPORT_FILE,
+        *write_outputs(shown, output, JUDGEMENT_FORMATS),
+        *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
+    ]
+
+
+def _display(found: CheckRun, written: Sequence[str]) -> Display:
+    world, options = found.world, found.options
+    again = check_failed(options) if failed_in(found.report) else ""
+    ending = Closing(again, files_line(options.output, written))
+    return display_of(world, world.out, accepting=True, ending=ending)
 
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
     if options.parts and (options.resume or options.failed):
         raise wrong("--parts", "the trials are those of the parts", "Leave out --resume and --failed.")
+    asked = _ordered(world, runner, options)
+    world, options, loaded, judging = asked.world, asked.options, asked.loaded, asked.judging
+    services = services_of(
+        world,
+        loaded,
+        options.output,
+        clear=None if options.resume else (),
+        retries=judging.retries,
+        base=asked.base,
+        suites=options.selection.suites,
+    )
+    services.planned = announcing(world, asked.basis)
+    report = measured(runner, _with_parts(asked, runner, services), services)
+    history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
+    anchor, notes = anchor_of_config(asked.tree, loaded, judging.policy, profile=options.profile)
+    for note in notes:
+        world.say(f"warning: {note}")
+    runner.dismiss()
+    judgement = judging.decide(report, history, anchor)
+    return CheckRun(world, options, loaded, judging, report, judgement, services)
+
+
+def _with_parts(asked: _CheckOrdered, runner: RunnerSession, services: Services) -> MeasureOrder:
+    """The order, with what shards have measured: their trials are in the output folder then.
+
+    Raises `InputError`, `IncompleteError`.
+    """
+    world, folders = asked.world, asked.options.parts
+    if not folders:
+        return asked.order
+    parts = read_parts(runner, folders, here(world))
+    refuse_others(parts, asked.loaded, asked.tree.head())
+    for note in parts.notes:
+        world.say(f"warning: {note}")
+    keep_trials(parts, services.output, world.cwd)
+    return asked.order.model_copy(update={"known": parts.report})
+
+
+def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _CheckOrdered:
+    """What is to be measured, and by what it is judged. Raises `InputError`."""
     loaded, _ = load(runner, str(options.config))
     world = world.hiding(loaded.config.key_names)
     if options.failed:
@@ -96,34 +181,14 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(runner, loaded, options)
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
-    base, side = base_of_baseline(tree, loaded, baseline, options.base)
+    base, side = None, BaseSide(why_not="the files belong to no repository")
+    if options.versioned:
+        base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
-    judging = Criteria(baseline, policy)
-    services = services_of(
-        world,
-        loaded,
-        options.output,
-        clear=None if options.resume else (),
-        retries=judging.retries,
-        base=base,
-        suites=options.selection.suites,
+    order = MeasureOrder(
+        chosen=chosen_of(options.selection), resume=options.resume, base=side, versioned=options.versioned
     )
-    order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
-    if options.parts:
-        parts = read_parts(runner, options.parts, here(world))
-        refuse_others(parts, loaded, tree.head())
-        for note in parts.notes:
-            world.say(f"warning: {note}")
-        keep_trials(parts, services.output, world.cwd)
-        order = order.model_copy(update={"known": parts.report})
-    report = measured(runner, order, services)
-    history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
-    anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)
-    for note in notes:
-        world.say(f"warning: {note}")
-    runner.dismiss()
-    judgement = judging.decide(report, history, anchor)
-    return CheckRun(world, options, loaded, judging, report, judgement, services)
+    return _CheckOrdered(world, options, loaded, Criteria(baseline, policy), tree, base, order)
 
 
 def find_baseline(runner: RunnerSession, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:

@@ -20,6 +20,7 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Finding, Report
 from evalward.redaction import NOTHING, Redaction
+from evalward.render.context import NO_CLOSING, Closing
 from evalward.render.kept import Sources
 from evalward.render.outputs import Display, Shown, ShownReports, text_of, writer_of
 
@@ -108,6 +109,21 @@ def shown_reports(
     )
 
 
-def display_of(world: World, stream: TextIO | None, *, verbose: bool = False, accepting: bool = False) -> Display:
+def display_of(
+    world: World,
+    stream: TextIO | None,
+    *,
+    verbose: bool = False,
+    accepting: bool = False,
+    ending: Closing = NO_CLOSING,
+) -> Display:
     """What a stream shows; a file (`None`) has no colours."""
-    return Display(stream is not None and world.colour(stream), world.width, verbose, accepting)
+    return Display(stream is not None and world.colour(stream), world.width, verbose, accepting, ending)
+
+
+def files_line(folder: Path, names: Sequence[str]) -> str:
+    """Which files lie where, in a sentence; empty where there are none. The page for people comes first."""
+    if not names:
+        return ""
+    ordered = sorted(names, key=lambda name: not name.endswith(".html"))
+    return f"Written to {folder}: {', '.join(ordered)}"

@@ -11,7 +11,7 @@ from evalward.engine.store import write_atomic
 from evalward.opening import name_below, read_inside, read_regular
 from evalward.records.base import acyclic, share_names
 from evalward.records.baseline import Baseline
-from evalward.records.problem import NoRoomError, unwritable, wrong
+from evalward.records.problem import unwritable, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import REPORT_FILE, Report
 from evalward.redaction import NOTHING, Redaction
@@ -48,6 +48,16 @@ def read_committed(path: Path, what: str, remedy: str, root: Path | None = None)
 def report_in(cwd: Path, named: Path) -> Path:
     """The report that is meant by a name: of a folder the `report.json` in it."""
     return named / REPORT_FILE if (cwd / named).is_dir() else named
+
+
+def result_in(cwd: Path, named: Path) -> Path:
+    """The same for what may be another harness's folder: that is meant itself."""
+    folder = cwd / named
+    if not folder.is_dir() or (folder / REPORT_FILE).is_file():
+        return report_in(cwd, named)
+    from evalward.commands.foreign import is_foreign  # noqa: PLC0415 - its readers are needed by few
+
+    return named if is_foreign(folder) else named / REPORT_FILE
 
 
 def is_ours(path: Path) -> bool:
@@ -94,15 +104,8 @@ def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
 
 
 def emit(world: World, text: str, output: Path | None) -> None:
-    """Machine output: to the file if one was named, else to standard output."""
+    """A result: to the file if one was named, else to standard output."""
     if output is not None:
         write_text(world.cwd / output, text, world.redaction)
         return
-    text = world.redaction.known(text)
-    try:
-        world.out.write(text if text.endswith("\n") else text + "\n")
-        world.out.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise NoRoomError(unwritable("standard output", error, "Name a file with --output.").problems) from error
+    world.show(text)

@@ -52,7 +52,8 @@ def foreign_report(
     files = [file for path in paths for file in _files(path)]
     place = ", ".join(str(path) for path in paths)
     form, found = read_files(files, None if options.form == AUTO else options.form, place)
-    read = read_results(found, Reading(form, choice_of(options.scores), keep=keep), place)
+    how = Reading(form, choice_of(options.scores), keep=keep, pool=len(paths) > 1)  # several that are named are meant
+    read = read_results(found, how, place)
     runs = [run_record(EXTERNAL, run.suite, run.gathered) for run in read.runs]
     notes = [*([] if read.made_at else [UNDATED]), *read.notes, *([read.stopped] if read.stopped else [])]
     texts = {name: text for run in read.runs for name, text in run.texts.items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from evalward.commands.ending import files_line
 from evalward.commands.files import emit, read_report
 from evalward.commands.measuring import chosen_of, load, runner_of, services_of
 from evalward.commands.pipeline import kinds_of
@@ -49,13 +50,14 @@ def guidance(world: World, options: GuidanceOptions) -> int:
     services.output.write(JSON_FILE, guidance_json(found))
     services.output.write(MARKDOWN_FILE, guidance_markdown(found))
     show(world, found, options.format)
-    world.say(f"Written: {options.output / JSON_FILE}, {options.output / MARKDOWN_FILE}")
+    tell = world.show if options.format == "terminal" else world.say  # what a program reads ends with its text
+    tell(files_line(options.output, [JSON_FILE, MARKDOWN_FILE]))
     return EXIT_OK if any(one.not_measured is None for one in found) else EXIT_UNJUDGED
 
 
 def compare_reports(world: World, files: Sequence[Path], form: Format, output: Path | None) -> int:
     """Reports of the same scenarios with other guidance, side by side: the first is the reference. Exit code 0."""
-    reports = [read_report(file) for file in files]
+    reports = [read_report(world.cwd / file) for file in files]
     names = _names(files)
     readings = {name: kind.guidance_reading() for name, kind in kinds_of(reports[0]).items()}
     runs = {(run.suite, run.target): run for run in reports[0].runs}
@@ -97,7 +99,7 @@ def _names(files: Sequence[Path]) -> list[str]:
 def show(world: World, found: Sequence[GuidanceComparison], form: Format, output: Path | None = None) -> None:
     """The comparisons as machine output, or for people."""
     if form == "terminal" and output is None:
-        world.say(guidance_text(found, colour=world.colour(world.err), width=world.width))
+        world.show(guidance_text(found, colour=world.colour(world.out), width=world.width))
     elif form == "terminal":
         emit(world, guidance_text(found, colour=False, width=world.width), output)
     else:

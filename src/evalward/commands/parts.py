@@ -16,7 +16,7 @@ from evalward.commands.pipeline import policy_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import read_baseline
-from evalward.engine.parts import Merged, NamedPart, merged
+from evalward.engine.parts import MergedParts, NamedPart, merged
 from evalward.engine.shards import config_of_shard
 from evalward.engine.store import artifacts_path, trial_path
 from evalward.git import GitTree
@@ -46,10 +46,10 @@ def for_shard(
     path = loaded.config.baseline_for(None, None)
     content = runner.read(path)
     baseline = None if content is None else read_baseline(content, str(loaded.root / path))
-    return ordered(loaded, order, Share(shard, baseline, policy_of(loaded, None, None), attempt_of(world)))
+    return ordered(loaded, order, ShardBasis(shard, baseline, policy_of(loaded, None, None), attempt_of(world)))
 
 
-class Share(NamedTuple):
+class ShardBasis(NamedTuple):
     """A shard of what is measured, and the baseline and policy that all shards know. `attempt` is that of its job."""
 
     shard: Shard
@@ -58,7 +58,7 @@ class Share(NamedTuple):
     attempt: int
 
 
-def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: Share) -> tuple[LoadedConfig, m.MeasureOrder]:
+def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
     """As `for_shard`, of a share that is known."""
     number, total = share.shard
     config = config_of_shard(loaded.config, total, confirms=share.policy.confirm is not None)
@@ -110,7 +110,7 @@ def folders_in(folder: Path, anchor: Path) -> list[Path]:
     return [folder / name for name in sorted(names)]
 
 
-def read_parts(runner: RunnerSession, folders: Sequence[Path], tree: GitTree) -> Merged:
+def read_parts(runner: RunnerSession, folders: Sequence[Path], tree: GitTree) -> MergedParts:
     """All parts as one. Raises `InputError`, also for parts that are committed in `tree`, and `IncompleteError`."""
     for folder in folders:
         if not folder.is_absolute():
@@ -118,7 +118,7 @@ def read_parts(runner: RunnerSession, folders: Sequence[Path], tree: GitTree) ->
     return merged([NamedPart(str(folder), read_report_of(runner, str(folder / REPORT_FILE))) for folder in folders])
 
 
-def refuse_others(found: Merged, loaded: LoadedConfig, commit: str | None) -> None:
+def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None) -> None:
     """Raises `InputError` for parts of another commit or configuration than those that judge them."""
     made = found.report.provenance
     if commit is not None and made.commit is not None and commit != made.commit:
@@ -127,7 +127,7 @@ def refuse_others(found: Merged, loaded: LoadedConfig, commit: str | None) -> No
         raise wrong("--parts", f"the parts were measured with another {loaded.file}", _SAME)
 
 
-def keep_trials(found: Merged, output: OutputFolder, cwd: Path) -> None:
+def keep_trials(found: MergedParts, output: OutputFolder, cwd: Path) -> None:
     """Copy the trials and artifacts of all parts to the output folder: their paths are those of the report.
 
     Raises `InputError` where one can't be read or written.

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.baseline_ci import acceptances
-from evalward.commands.ending import RELEASE_FORMATS, display_of, sources_of, write_outputs, write_page
+from evalward.commands.ending import RELEASE_FORMATS, display_of, files_line, sources_of, write_outputs, write_page
 from evalward.commands.files import read_committed, read_report
 from evalward.commands.history import Where, stored
 from evalward.commands.pipeline import Decide, decide_report, remeasured
@@ -30,6 +30,7 @@ from evalward.records.release import ReleaseReport
 from evalward.records.report import Report
 from evalward.redaction import Redaction
 from evalward.render.context import PageContext
+from evalward.render.escape import one_line
 from evalward.render.outputs import ShownJudgement, ShownRelease, text_of
 from evalward.suites.across import unfed_rules
 
@@ -87,8 +88,7 @@ def release(world: World, options: ReleaseOptions) -> int:
         *write_outputs(shown, output, RELEASE_FORMATS),
         *write_page(shown, output, lambda text: world.say(f"warning: {text}")),
     ]
-    _say(world, decided.found)
-    world.say(f"Written: {', '.join(str(options.output / name) for name in reversed(written))}")
+    _show(world, decided.found, files_line(options.output, written))
     return decided.found.exit_code
 
 
@@ -183,12 +183,16 @@ def _accepted_since(tagged: Baseline | None, baseline: Baseline | None) -> list[
     return [line for line in (acceptances(baseline) if baseline else []) if line not in known]
 
 
-def _say(world: World, found: ReleaseReport) -> None:
-    display = display_of(world, world.err)
-    world.say(f"Against the baseline of {found.branch or 'this checkout'}:")
-    world.say(text_of("terminal", ShownJudgement(found.against_branch, display=display)))
+def _show(world: World, found: ReleaseReport, files: str) -> None:
+    """Whether it may be released, both verdicts in full, and the same once more."""
+    display = display_of(world, world.out)
+    word = "✗ Release: blocked" if found.exit_code else "✓ Release: may be released"
+    world.show(word)
+    world.show(f"\nAgainst the baseline of {one_line(found.branch or 'this checkout')}:")
+    world.show(text_of("terminal", ShownJudgement(found.against_branch, display=display)))
     if found.against_tag is None:
-        world.say(found.note)
-        return
-    world.say(f"Against the release {found.tag}:")
-    world.say(text_of("terminal", ShownJudgement(found.against_tag, display=display)))
+        world.show(found.note)
+    else:
+        world.show(f"Against the release {one_line(found.tag or '')}:")
+        world.show(text_of("terminal", ShownJudgement(found.against_tag, display=display)))
+    world.show(f"{word}\n  {files}")

@@ -10,8 +10,9 @@ from pathlib import Path
 from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report, of_commit
 from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.parts import Share, attempt_of, folders_in, keep_trials, ordered, read_parts, refuse_others
+from evalward.commands.parts import ShardBasis, attempt_of, folders_in, keep_trials, ordered, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria
+from evalward.commands.planning import PlanBasis, announcing
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
@@ -108,6 +109,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base,
         work.folder,
         work.withheld,
+        planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy)),
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
@@ -123,7 +125,7 @@ def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, Me
     """
     settings, world, sides = work.surfaces.settings, work.surfaces.world, work.sides
     if settings.shard is not None:
-        share = Share(settings.shard, sides.judging.baseline, sides.judging.policy, attempt_of(world))
+        share = ShardBasis(settings.shard, sides.judging.baseline, sides.judging.policy, attempt_of(world))
         return ordered(work.loaded, order.model_copy(update={"guidance": None}), share)
     if settings.parts is None:
         return work.loaded, order

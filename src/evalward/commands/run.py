@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalward.commands.ending import display_of, shown_reports, sources_of, write_outputs, write_page
+from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.parts import for_shard
+from evalward.commands.planning import PlanBasis, PlanRequest, announcing, baseline_of_config, show_plan
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
+from evalward.config import LoadedConfig
 from evalward.engine.selection import Selection
 from evalward.keeper.services import Services
+from evalward.keeper.session import RunnerSession
 from evalward.records.part import Shard
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
-from evalward.render.outputs import text_of
+from evalward.render.outputs import ShownReports, text_of
 from evalward.wire.messages import MeasureOrder
 
 
@@ -25,6 +28,7 @@ class RunOptions:
     """What `run` was asked for.
 
     `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
+    `plan`: run nothing, and show in this format what would be run.
     """
 
     config: Path
@@ -35,6 +39,17 @@ class RunOptions:
     verbose: bool = False
     failed: bool = False
     shard: Shard | None = None
+    plan: str | None = None
+
+
+@dataclass(frozen=True)
+class _RunOrdered:
+    """What is going to be measured."""
+
+    world: World
+    loaded: LoadedConfig
+    order: MeasureOrder
+    basis: PlanBasis
 
 
 def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Report]:
@@ -43,41 +58,70 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
     Raises `InputError`.
     """
     with runner_of(world) as runner:
-        loaded, _ = load(runner, str(options.config))
-        world = world.hiding(loaded.config.key_names)
-        selection = options.selection
-        if options.failed:
-            selection = only_failed(runner, options.output, selection, resume=options.resume)
+        asked = _ordered(world, runner, options)
         clear = None if options.resume else ()
-        order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
-        if options.shard is not None:
-            loaded, order = for_shard(world, runner, loaded, order, options.shard)
-        services = services_of(world, loaded, options.output, clear=clear, suites=selection.suites)
-        report = measured(runner, order, services)
-    return world, services, report
+        suites = asked.order.chosen.suites
+        services = services_of(asked.world, asked.loaded, options.output, clear=clear, suites=suites)
+        services.planned = announcing(asked.world, asked.basis)
+        report = measured(runner, asked.order, services)
+    return asked.world, services, report
+
+
+def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOrdered:
+    loaded, _ = load(runner, str(options.config))
+    world = world.hiding(loaded.config.key_names)
+    selection = options.selection
+    if options.failed:
+        selection = only_failed(runner, options.output, selection, resume=options.resume)
+    order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
+    if options.shard is not None:
+        loaded, order = for_shard(world, runner, loaded, order, options.shard)
+    policy = loaded.config.policy_for(None)
+    return _RunOrdered(
+        world, loaded, order, PlanBasis(loaded, baseline_of_config(runner, loaded), policy, compares=False)
+    )
+
+
+def _plan(world: World, options: RunOptions, form: str) -> int:
+    with runner_of(world) as runner:
+        asked = _ordered(world, runner, options)
+        return show_plan(asked.world, runner, PlanRequest(asked.order, asked.basis, options.output, form))
 
 
 def run(world: World, options: RunOptions) -> int:
     """Exit code 0, or 3 when no trial is valid or the run ended early."""
+    if options.plan is not None:
+        return _plan(world, options, options.plan)
     recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
     world, services, report = measured_run(world, options)
-    display = display_of(world, world.err, verbose=options.verbose)
+    display = display_of(world, world.out, verbose=options.verbose)
     sources = sources_of(report, None, services.output, world.redaction)
     shown = shown_reports([report], display=display, sources=[sources])
-    world.say(text_of("terminal", shown))
+    written: list[str] = []
+    try:
+        written += _written(world, shown, services)
+    finally:
+        world.show("\n".join([text_of("terminal", shown), *_last_lines(report, files_line(options.output, written))]))
+    if recordings is not None:
+        for path in record(report, services.output, recordings, world.redaction):
+            world.show(f"Recorded: {path}")
+    valid = any(result.valid for run in report.runs for result in run.cases)
+    return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
+
+
+def _written(world: World, shown: ShownReports, services: Services) -> list[str]:
+    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out."""
     if services.unwritten is not None:
         raise services.unwritten
-    written = [
+    return [
+        REPORT_FILE,
         *write_outputs(shown, services.output, ["markdown"]),
         *write_page(shown, services.output, lambda text: world.say(f"warning: {text}")),
     ]
-    world.say(f"Report: {', '.join(str(options.output / name) for name in (REPORT_FILE, *written))}")
-    if recordings is not None:
-        for path in record(report, services.output, recordings, world.redaction):
-            world.say(f"Recorded: {path}")
-    if report.part is not None:
-        world.say(f"This is {report.part.name}. Judge all parts together: evalward check --parts DIR…")
-    valid = any(result.valid for run in report.runs for result in run.cases)
-    if report.interrupted:
-        world.say(f"The run ended early: {report.interrupted}. What is finished is kept; go on with --resume.")
-    return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
+
+
+def _last_lines(report: Report, files: str) -> list[str]:
+    """Whether it came to its end, and where everything is."""
+    ended = f"The run ended early: {report.interrupted}. What is finished is kept; go on with --resume."
+    part = f"This is {report.part.name}. Judge all parts together: evalward check --parts DIR…" if report.part else ""
+    return [*([ended] if report.interrupted else []), *([part] if part else []), *([files] if files else [])]

@@ -28,7 +28,7 @@ def validate(world: World, paths: Sequence[Path], *, prove: bool = True) -> int:
     for path in paths:
         try:
             for line in _validate_config(path, prove=prove):
-                world.say(line)
+                world.show(line)
         except InputError as error:
             problems += error.problems
     if problems:

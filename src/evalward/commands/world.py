@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,7 +20,10 @@ def utc_now() -> str:
 
 @dataclass(frozen=True)
 class World:
-    """Machine output goes to `out`, everything for people to `err`. `now` gives the time as ISO 8601 in UTC."""
+    """Results, for people and programs, go to `out`; progress, warnings and errors to `err`.
+
+    `now` gives the time as ISO 8601 in UTC.
+    """
 
     out: TextIO
     err: TextIO
@@ -49,18 +53,36 @@ class World:
         columns = self.env.get("COLUMNS", "")
         if columns.isdigit() and int(columns) > 0:
             return int(columns)
-        if not self.err.isatty():
+        watched = next((stream for stream in (self.out, self.err) if stream.isatty()), None)
+        if watched is None:
             return 100
-        import shutil  # noqa: PLC0415 - only at a terminal
+        try:
+            return os.get_terminal_size(watched.fileno()).columns or 100
+        except OSError:
+            return 100
 
-        return shutil.get_terminal_size((100, 24)).columns
+    def show(self, text: str) -> None:
+        """What a command found: lines on standard output, without secrets.
+
+        Raises `NoRoomError` where they can't be written. A closed pipe is raised as it is.
+        """
+        text = self.redaction.known(text)
+        try:
+            self.out.write(text if text.endswith("\n") else text + "\n")
+            self.out.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            from evalward.records.problem import NoRoomError, unwritable  # noqa: PLC0415 - for few
+
+            raise NoRoomError(unwritable("standard output", error, "Name a file with --output.").problems) from error
 
     def tell(self, text: str) -> None:
-        """Text for people as it is, without secrets: it may be a part of a line."""
+        """Progress as it is, without secrets: it may be a part of a line."""
         self._heard(self.redaction.known(text))
 
     def say(self, text: str) -> None:
-        """A line for people, without secrets."""
+        """A line of progress, a warning or an error, without secrets."""
         self._heard(self.redaction.known(text) + "\n")
 
     def _heard(self, text: str) -> None:

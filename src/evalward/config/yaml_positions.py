@@ -69,7 +69,9 @@ def read_yaml(text: str, most_nodes: int = MAX_NODES) -> YamlTree:
     most_characters = MAX_CHARACTERS * (most_nodes // MAX_NODES)
     if len(text) > most_characters:
         size = f"the file is larger than {most_characters // 1_000_000} MB"
-        raise YamlError(size, "A configuration is some kilobytes; is this the right file?", 1)
+        small = most_nodes <= MAX_NODES
+        remedy = "A configuration is some kilobytes; is this the right file?" if small else "Split it into several."
+        raise YamlError(size, remedy, 1)
     node = _compose(text, most_nodes)
     builder = _Builder(most_nodes)
     if node is not None:

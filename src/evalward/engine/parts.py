@@ -44,7 +44,7 @@ class IncompleteError(Exception):
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedParts:
     """The report of all parts, and the folder of the part that each run's case comes from: what a trial's path is
     below.
     """
@@ -54,7 +54,7 @@ class Merged:
     notes: Sequence[str]
 
 
-def merged(given: Sequence[NamedPart]) -> Merged:
+def merged(given: Sequence[NamedPart]) -> MergedParts:
     """One report of all shards; of two parts of one shard the later one holds.
 
     Raises `InputError` for parts that are not of one plan, `IncompleteError` with all that is missing.
@@ -71,7 +71,7 @@ def merged(given: Sequence[NamedPart]) -> Merged:
     with acyclic():
         report = _joined([each.report for each in parts])
     folders = {path: each.folder for each in parts for path in _paths(each.report)}
-    return Merged(report, folders, notes)
+    return MergedParts(report, folders, notes)
 
 
 def _refuse_strangers(given: Sequence[NamedPart]) -> None:

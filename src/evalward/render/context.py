@@ -25,6 +25,17 @@ class Accepting:
         return bool(self.text)
 
 
+@dataclass(frozen=True)
+class Closing:
+    """What a judgement's text ends with, beside the verdict: how to run what failed `again`, and a line of `files`."""
+
+    again: str = ""
+    files: str = ""
+
+
+NO_CLOSING = Closing()
+
+
 ShowCommand = Callable[[str, str | None, str | None], str]
 """The command that shows a case, from its id, and suite and target where these have to be named; empty: none does."""
 

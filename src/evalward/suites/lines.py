@@ -1,22 +1,23 @@
-"""Case files with one JSON object a line: read them, and tell every problem of a file at once."""
+"""Case files with one JSON object a line, or a YAML list of them: read, and every problem of a file at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config import LoadedConfig, Suite
-from evalward.config.words import near_or_known
+from evalward.config.words import near_or_known, shown
 from evalward.opening import read_text_inside
 from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.files import case_files, repeated_ids
+from evalward.suites.yaml_list import ListEntry, entries_of, is_yaml, read_tree
 
 Model = TypeVar("Model", bound=BaseModel)
 CaseT = TypeVar("CaseT", bound=Case)
@@ -29,7 +30,7 @@ MOST_PROBLEMS = 1000
 
 @dataclass(frozen=True)
 class JsonLine(Generic[Model]):
-    """One object and where it stands."""
+    """One object and where it stands: at a line of its own, or in a list."""
 
     place: Place
     value: Model
@@ -43,9 +44,21 @@ class LinesRead(Generic[Model]):
     problems: list[Problem]
 
 
+Parse: TypeAlias = Callable[[str, str, type[Model]], LinesRead[Model]]
+"""What makes objects of a file's text, by the name that messages give the file."""
+
+
 def read_lines(root: Path, name: str, model: type[Model], shown_as: str = "") -> LinesRead[Model]:
     """Read the JSONL file `name` below `root`. Blank lines and comments (`#`, `//`) are passed over."""
-    shown_as = shown_as or name
+    return _read(root, name, shown_as or name, model, parse_lines)
+
+
+def read_objects(root: Path, name: str, model: type[Model], shown_as: str = "") -> LinesRead[Model]:
+    """Read the file `name` below `root`: a YAML list by its suffix (`.yaml`, `.yml`), else JSONL."""
+    return _read(root, name, shown_as or name, model, parse_list if is_yaml(name) else parse_lines)
+
+
+def _read(root: Path, name: str, shown_as: str, model: type[Model], parse: Parse[Model]) -> LinesRead[Model]:
     try:
         text = read_text_inside(root, name, LIMIT_BYTES, "utf-8-sig")
     except InputError as error:
@@ -56,21 +69,21 @@ def read_lines(root: Path, name: str, model: type[Model], shown_as: str = "") ->
         return LinesRead(
             [], [_problem(shown_as, None, f"the file can't be read: {why}", "Check its name and content.")]
         )
-    return parse_lines(text, shown_as, model)
+    return parse(text, shown_as, model)
 
 
 def read_cases(
     spec: Suite, config: LoadedConfig, model: type[Model], make: Callable[[Model, Place], CaseT], word: str = "case"
 ) -> list[CaseT]:
-    """The cases of a suite whose files hold one JSON object a line: `make` gives that of one object and its place.
+    """The cases of a suite whose files are JSONL or YAML lists: `make` gives that of one object and its place.
 
     Raises `InputError` with every problem of every file, such as ids that two cases have, or what `make` raises. `word`
-    is what a line is.
+    is what an object is.
     """
     problems: list[Problem] = []
     lines: list[JsonLine[Model]] = []
     for file in case_files(spec.name, spec.cases, config, problems):
-        read = read_lines(config.root, file, model)
+        read = read_objects(config.root, file, model)
         lines += read.lines
         problems += read.problems
         if not read.lines and not read.problems:
@@ -105,6 +118,40 @@ def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model
         except NoJsonError as error:
             problems.append(Problem(place=place, message=f"not a JSON object: {error}", remedy=REMEDY))
     return LinesRead(lines, problems)
+
+
+def parse_list(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model]:
+    """The objects of a YAML text that is a list of them; each problem at the line of what it is about."""
+    problems: list[Problem] = []
+
+    def wrong(message: str, remedy: str = "", line: int | None = None) -> None:
+        problems.append(_problem(shown_as, line, message, remedy))
+
+    tree = read_tree(text, wrong)
+    lines: list[JsonLine[Model]] = []
+    for entry in entries_of(tree, wrong) if tree is not None else []:
+        if len(problems) >= MOST_PROBLEMS:
+            break
+        place = Place(file=shown_as, line=entry.line())
+        try:
+            lines.append(JsonLine(place, model.model_validate(entry.value)))
+        except ValidationError as error:
+            problems += [_in_list(place, item, model, entry) for item in error.errors()]
+    return LinesRead(lines, problems)
+
+
+def _in_list(place: Place, error: ErrorDetails, model: type[BaseModel], entry: ListEntry) -> Problem:
+    """One error of pydantic's at its own line; what YAML took for a number or a truth value can be quoted."""
+    if not isinstance(entry.value, dict):
+        return Problem(place=place, message="the case is no mapping", remedy="Write its keys below the dash: - id: …")
+    problem = explained(Place(file=place.file, line=entry.line(*error["loc"])), error, model)
+    written = entry.written(*error["loc"])
+    if error["type"] != "string_type" or not written:
+        return problem
+    meant = "a number" if isinstance(error["input"], int | float) and not isinstance(error["input"], bool) else ""
+    meant = meant or f"{error['input']}".lower().replace("none", "null")
+    message = f"must be text, and YAML reads {shown(written)} as {meant}"
+    return problem.model_copy(update={"message": message, "remedy": "Put quotes around it."})
 
 
 def _problem(file: str, line: int | None, message: str, remedy: str) -> Problem:

@@ -138,6 +138,8 @@ class MeasureOrder(Record):
     beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
     `shard`: only that part of the plan. `known` is what all shards have measured of it: only what no shard measures is
     run, and what is to be tried again.
+    `plan_only`: say what would be run, and run nothing of it.
+    `versioned`: the files belong to the commit of the repository that they lie in.
     """
 
     config: Config | None = None
@@ -151,6 +153,8 @@ class MeasureOrder(Record):
     withheld: dict[str, str] = {}
     shard: ShardOrder | None = None
     known: Report | None = None
+    plan_only: bool = False
+    versioned: bool = True
 
 
 class GuidanceOrder(Record):

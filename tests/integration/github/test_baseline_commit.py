@@ -35,7 +35,7 @@ def api(tmp_path: Path) -> Iterator[RepositoryGitHub]:
 
 
 def call(tmp_path: Path, api: RepositoryGitHub, *args: str, **env: str) -> tuple[int, str]:
-    err = StringIO()
+    said = StringIO()
     base = {
         "PATH": "/usr/bin:/bin",
         "GITHUB_TOKEN": TOKEN,
@@ -43,10 +43,10 @@ def call(tmp_path: Path, api: RepositoryGitHub, *args: str, **env: str) -> tuple
         "GITHUB_API_URL": api.url,
         "GITHUB_REF": "refs/heads/main",
     }
-    world = World(out=StringIO(), err=err, now=lambda: "2026-11-21T08:00:00Z", env={**base, **env}, cwd=tmp_path)
+    world = World(out=said, err=said, now=lambda: "2026-11-21T08:00:00Z", env={**base, **env}, cwd=tmp_path)
     parsed = build_parser().parse_args(args)
     code = guarded(world, lambda known: int(parsed.handler(known, parsed)))
-    return code, err.getvalue()
+    return code, said.getvalue()
 
 
 def commit(

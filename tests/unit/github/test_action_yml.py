@@ -1,4 +1,4 @@
-"""action.yml, the settings, the outputs and the README say the same."""
+"""action.yml, the settings, the outputs and docs/action-reference.md say the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from evalward.github.settings import INPUT_NAMES, ActionInputs, read_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-README = (ROOT / "README.md").read_text("utf-8")
+REFERENCE = (ROOT / "docs" / "action-reference.md").read_text("utf-8")
 
 
 def test_inputs__are_the_settings() -> None:
@@ -51,9 +51,8 @@ def test_runs__the_dockerfile() -> None:
 
 
 @pytest.mark.parametrize("name", [*INPUT_NAMES, *OUTPUT_NAMES])
-def test_readme__documents_every_input_and_output_when_it_documents_them(name: str) -> None:
-    documented = "| Input |" in README or "| Output |" in README
-    assert not documented or f"`{name}`" in README
+def test_the_reference__has_every_input_and_output(name: str) -> None:
+    assert re.search(rf"^\|[^|]*`{name}`", REFERENCE, re.MULTILINE)
 
 
 def test_constraints__pin_every_dependency_of_the_image() -> None:

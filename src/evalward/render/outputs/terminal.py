@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from evalward.render.outputs.base import OutputFormat, ShownJudgement, ShownReports, Writer
-from evalward.render.terminal import judgement_text, report_text
+from evalward.render.report_terminal import report_text
+from evalward.render.terminal import judgement_text
 
 
 def _judgement(shown: ShownJudgement) -> str:
     display = shown.display
     accept = shown.context.accept if display.accepting else None
-    show = shown.context.show
-    return judgement_text(shown.judgement, colour=display.colour, width=display.width, accept=accept, show=show)
+    return judgement_text(
+        shown.judgement,
+        colour=display.colour,
+        width=display.width,
+        accept=accept,
+        show=shown.context.show,
+        ending=display.ending,
+    )
 
 
 def _reports(shown: ShownReports) -> str:

@@ -1,4 +1,4 @@
-"""The cases of a bash suite: JSONL, one task a line."""
+"""The cases of a bash suite: a YAML list of tasks, or JSONL, one task a line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Expectation(StrictRecord):
 
 
 class BashTask(StrictRecord):
-    """One line of a case file. The first seven keys are the public format; the rest is ours."""
+    """One task of a case file. The first seven keys are the public format; the rest is ours."""
 
     id: str = Field(min_length=1)
     category: str = Field(min_length=1)

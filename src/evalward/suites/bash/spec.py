@@ -28,14 +28,14 @@ class BashSuite(SandboxedSuite, ComparedSuite):
     paths: ClassVar[Sequence[str]] = (*ComparedSuite.paths, "tool")
 
     kind: Literal["bash"] = Field(description="The family of evaluation")
-    cases: SomeTexts = Field(description="JSONL files with the tasks; patterns such as evals/bash/*.jsonl")
+    cases: SomeTexts = Field(description="YAML or JSONL files with the tasks; patterns such as evals/bash/*.yaml")
     tool: Text | None = Field(default=None, description="File with the tool's description")
     max_turns: int = Field(default=10, ge=1, le=100, description="Turns after which a trial is ended")
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for each tool call")
 
     @classmethod
-    def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - graders count from the top
+    def files_named_in(cls, path: str, content: bytes) -> FilesNamed:
         """The graders that the tasks of a file name; none where it can't be read: the loader says why."""
         from evalward.suites.bash.named_files import files_named  # noqa: PLC0415 - few suites have graders
 
-        return files_named(content)
+        return files_named(path, content)

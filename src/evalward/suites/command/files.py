@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import read_text_inside
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem
 from evalward.suites.command.case import Layout
 from evalward.suites.lines import LIMIT_BYTES, MOST_PROBLEMS
+from evalward.suites.yaml_list import ListEntry, entries_of, read_tree
 
-MOST_YAML_VALUES = 100_000  # some thousand cases; JSONL takes any number
 _JSONL_REMEDY = "Write one JSON object per line."
 _TABLE = re.compile(r"^[ \t]*\[\[\s*test_cases\s*\]\]", re.MULTILINE)
 _KEYS_026 = {"input_request", "validation_rule", "expected_behavior", "validation_pattern"}
@@ -98,27 +97,22 @@ def _read_lines(text: str, read: CaseFile) -> None:
 
 
 def _read_yaml(text: str, read: CaseFile) -> None:
-    try:
-        tree = read_yaml(text, MOST_YAML_VALUES)
-    except YamlError as error:
-        read.wrong(error.mistake.message, error.mistake.remedy, error.mistake.line)
+    tree = read_tree(text, read.wrong)
+    if tree is None:
         return
-    for mistake in tree.mistakes:
-        read.wrong(mistake.message, mistake.remedy, mistake.line or tree.line(mistake.path))
     if isinstance(tree.value, dict) and "test_cases" in tree.value:
         remedy = "Write the cases alone, as a list: - id, prompt, expected_command, category."
         read.wrong("its cases are below `test_cases`, a layout that isn't read", remedy, tree.line(("test_cases",)))
         return
-    if not isinstance(tree.value, list):
-        what = "the file is empty" if tree.value is None else "the file is no list of cases"
-        read.wrong(what, "Begin each case with a dash: - id: …", 1)
-        return
-    if any(isinstance(item, dict) and _KEYS_026 & set(item) for item in tree.value):
+    entries = entries_of(tree, read.wrong)
+    if any(isinstance(entry.value, dict) and _KEYS_026 & set(entry.value) for entry in entries):
         read.layout = "026"
-    for index, item in enumerate(tree.value):
-        keys = list(item) if isinstance(item, dict) else []
-        lines = {key: line for key in keys if (line := tree.line((index, key))) is not None}
-        read.entries.append(RawCase(item, tree.line((index,)) or next(iter(lines.values()), None), lines))
+    read.entries += [_raw(entry) for entry in entries]
+
+
+def _raw(entry: ListEntry) -> RawCase:
+    keys = list(entry.value) if isinstance(entry.value, dict) else []
+    return RawCase(entry.value, entry.line(), {key: line for key in keys if (line := entry.line(key)) is not None})
 
 
 def _read_toml(text: str, read: CaseFile) -> None:

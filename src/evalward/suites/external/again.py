@@ -24,7 +24,15 @@ RERUN_MISSING = "rerun_missing"
 
 def reading_of(spec: ExternalSuite, form: str, by: Gatherer) -> Reading:
     """How the files of a suite are read."""
-    return Reading(form, spec.choice, spec.lower_is_better, target=spec.target or "", suite=spec.name, keep=by.keep)
+    return Reading(
+        form,
+        spec.choice,
+        spec.lower_is_better,
+        target=spec.target or "",
+        suite=spec.name,
+        keep=by.keep,
+        pool=spec.pool or spec.run is not None,  # what one command leaves is one run, in however many files
+    )
 
 
 def nothing_left(end: HarnessEnd, where: str, *, older: int = 0) -> str:

@@ -18,6 +18,7 @@ from evalward.render.numbers import plural
 from evalward.suites.external.choice import UNJUDGED, ScoreChoice
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
+from evalward.suites.external.several import SeveralFiles, two_runs
 from evalward.suites.gathering import GatheredRun
 
 KIND = "external"
@@ -43,8 +44,8 @@ class Reading:
 
     `grouped`: the harness's own groups (tasks, datasets, prompts) are one suite together, and part of the cases' ids.
     `lower` are the scorers where less is better. `target`: who is evaluated where the files don't say. `keep` writes
-    conversations down, if anybody does. `taken`: how many trials a case has already; `only`:
-    the cases that are wanted.
+    conversations down, if anybody does. `pool`: several runs of the harness are counted together. `taken`: how many
+    trials a case has already; `only`: the cases that are wanted.
     """
 
     format: str
@@ -53,12 +54,13 @@ class Reading:
     target: str = ""
     suite: str | None = None
     keep: KeepTrial | None = None
+    pool: bool = True
     taken: Mapping[CaseOfTarget, int] = field(default_factory=dict)
     only: Collection[CaseOfTarget] | None = None
 
     def again(self, only: Collection[CaseOfTarget], taken: Mapping[CaseOfTarget, int]) -> Reading:
-        """The same for further trials of some cases."""
-        return replace(self, only=only, taken=taken)
+        """The same for further trials of some cases, in whichever files."""
+        return replace(self, only=only, taken=taken, pool=True)
 
     @property
     def grouped(self) -> bool:
@@ -104,8 +106,8 @@ class ExternalResults:
 def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> ExternalResults:
     """All runs in what was found. `place` is where, for messages.
 
-    Raises `InputError`: no trial at all, one case's name for two cases, more trials than can be held, no verdict in
-    the files where none was chosen.
+    Raises `InputError`: no trial at all, one case's name for two cases, more trials than can be held, several runs
+    that aren't to be pooled, no verdict in the files where none was chosen.
     """
     maker = _Runs(how, place)
     with acyclic():
@@ -132,11 +134,14 @@ class _Runs:
         self._numbers: dict[tuple[str, str, str], set[int]] = {}
         self._kept = self._passed_kept = self._count = 0
         self._named: set[str] = set()
-        self._pooled: Counter[tuple[str, str]] = Counter()
+        self._parts: Counter[tuple[str, str]] = Counter()
+        self._several = SeveralFiles()
+        self._pooled: set[tuple[str, str]] = set()
 
     def add(self, found: ForeignResults) -> None:
         """The trials of one run of the harness."""
         touched: dict[tuple[str, str], None] = {}
+        self._several.begin(found)
         for trial in found.trials:
             self._count += 1
             if self._count > MOST_TRIALS:
@@ -144,9 +149,9 @@ class _Runs:
             key = (self._suite(trial), _name(trial.target) or self._target())
             touched[key] = None
             run = self._runs.setdefault(key, ExternalRun(*key))
-            self._append(run, trial)
+            self._append(run, trial, found)
         for key in touched:
-            self._pooled[key] += 1
+            self._parts[key] += 1
             self._runs[key].subject |= {"harness": f"{self._how.format} {found.version}".strip(), **found.subject}
         if found.planned is not None and len(touched) == 1:
             run = self._runs[next(iter(touched))]
@@ -158,10 +163,15 @@ class _Runs:
     def _target(self) -> str:
         return self._how.target or self._how.format
 
-    def _append(self, run: ExternalRun, trial: ForeignTrial) -> None:
+    def _append(self, run: ExternalRun, trial: ForeignTrial, found: ForeignResults) -> None:
         name = self._case(trial)
         if self._how.only is not None and (run.target, name) not in self._how.only:
             return
+        other = self._several.other((run.suite, run.target, name), trial)
+        if other is not None:
+            self._pooled.add((run.suite, run.target))
+            if not self._how.pool:
+                raise two_runs(found, other, trial, name, self._place, configured=self._how.grouped)
         asked = self._asked(trial, name)
         definition = digest([KIND, asked])
         if name not in run.raw:
@@ -255,11 +265,11 @@ class _Runs:
         return result.model_copy(update={"trace": self._how.keep(_trial(run, result, trace))})
 
     def pooled(self) -> list[str]:
-        """That trials of several runs of the harness were counted together."""
+        """That trials of several runs of the harness were counted together; parts of one run are no such runs."""
         return [
             f"{target}: {count} runs of the harness are counted together; name the files of one, if they aren't one"
-            for (_, target), count in self._pooled.items()
-            if count > 1
+            for (suite, target), count in self._parts.items()
+            if (suite, target) in self._pooled
         ]
 
     def short(self) -> list[str]:

@@ -39,7 +39,7 @@ class ExternalSuite(HarnessSuite):
 
     paths: ClassVar[Sequence[str]] = ("results",)
 
-    of_base: ClassVar[Sequence[str]] = (*HarnessSuite.of_base, "format", "score", "lower_is_better", "target")
+    of_base: ClassVar[Sequence[str]] = (*HarnessSuite.of_base, "format", "score", "lower_is_better", "target", "pool")
 
     kind: Literal["external"] = Field(description="The family of evaluation")
     cases: list[Text] = Field(default=[], max_length=0)
@@ -54,6 +54,10 @@ class ExternalSuite(HarnessSuite):
     )
     lower_is_better: TextList = Field(default=[], description="Scores of which less is better")
     target: Text | None = Field(default=None, description="Who is evaluated, where the files don't say")
+    pool: bool = Field(
+        default=False,
+        description="Several runs of the harness are counted together, as further trials; else they are refused",
+    )
 
     @property
     def choice(self) -> ScoreChoice:

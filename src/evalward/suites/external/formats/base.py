@@ -96,10 +96,11 @@ class ForeignTrial:
 class ForeignResults:
     """What files of one format hold, as one run of the harness.
 
-    `trials` may be a stream, read once. `planned`: how many there should be, where a file tells it; `made_at` in ISO
-    8601, UTC. `notes` are what a reader of the report has to know: what was cancelled, left out, invalidated.
-    `subject` is what may change of what is evaluated, by name. `stopped`: why the run ended early, where it did: its
-    results are then not whole.
+    `trials` may be a stream, read once. `file` is the file, or the folder, that the run is in: runs in different ones
+    that have the same trial are different runs. `planned`: how many trials there should be, where a file tells it;
+    `made_at` in ISO 8601, UTC. `notes` are what a reader of the report has to know: what was cancelled, left out,
+    invalidated. `subject` is what may change of what is evaluated, by name. `stopped`: why the run ended early, where
+    it did: its results are then not whole.
     """
 
     trials: Iterable[ForeignTrial]
@@ -109,6 +110,7 @@ class ForeignResults:
     notes: Sequence[str] = ()
     subject: Mapping[str, str] = field(default_factory=dict)
     stopped: str | None = None
+    file: str = ""
 
 
 class Format(Protocol):
@@ -133,6 +135,11 @@ class Format(Protocol):
         Raises `InputError` with one sentence for what can't be read: broken, hostile, too large, without a case.
         """
         ...
+
+
+def runs_in_folders(form: Format) -> bool:
+    """Whether a run of this format is a folder of files, not a file: what it says in `of_folders`, if it does."""
+    return bool(getattr(form, "of_folders", False))
 
 
 def format_named(name: str) -> Format:

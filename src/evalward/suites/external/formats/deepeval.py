@@ -96,6 +96,7 @@ class _TestRun:
         total = sum(most - len(numbers) for (_, most), numbers in missing.items())
         return ForeignResults(
             trials=self._trials(),
+            file=self._file.name,
             planned=self._count + total,
             notes=[_missing_note(missing, total)] if total else [],
             subject={"metrics": digest(sorted(self._metrics))} if self._metrics else {},

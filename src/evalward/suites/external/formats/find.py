@@ -17,8 +17,10 @@ from evalward.suites.external.formats.base import (
     format_named,
     formats_of,
     known_formats,
+    runs_in_folders,
     the_one,
 )
+from evalward.suites.external.formats.copies import without_copies
 
 MOST_FILES = 200_000
 _MAGIC = frozenset("*?[")
@@ -90,7 +92,7 @@ def read_files(files: Sequence[ForeignFile], form: str | None, place: str) -> tu
     """The format and what the files hold. `form` names it, else their content tells; `place` is where, for messages.
 
     Of the files in a folder that was named those are read that have such names in the format: harnesses leave others
-    beside their results.
+    beside their results. Of files with the same content one is read; in the folder of a run they may well be equal.
 
     Raises `InputError`: no file, files of several formats, a file of none, and whatever the format's reader refuses.
     """
@@ -101,7 +103,9 @@ def read_files(files: Sequence[ForeignFile], form: str | None, place: str) -> tu
     own = [file for file in files if not file.by_folder or reader.belongs(file.name)]
     if not own:
         raise wrong(place, f"there is no file in it with the name of {reader.title}", "Name the files themselves.")
-    return name, reader.read(own)
+    kept, notes = (own, []) if runs_in_folders(reader) else without_copies(own)
+    found = reader.read(kept)
+    return name, [replace(run, notes=[*notes, *run.notes]) for run in found[:1]] + list(found[1:])
 
 
 def _only_format(files: Sequence[ForeignFile]) -> str:

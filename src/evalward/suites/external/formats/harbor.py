@@ -45,6 +45,7 @@ class Harbor:
     """The format."""
 
     title = TITLE
+    of_folders = True
 
     def recognises(self, file: ForeignFile, head: bytes) -> bool:  # noqa: ARG002 - the protocol's
         """By the keys of its object."""
@@ -134,6 +135,7 @@ def _results(folder: str, job: _Job, named: Mapping[str, ForeignFile]) -> Foreig
     agents = {one.agent for one in told}
     return ForeignResults(
         trials=trials,
+        file=folder or job.trials[0].name,
         version=text(mapping(lock.get("harbor")).get("version")),
         planned=count(summary.get("n_total_trials")),
         made_at=latest(one.finished for one in told),

@@ -61,6 +61,7 @@ class _Run:
 
     def __init__(self, file: ForeignFile) -> None:
         """Read it. Raises `InputError`."""
+        self._file = file.name
         self.trials: list[ForeignTrial] = []
         self._files: list[str] = []
         self._notes: list[str] = []
@@ -81,7 +82,13 @@ class _Run:
     def results(self) -> ForeignResults:
         """Its trials, with what is known of all."""
         planned = max(self._planned, len(self.trials)) if self._planned else None
-        return ForeignResults(with_one_target(self._apart()), planned=planned, made_at=self._made_at, notes=self._notes)
+        return ForeignResults(
+            with_one_target(self._apart()),
+            planned=planned,
+            made_at=self._made_at,
+            notes=self._notes,
+            file=self._file,
+        )
 
     def _apart(self) -> Sequence[ForeignTrial]:
         """The trials, those of one id in several files named after their file."""

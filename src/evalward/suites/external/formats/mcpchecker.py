@@ -52,7 +52,7 @@ def _results(file: ForeignFile) -> ForeignResults:
     document = None if bare else Document(file, TITLE, (RESULTS,))
     items: Iterable[Any] = whole(file, TITLE) if document is None else document.items()
     summary = {} if document is None else mapping(document.head.get("summary"))
-    return ForeignResults(trials=_trials(items, _target(summary), file), subject=_subject(summary))
+    return ForeignResults(_trials(items, _target(summary), file), subject=_subject(summary), file=file.name)
 
 
 def _trials(items: Iterable[Any], target: str, file: ForeignFile) -> Iterator[ForeignTrial]:

@@ -44,6 +44,7 @@ class Mira:
     """The format."""
 
     title = TITLE
+    of_folders = True
 
     def recognises(self, file: ForeignFile, head: bytes) -> bool:  # noqa: ARG002 - the protocol's
         """By the keys of its object, and of the first case in it."""
@@ -103,6 +104,7 @@ def _results(run: Mapping[str, list[ForeignFile]]) -> ForeignResults:
     environment = mapping(meta.get("environment"))
     return ForeignResults(
         trials=_trials(cases, place),
+        file=place,
         version=text(environment.get("mira_version")),
         planned=_planned(summary),
         made_at=_moment(meta.get("finished_unix")),

@@ -63,7 +63,7 @@ class _Report:
         failures = self._head.get("report_evaluator_failures")
         names = [str(one.get("name")) for one in failures or () if isinstance(one, Mapping)]
         notes = [f"an evaluator of the whole report broke: {name}" for name in names]
-        return ForeignResults(self._trials(), planned=planned, notes=notes)
+        return ForeignResults(self._trials(), planned=planned, notes=notes, file=self._file.name)
 
     def _planned(self) -> int:
         """How many trials there should be: of each case as many as the names of its trials say."""

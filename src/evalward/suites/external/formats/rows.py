@@ -55,7 +55,7 @@ class Rows:
 
     def read(self, files: Sequence[ForeignFile]) -> Sequence[ForeignResults]:
         """Each file one run. Raises `InputError` when its trials are gone through."""
-        return [ForeignResults(trials=_trials(file)) for file in files]
+        return [ForeignResults(_trials(file), file=file.name) for file in files]
 
 
 FORMAT = Rows()

@@ -59,7 +59,8 @@ def _results(file: ForeignFile) -> ForeignResults:
     asked = _expectations(runs)
     trials = [_trial(run, about, asked, file) for run in runs]
     _refuse_twice(trials, file)
-    return ForeignResults(trials=trials, made_at=latest([about.get("timestamp")]), notes=_notes(trials, asked))
+    made_at = latest([about.get("timestamp")])
+    return ForeignResults(trials, made_at=made_at, notes=_notes(trials, asked), file=file.name)
 
 
 def _expectations(runs: Sequence[Mapping[str, Any]]) -> Mapping[str, list[str] | None]:

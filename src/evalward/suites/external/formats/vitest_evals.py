@@ -60,6 +60,7 @@ def _results(document: VitestDocument, survey: Survey) -> ForeignResults:
     total = count(document.head.get("numTotalTests"))
     return ForeignResults(
         trials=_trials(document, survey),
+        file=document.file.name,
         planned=None if total is None else max(total, survey.tests) + len(survey.unloaded),
         made_at=_time(document.head.get("startTime")),
         notes=survey.notes,

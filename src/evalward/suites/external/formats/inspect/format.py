@@ -127,6 +127,7 @@ def _results(log: Log, logs: Sequence[Log]) -> ForeignResults:
     header = log.header
     return ForeignResults(
         trials=_trials(log, survey),
+        file=log.file.name,
         version=header.version,
         planned=header.planned,
         made_at=header.made_at,

@@ -115,6 +115,7 @@ def _results(found: _Rows) -> Iterator[ForeignResults]:
     for arm in arms:
         yield ForeignResults(
             trials=found.trials(arm),
+            file=found.file.name,
             version=text(metadata.get("promptfooVersion")),
             planned=planned if arm is None else _planned_of(told, arm),
             made_at=latest([told.get("timestamp"), metadata.get("evaluationCreatedAt")]),
