@@ -104,14 +104,17 @@ def check(world: World, options: CheckOptions) -> int:
         shown = ShownJudgement(found.judgement, found.context, sources=sources)
         written: list[str] = []
         try:
-            written += _written(found, shown)
+            written += write_reports(found, shown)
         finally:
             world.show(text_of("terminal", replace(shown, display=_display(found, written))))
         return found.judgement.verdict.exit_code
 
 
-def _written(found: CheckRun, shown: ShownJudgement) -> list[str]:
-    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out."""
+def write_reports(found: CheckRun, shown: ShownJudgement) -> list[str]:
+    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out. Their names.
+
+    Raises `InputError`.
+    """
     world, output = found.world, found.services.output
     if found.services.unwritten is not None:
         raise found.services.unwritten

@@ -34,7 +34,13 @@ def add_merge(commands: Commands[argparse.ArgumentParser], command: AddCommand) 
     """`evalward merge`."""
     parser = command(commands, "merge", "put the parts of all shards together as one report", _merge)
     parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the output folder of a shard")
-    parser.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials go beside it")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the report, called report.json; its trials go beside it",
+    )
 
 
 def _merge(world: World, args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -60,8 +60,8 @@ class Beyond:
     """What a run may need beyond its plan.
 
     `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
-    settled with. `not_measured` are gathered suites that can't be measured here, and why. `part`: the plan is this
-    shard's. `known` is what shards have measured of the plan.
+    settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
+    whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan.
     """
 
     guidance: OtherGuidance | None = None
@@ -69,6 +69,7 @@ class Beyond:
     not_measured: Mapping[str, str] = field(default_factory=dict)
     part: Part | None = None
     known: Report | None = None
+    withheld: Collection[str] = ()
 
 
 class WhereMeasured(Records, StartsHarnesses, Protocol):
@@ -95,7 +96,8 @@ def run_plan(
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)
     by = RunnersGatherer(records, records, outside.say)
-    gathered = gather_all(loaded, plan, by, beyond.not_measured)  # first: mistakes in files before money is spent
+    # first: mistakes in files before money is spent
+    gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]
