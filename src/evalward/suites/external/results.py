@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from evalward.records.base import acyclic, clean_text, digest, fitting
+from evalward.records.base import SharedNames, acyclic, clean_text, digest, fitting, share_names
 from evalward.records.blocks import block_text
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import HARNESS
@@ -138,6 +138,7 @@ class _Runs:
         self._parts: Counter[tuple[str, str]] = Counter()
         self._several = SeveralFiles()
         self._pooled: set[tuple[str, str]] = set()
+        self._fields: SharedNames = {}
 
     def add(self, found: ForeignResults) -> None:
         """The trials of one run of the harness."""
@@ -181,12 +182,15 @@ class _Runs:
             run.texts.setdefault(definition, block_text(asked if isinstance(asked, dict) else {"asked": asked}))
         elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
             raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
+        definition = run.definitions[name]  # one text for all trials of the case
         taken = self._taken(run, name)
         number = trial.number
         if number is None or number in taken:
             number = max(taken, default=0) + 1
         taken.add(number)
-        run.results.append(self._with_trace(run, trial, self._result(trial, name, definition, number)))
+        result = self._with_trace(run, trial, self._result(trial, name, definition, number))
+        share_names((result, result.usage, result.details, *result.checks), self._fields)
+        run.results.append(result)
 
     def _taken(self, run: ExternalRun, name: str) -> set[int]:
         """The numbers that trials of a case have."""

@@ -269,3 +269,15 @@ def test_a_score_that_broke_everywhere__is_one_all_the_same() -> None:
     how = Reading("inspect", ScoreChoice("judge"), suite="bot")
     (found,) = results(foreign("a", scores={"judge": Score(error="503")}), how=how)
     assert found.status is Status.ERROR
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def test_results__share_the_names_of_their_fields_and_a_cases_definition() -> None:
+    usage = Usage(input_tokens=1, output_tokens=2)
+    first, second = results(foreign("1", usage=usage), foreign("1", usage=usage.model_copy()))
+
+    for one, other in ((first, second), (first.usage, second.usage), (first.details, second.details)):
+        assert one.model_fields_set is other.model_fields_set
+    assert first.definition is second.definition
