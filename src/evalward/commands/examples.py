@@ -9,6 +9,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "": ("evalward check", "evalward show", "evalward help baseline update"),
         "demo": ("evalward demo", "evalward demo --output /tmp/evalward-demo"),
+        "init": ("evalward init", "evalward init --yes"),
         "run": ("evalward run", "evalward run --plan", "evalward run --suite bash-tools --trials 3"),
         "check": (
             "evalward check",

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from evalward.config.model_words import in_words
 from evalward.opening import MIB, glob_inside, kind_inside, name_below, read_inside
 from evalward.records.base import digest
 from evalward.records.case import Case
@@ -167,7 +168,7 @@ def _parse_trial(place: str, line: int, text: bytes) -> Trial:
         problem = Problem(
             place=Place(file=place, line=line),
             field=".".join(map(str, first["loc"])),
-            message=first["msg"],
+            message=in_words(first)[0],
             remedy="Record it again, or mend the file.",
         )
         raise InputError(problem) from error

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from evalward.config.model_words import in_words
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_text_inside
 from evalward.records.base import StrictRecord, digest
@@ -247,14 +248,17 @@ def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[S
 
 
 def _step(item: Any, shown: str, field: str, problems: list[Problem]) -> ScriptStep | None:
+    remedy = "Write a command, or one of run:, say:, sleep:, exit:, hang: true, crash: true."
     try:
         step = ScriptStep.model_validate({"run": item} if isinstance(item, str) else item)
         if len(step.model_dump(exclude_none=True)) == 1:
             return step
         message = "a step has exactly one key"
     except ValidationError as error:
-        message = error.errors()[0]["msg"]
-    remedy = "Write a command, or one of run:, say:, sleep:, exit:, hang: true, crash: true."
+        first = error.errors()[0]
+        message, found = in_words(first, ScriptStep.model_fields)
+        remedy = found or remedy
+        field = f"{field}.{first['loc'][-1]}" if first["loc"] else field
     problems.append(Problem(place=Place(file=shown), field=field, message=message, remedy=remedy))
     return None
 
