@@ -102,12 +102,16 @@ def _validated(tree: YamlTree) -> tuple[Config | None, list[ErrorDetails]]:
 
 
 def _without_repetition(checked: list[Mistake], errors: list[ErrorDetails], tree: YamlTree) -> Iterator[Mistake]:
-    """Both kinds of mistakes; where both speak of one value, our own check knows better."""
+    """Both kinds of mistakes; where both speak of one value, our own check knows better.
+
+    Where it looked into a mapping, that is meant to be one, though text could stand there, too.
+    """
     yield from checked
     reported = {mistake.path for mistake in checked}
+    looked_into = {mistake.path[:-1] for mistake in checked}
     for error in errors:
         mistake = explain(error, tree)
-        if mistake.path not in reported:
+        if mistake.path not in reported and not (error["type"] == "string_type" and mistake.path in looked_into):
             yield mistake
 
 
