@@ -10,7 +10,7 @@ from evalward.records.result import NOT_RUN
 from evalward.render.anchors import case_anchor
 from evalward.render.context import ShowCommand
 from evalward.render.history import flaky_words
-from evalward.render.names import SuiteTarget, told_apart
+from evalward.render.names import SuiteTarget, code_words, told_apart
 from evalward.render.numbers import plural
 from evalward.render.view import AnswerLine, Caps, CaseEntry, CheckLine, Some
 
@@ -36,7 +36,7 @@ class EntryWriter:
             id=case.id,
             category=case.category,
             run=run.name if self.several else "",
-            change=case.change.replace("_", " "),
+            change=code_words(case.change),
             before=str(case.before) if case.before else "–",
             now=str(case.now) if case.now else "–",
             note="; ".join(filter(None, [case.note, f"formerly {case.was}" if case.was else None])),

@@ -26,6 +26,11 @@ def short_hash(value: str | None) -> str:
     return value[:7] if _HEX.fullmatch(value) else value
 
 
+def code_words(code: str | None) -> str:
+    """A reason, or a kind of change, as people read it: `checks failed` of `checks_failed`; empty for none."""
+    return (code or "").replace("_", " ")
+
+
 def told_apart(run: SuiteTarget, runs: Iterable[SuiteTarget]) -> tuple[str | None, str | None]:
     """Suite and target as far as they have to be named so that of these runs just this one is meant."""
     suite, target = run

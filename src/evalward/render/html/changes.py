@@ -14,6 +14,7 @@ from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.sides import RunTrials
 from evalward.render.html.texts import RunTexts
 from evalward.render.kinds import TrialText
+from evalward.render.names import code_words
 from evalward.render.numbers import format_count, format_number, plural
 from evalward.render.view import RESULTS, Badge, CaseEntry, Some
 
@@ -165,7 +166,7 @@ def _to_look_at(results: Sequence[Result]) -> Result:
 
 
 def _why(result: Result) -> str:
-    reason = (result.reason or "").replace("_", " ")
+    reason = code_words(result.reason)
     return ": ".join(part for part in (reason, result.message) if part)
 
 
