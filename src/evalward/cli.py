@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
 FAILED = "only what failed last time, by the report in DIR"
-VERBOSE = "show every check, and each task's turns, calls, tokens and time"
+VERBOSE = "show passed trials too, every check, and each trial's turns, calls, tokens and time"
 FAIL_ON = ("regression", "inconclusive", "never")
 EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 

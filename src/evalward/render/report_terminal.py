@@ -27,8 +27,8 @@ def report_text(
 ) -> str:
     """Several runs side by side, then the runs of a single report in full.
 
-    `verbose` shows all checks, not the failing ones only, and what each task took; `findings` are those over all the
-    runs together.
+    `verbose` shows all trials with all checks, not the failing ones only, and what each took; `findings` are those over
+    all the runs together.
     """
     runs = sum(len(report.runs) for report in reports)
     columns = 1 if runs == 1 else 1 + runs
@@ -71,7 +71,7 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         say_table(screen, table)
     if run.tasks:
         screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
-        for task in run.tasks:
+        for task in run.tasks if verbose else run.remarkable:
             _task(screen, task, verbose)
     say_findings(screen, "Findings", run.findings)
 

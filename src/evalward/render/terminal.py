@@ -25,6 +25,7 @@ from evalward.render.view import (
     TERMINAL,
     Badge,
     CaseEntry,
+    ChangeGroup,
     Colour,
     JudgementPage,
     MetricRow,
@@ -59,9 +60,9 @@ def judgement_text(
     _verdict(screen, page)
     for line in page.replaced:
         _replaced(screen, line)
+    _cases(screen, page)
     for view in page.guidance:
         say_guidance(screen, view)
-    _cases(screen, page)
     for run in page.runs.shown:
         _run(screen, run, page)
     for run in page.runs.shown:
@@ -208,7 +209,11 @@ def _cases(screen: Screen, page: JudgementPage) -> None:
         more = f" and {page.still.more} more" if page.still.more else ""
         screen.heading(f"Still failing: {page.still.total}, as before")
         screen.say(f"{names}{more}", 2)
-    say_listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
+    if page.others:
+        screen.heading(f"Other changes: {page.others.total:,}")
+        for group in page.other_groups.shown:
+            _changed(screen, group)
+        say_more(screen, page.other_groups)
 
 
 def _broken(screen: Screen, case: CaseEntry) -> None:
@@ -223,6 +228,20 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
         screen.verbatim(case.session, 6)
     if case.show:
         screen.command(case.show, "      → ")
+
+
+def _changed(screen: Screen, group: ChangeGroup) -> None:
+    """One case, or all of which the same is to be said, with a count."""
+    entry, ids = group.entry, group.ids
+    if ids.total == 1:
+        screen.say(f"{entry.change}: {_case(entry)}", 2)
+        return
+    where = f" in {entry.run}" if entry.run and entry.run not in entry.note else ""
+    why = entry.note or f"{entry.before} → {entry.now}"
+    screen.say(f"{plural(ids.total, 'case')} {entry.change}{where}: {why}", 2)
+    screen.say(
+        ", ".join(one_line(name, _NAME) for name in ids.shown) + (f" and {ids.more:,} more" if ids.more else ""), 6
+    )
 
 
 def _excused(screen: Screen, case: CaseEntry) -> None:

@@ -175,6 +175,14 @@ class CaseEntry:
 
 
 @dataclass(frozen=True)
+class ChangeGroup:
+    """Cases of one run of which the same is to be said: the `entry` of the first, and the ids of all."""
+
+    entry: CaseEntry
+    ids: Some[str]
+
+
+@dataclass(frozen=True)
 class AnswerLine:
     """The command that was asked for, the one that came back, and why it is wrong; `risk` where it is unsafe."""
 
@@ -338,6 +346,7 @@ class JudgementPage:
     wrong: Some[CaseEntry]
     fixed: Some[CaseEntry]
     others: Some[CaseEntry]
+    other_groups: Some[ChangeGroup]
     other_counts: str
     compared: bool
     subject: list[RunView]

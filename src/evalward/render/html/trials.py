@@ -18,6 +18,7 @@ from evalward.render.html.passages import Passages, TextLimits, packed, shortene
 from evalward.render.html.plots import StripPlot, StripRow, strip_plot
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
 from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial
+from evalward.render.names import spoken
 from evalward.render.numbers import format_number, plural
 from evalward.render.view import BROKEN, RESULTS, Badge
 
@@ -242,7 +243,7 @@ def _drawings(plot: SamplePlot) -> SampleDrawings:
 
 
 def _facts(view: TrialView) -> list[str]:
-    reason = [view.reason.replace("_", " ")] if view.reason else []
+    reason = [spoken(view.reason)] if view.reason else []
     score = [f"score {view.score}"] if view.score else []
     judge = [f"judge: {', '.join(usage_facts(view.judge_usage))}"] if view.judge_usage else []
     return [*reason, *score, format_number(view.duration_ms, "ms"), *usage_facts(view.usage), *judge]
