@@ -21,6 +21,7 @@ RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))
 
 COPY README.md ./
 COPY templates templates
+COPY examples/bash-tools examples/bash-tools
 COPY src src
 RUN pip install --no-compile --no-deps --no-build-isolation --prefix=/install . \
     && python -m compileall -q -s /install -p /usr/local --invalidation-mode unchecked-hash \

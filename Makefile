@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 .PHONY: demo test lint unit stress docs container-test agents-test browser-test screenshots fuzz bench schemas clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
-	@PATH="$(abspath $(BIN)):$$PATH" sh examples/demo.sh
+	@$(BIN)/evalward demo --output evalward-out/demo
 
 test: lint docs unit  ## everything that CI runs
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from evalward import __version__
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
+from evalward.commands.demo_arguments import add_demo
 from evalward.commands.exchange_arguments import OR_FOREIGN, add_exchange, add_score_option
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.history_arguments import add_history
@@ -51,6 +52,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"evalward {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    add_demo(commands, _command)
     _add_run(commands)
     _add_check(commands)
     _add_compare(commands)

@@ -62,6 +62,7 @@ CONFIG = """
 \trev-parse = "!{run}"
 """
 COMMANDS = (
+    ("demo", "--output", "bare/demo"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("safety", "ls"),

@@ -33,9 +33,9 @@ from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import Judgement
-from evalward.render.context import Accepting, Ending, PageContext
+from evalward.render.context import Accepting, Closing, PageContext
 from evalward.render.outputs import Display, ShownJudgement, text_of
-from evalward.wire.messages import MeasureOrder
+from evalward.wire.messages import BaseSide, MeasureOrder
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _written(found: CheckRun, shown: ShownJudgement) -> list[str]:
 def _display(found: CheckRun, written: Sequence[str]) -> Display:
     world, options = found.world, found.options
     again = check_failed(options) if failed_in(found.report) else ""
-    ending = Ending(again, files_line(options.output, written))
+    ending = Closing(again, files_line(options.output, written))
     return display_of(world, world.out, accepting=True, ending=ending)
 
 
@@ -110,7 +110,9 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(runner, loaded, options)
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
-    base, side = base_of_baseline(tree, loaded, baseline, options.base)
+    base, side = None, BaseSide(why_not="the files belong to no repository")
+    if options.versioned:
+        base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
     judging = Criteria(baseline, policy)
     services = services_of(
@@ -122,7 +124,9 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         base=base,
         suites=options.selection.suites,
     )
-    order = MeasureOrder(chosen=chosen_of(options.selection), resume=options.resume, base=side)
+    order = MeasureOrder(
+        chosen=chosen_of(options.selection), resume=options.resume, base=side, versioned=options.versioned
+    )
     report = measured(runner, order, services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)

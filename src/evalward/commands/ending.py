@@ -20,7 +20,7 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Finding, Report
 from evalward.redaction import NOTHING, Redaction
-from evalward.render.context import NO_ENDING, Ending
+from evalward.render.context import NO_CLOSING, Closing
 from evalward.render.kept import Sources
 from evalward.render.outputs import Display, Shown, ShownReports, text_of, writer_of
 
@@ -115,7 +115,7 @@ def display_of(
     *,
     verbose: bool = False,
     accepting: bool = False,
-    ending: Ending = NO_ENDING,
+    ending: Closing = NO_CLOSING,
 ) -> Display:
     """What a stream shows; a file (`None`) has no colours."""
     return Display(stream is not None and world.colour(stream), world.width, verbose, accepting, ending)

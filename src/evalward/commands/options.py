@@ -14,6 +14,7 @@ from evalward.records.policy import FailOn
 class CheckOptions:
     """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
     commit to measure beside the files here, where that is needed, in place of the one that the baseline is of.
+    `versioned`: the files belong to the repository around them, which is asked for commits.
     """
 
     config: Path
@@ -25,6 +26,7 @@ class CheckOptions:
     resume: bool = False
     failed: bool = False
     base: str | None = None
+    versioned: bool = True
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ def view(world: World, report: Path) -> int:
         remedy = f"`evalward check` writes it; `{command}` makes one."
         raise wrong(str(page), "there is no such page", remedy)
     emit(world, str(page), None)
-    if has_display(world) and not _opened(page):
+    if has_display(world) and not open_page(page):
         world.say("No browser could be started: open the file yourself.")
     return EXIT_OK
 
@@ -42,7 +42,8 @@ def has_display(world: World) -> bool:
     return any(world.env.get(name) for name in _DISPLAYS)
 
 
-def _opened(page: Path) -> bool:
+def open_page(page: Path) -> bool:
+    """Have a browser open a page. False where none could be started."""
     import webbrowser  # noqa: PLC0415 - only who has a display pays for it
 
     return webbrowser.open(page.absolute().as_uri())

@@ -26,14 +26,14 @@ class Accepting:
 
 
 @dataclass(frozen=True)
-class Ending:
+class Closing:
     """What a judgement's text ends with, beside the verdict: how to run what failed `again`, and a line of `files`."""
 
     again: str = ""
     files: str = ""
 
 
-NO_ENDING = Ending()
+NO_CLOSING = Closing()
 
 
 ShowCommand = Callable[[str, str | None, str | None], str]

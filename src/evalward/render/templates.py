@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from evalward.packaged import packaged
 from evalward.render.anchors import link_place
 from evalward.render.escape import html_code, html_text, md_block, md_cell, md_code, md_prose
 
@@ -34,12 +35,8 @@ def render(template: str, **values: object) -> str:
 
 
 def template_folder() -> Path:
-    """The templates of the checkout that this file is part of, else those of the installed package."""
-    package = Path(__file__).resolve().parent.parent
-    checkout = package.parent.parent
-    if (checkout / "pyproject.toml").is_file() and (checkout / "templates").is_dir():
-        return checkout / "templates"
-    return package / "templates"
+    """Where the templates are."""
+    return packaged("templates")
 
 
 @lru_cache(maxsize=1)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.console import Screen
-from evalward.render.context import NO_ENDING, Accepting, Ending, PageContext, ShowCommand
+from evalward.render.context import NO_CLOSING, Accepting, Closing, PageContext, ShowCommand
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
 from evalward.render.numbers import plural
@@ -48,7 +48,7 @@ def judgement_text(
     width: int,
     accept: Accepting | None = None,
     show: ShowCommand | None = None,
-    ending: Ending = NO_ENDING,
+    ending: Closing = NO_CLOSING,
 ) -> str:
     """The verdict, what led to it, and the verdict again: a terminal shows the end, a reader begins at the top.
 
@@ -79,7 +79,7 @@ def judgement_text(
     return screen.text()
 
 
-def _ending(screen: Screen, page: JudgementPage, ending: Ending) -> None:
+def _ending(screen: Screen, page: JudgementPage, ending: Closing) -> None:
     """How to go on, the headline again, and where everything is."""
     if ending.again:
         screen.heading("How to run again what failed")

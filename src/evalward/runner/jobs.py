@@ -112,6 +112,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     loaded = _judged_by(session, order)
     if order.keyless:
         session.outside = _outside(session.keeper, session.begun.model_copy(update={"keys": []}))
+    session.outside = replace(session.outside, versioned=order.versioned)
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)

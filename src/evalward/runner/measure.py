@@ -211,7 +211,7 @@ def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside, 
         tool=Tool(version=__version__),
         created_at=outside.now(),
         provenance=Provenance(
-            commit=GitTree(loaded.root).head(),
+            commit=GitTree(loaded.root).head() if outside.versioned else None,
             config_sha256=loaded.sha256,
             platform=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
         ),

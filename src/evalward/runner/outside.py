@@ -26,12 +26,16 @@ class Stream(Protocol):
 
 @dataclass(frozen=True)
 class Outside:
-    """`err` is for people. `now` gives the time as ISO 8601 in UTC. `env`: of keys it has the names alone."""
+    """`err` is for people. `now` gives the time as ISO 8601 in UTC. `env`: of keys it has the names alone.
+
+    `versioned`: what is measured belongs to the commit of the repository around it.
+    """
 
     err: Stream
     now: Callable[[], str]
     env: Mapping[str, str] = field(default_factory=dict)
     cwd: Path = Path()
+    versioned: bool = True
 
     def say(self, text: str) -> None:
         """A line for people."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from jinja2 import Environment, FileSystemLoader, UndefinedError
 
+from evalward import packaged
 from evalward.render import templates
 from evalward.render.compiled import Compiled
 from evalward.render.html import document
@@ -16,9 +17,9 @@ from evalward.render.html import document
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package of our layout, somewhere else."""
-    module = tmp_path / "src" / "evalward" / "render" / "templates.py"
+    module = tmp_path / "src" / "evalward" / "packaged.py"
     module.parent.mkdir(parents=True)
-    monkeypatch.setattr(templates, "__file__", str(module))
+    monkeypatch.setattr(packaged, "__file__", str(module))
     return tmp_path
 
 

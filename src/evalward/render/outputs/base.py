@@ -16,7 +16,7 @@ from evalward.records.release import ReleaseReport
 from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.registry import OUTPUTS, installed
-from evalward.render.context import NO_ENDING, Ending, PageContext
+from evalward.render.context import NO_CLOSING, Closing, PageContext
 from evalward.render.kept import Sources
 from evalward.render.kinds import ShownKinds
 
@@ -44,7 +44,7 @@ class Display:
     width: int = 100
     verbose: bool = False
     accepting: bool = False
-    ending: Ending = NO_ENDING
+    ending: Closing = NO_CLOSING
 
 
 @dataclass(frozen=True)
