@@ -47,6 +47,7 @@ from evalward.render.view import (
     UNPROTECTED_PASS,
     Badge,
     Caps,
+    CaseEntry,
     JudgementPage,
     ReasonLine,
     RunView,
@@ -119,6 +120,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         category_count=sum(len(run.categories) for run in comparison.runs),
         warnings=_some(warnings([*comparison.notices, *verdict.notices]), caps.warnings),
         command=context.command if detailed else "",
+        failed_command=_failed_command(context, [*unsafe.shown, *broken.shown, *new.shown]) if detailed else "",
         download=context.download if detailed and (broken or new) else "",
         accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
@@ -130,6 +132,12 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         replaced=replaced_lines(comparison, min(caps.broken, RENAMED))[: caps.runs],
         matrices=matrices(((run.suite, run.target, run.sections) for run in comparison.runs), caps.table),
     )
+
+
+def _failed_command(context: PageContext, failed: Sequence[CaseEntry]) -> str:
+    """The command that runs the listed cases alone."""
+    ids = list(dict.fromkeys(case.id for case in failed))
+    return context.cases(ids) if context.cases and ids else ""
 
 
 def _some(items: Sequence[_T], limit: int) -> Some[_T]:

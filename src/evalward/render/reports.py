@@ -223,7 +223,9 @@ def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
         target=run.target,
         facts=facts,
         not_measured=run.not_measured or "",
-        metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)],
+        metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)]
+        if left_out < len(run.cases) or not run.cases
+        else [],
         categories=[(name, format_category(run.categories[name], scored=scored)) for name in sorted(run.categories)],
         tasks=[_task(result, run, kinds) for result in run.cases if result.reason != NOT_RUN],
         findings=[finding_line(finding) for finding in run.findings],

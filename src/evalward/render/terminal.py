@@ -49,34 +49,49 @@ def judgement_text(
     accept: Accepting | None = None,
     show: ShowCommand | None = None,
     ending: Closing = NO_CLOSING,
+    grouped: bool = False,
 ) -> str:
     """The verdict, what led to it, and the verdict again: a terminal shows the end, a reader begins at the top.
 
     `width` is the terminal's, in columns; `accept` is how to accept a failure, `show` spells the command that shows a
-    case, and `ending` is what stands with the verdict at the end.
+    case, and `ending` is what stands with the verdict at the end. `grouped`: in a log whose groups fold, tables do.
     """
     page = build_page(judgement, PageContext(show=show), TERMINAL, counts=width >= WITH_COUNTS)
-    screen = Screen(colour, width)
+    screen = Screen(colour, width, grouped=grouped)
     _verdict(screen, page)
     for line in page.replaced:
         _replaced(screen, line)
     _cases(screen, page)
-    for view in page.guidance:
-        say_guidance(screen, view)
-    for run in page.runs.shown:
-        _run(screen, run, page)
-    for run in page.runs.shown:
-        _changes(screen, run, page.several)
-    _trends(screen, judgement.trends)
-    for matrix in page.matrices:
-        say_matrix(screen, matrix)
+    _tables(screen, page, judgement.trends)
+    screen.unfold()
     say_listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     if accept and judgement.verdict.outcome is not Outcome.PASS:
         screen.heading("How to accept this change")
-        screen.verbatim(accept.command, 2)
+        if accept.command:
+            screen.command(accept.command, "  ")
         screen.say(without_marks(accept.text), 2)
     _ending(screen, page, ending)
     return screen.text()
+
+
+def _tables(screen: Screen, page: JudgementPage, trends: Sequence[Trend]) -> None:
+    """All that there is to look up: what is folded in a log."""
+    for view in page.guidance:
+        screen.fold(f"Guidance: {view.name}")
+        say_guidance(screen, view)
+    for run in page.runs.shown:
+        screen.fold(f"{run.badge.mark} {run.name}: {run.badge.word}")
+        _run(screen, run, page)
+    if any(run.subject or any(category.fell for category in run.categories) for run in page.runs.shown):
+        screen.fold("Categories that fell, and what changed in the subject")
+    for run in page.runs.shown:
+        _changes(screen, run, page.several)
+    if trends:
+        screen.fold("Trends")
+    _trends(screen, trends)
+    for matrix in page.matrices:
+        screen.fold(f"{matrix.title} of {matrix.suite}")
+        say_matrix(screen, matrix)
 
 
 def _ending(screen: Screen, page: JudgementPage, ending: Closing) -> None:

@@ -355,6 +355,7 @@ class JudgementPage:
     category_count: int
     warnings: Some[str]
     command: str
+    failed_command: str
     download: str
     accept: Accepting
     left_out: str
