@@ -5,7 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
-DOCS := $(VENV)/.docs
 BROWSER := $(VENV)/.browser
 # The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
@@ -28,7 +27,7 @@ lint: $(DEV)
 unit: $(DEV)
 	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser"
 
-docs: $(DOCS)  ## build the documentation into site/; a link or anchor that leads nowhere fails
+docs: $(DEV)  ## build the documentation into site/; a link or anchor that leads nowhere fails
 	@$(BIN)/zensical build --clean --strict >$(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log; exit 1; }
 	@echo "site/index.html: the documentation"
 
@@ -55,11 +54,12 @@ fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; fin
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
-schemas: $(RUNTIME)  ## write the JSON Schemas anew, after a record has changed
+schemas: $(DEV)  ## write the JSON Schemas and docs/cli-options.md anew, after a record or an option has changed
 	@set -e; for name in $$($(BIN)/evalward schema); do \
 		$(BIN)/evalward schema $$name --output src/evalward/schemas/$$name.schema.json; \
 	done
 	@cp src/evalward/schemas/evalward.schema.json docs/
+	@PYTHONPATH=tests $(BIN)/python -m support.cli_page
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
@@ -71,10 +71,6 @@ $(RUNTIME): pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(DEV): $(RUNTIME)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
-	@touch $@
-
-$(DOCS): $(DEV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 	@touch $@
 
 $(BROWSER): $(DEV)

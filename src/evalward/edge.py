@@ -34,6 +34,8 @@ what another process does with the user's screen is nobody's to allow but theirs
 """
 NO_PLUGINS: Mapping[str, str] = {"PYDANTIC_DISABLE_PLUGINS": "__all__"}
 """Else the first record would look through all that is installed for code to load into processes of ours."""
+SET = "EVALWARD_SET"
+"""Names, joined by commas: variables that are set and kept from this process, which asks no more than that."""
 _GROUPS = re.compile(
     r"(GITHUB|RUNNER|XDG)_[A-Z0-9_]*|LC_[A-Z]+|(EVALWARD|LLM_TOOL_TEST)_JUDGE(_CACHE)?"
 )  # a prefix is no promise
@@ -49,9 +51,16 @@ def harmless(env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def enter(arguments: Sequence[str], *, keys: bool, kept: frozenset[str] = frozenset()) -> None:
+def enter(
+    arguments: Sequence[str],
+    *,
+    keys: bool,
+    kept: frozenset[str] = frozenset(),
+    named: frozenset[str] = frozenset(),
+) -> None:
     """Begin anew where this process is not as it has to be: without the user's and the folder's modules, and without
-    secrets where the command needs none (`keys` is false). Returns when it is. `kept` are variables that it needs.
+    secrets where the command needs none (`keys` is false). Returns when it is. `kept` are variables that it needs,
+    `named` those of which it needs to know whether they are set.
 
     A process that needs keys lets nobody read its memory, and has them no longer where its children would inherit them:
     see `taken_environment`.
@@ -61,8 +70,9 @@ def enter(arguments: Sequence[str], *, keys: bool, kept: frozenset[str] = frozen
     begun = PROGRAM in sys.orig_argv  # once is enough, whatever the system adds to an environment
     if not begun and (not sys.flags.isolated or len(env) != len(os.environ)):
         options = ["-I", "-X", "utf8", *(["-u"] if os.environ.get("PYTHONUNBUFFERED") else [])]
+        names = {SET: ",".join(sorted(name for name in named if os.environ.get(name)))} if named else {}
         os.execve(  # noqa: S606 - ourselves
-            sys.executable, [sys.executable, *options, "-c", PROGRAM, SOURCE, *arguments], dict(env)
+            sys.executable, [sys.executable, *options, "-c", PROGRAM, SOURCE, *arguments], {**env, **names}
         )
     if keys:
         hide()
@@ -86,6 +96,12 @@ def _open_streams() -> None:
 
 def _of(env: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name in names}
+
+
+def set_variables(env: Mapping[str, str], names: frozenset[str]) -> frozenset[str]:
+    """Which of these variables are set: here, or where this process was started without them (see `enter`)."""
+    said = env.get(SET, "").split(",")
+    return frozenset(name for name in names if env.get(name) or name in said)
 
 
 def taken_environment(kept: frozenset[str] = frozenset()) -> dict[str, str]:

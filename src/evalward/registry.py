@@ -86,6 +86,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "report": "evalward.records.report:Report",
         "trial": "evalward.records.result:Trial",
         "baseline": "evalward.records.baseline:Baseline",
+        "plan": "evalward.records.plan:CostPlan",
         "judgement": "evalward.records.verdict:Judgement",
         "history": "evalward.records.history:HistoryEntry",
         "bash-case": "evalward.suites.bash.case:BashTask",

@@ -92,15 +92,24 @@ class Folder:
                     os.unlink(temporary, dir_fd=here)
                 raise
 
+    def create(self, name: str, data: bytes) -> None:
+        """Write a new file; its folders are made. Raises `FileExistsError` where anything has the name."""
+        *folders, last = _parts(name)
+        with self._within(folders) as here:
+            _write_new(here, last, data)
+
     def read(self, name: str, most: int = MOST_READ) -> bytes:
         """The content of a regular file of at most so many bytes."""
         *folders, last = _parts(name)
         with self._within(folders, make=False) as here:
             handle = os.open(last, _READ, dir_fd=here)
         with os.fdopen(handle, "rb") as file:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
+            found = os.fstat(handle)
+            if not stat.S_ISREG(found.st_mode):
                 raise OSError(f"{name} is no regular file")
-            data = file.read(most + 1)
+            data = file.read(min(found.st_size, most) + 1)  # no buffer of the most that a file may hold
+            if len(data) > found.st_size:  # it grew
+                data += file.read(most + 1 - len(data))
         if len(data) > most:
             raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
         return data

@@ -63,6 +63,7 @@ CONFIG = """
 """
 COMMANDS = (
     ("demo", "--output", "bare/demo"),
+    ("init", "--yes"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("safety", "ls"),
@@ -87,6 +88,8 @@ COMMANDS = (
     ("accept",),
     ("release", "--report", "made/report.json", "--output", "bare/out"),
     ("action",),
+    ("help", "baseline", "update"),
+    ("completion", "bash"),
 )
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 import zipfile
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hatchling.builders.sdist import SdistBuilder
@@ -126,6 +129,31 @@ def test_a_repository_around_it_is_neither_read_nor_changed(repository: Path) ->
     assert len(left) > 100
     strange = [b"canary-of", head.encode(), head[:7].encode()]
     assert [path for path in left if any(text in path.read_bytes() for text in strange)] == []
+
+
+def test_at_a_terminal_with_a_display_a_browser_opens_the_page(repository: Path, tmp_path: Path) -> None:
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o755)
+    ours, theirs = pty.openpty()
+    env = {"PATH": os.environ["PATH"], "TERM": "xterm", "BROWSER": str(browser)}
+    with os.fdopen(ours, "rb", buffering=0) as terminal:
+        done = subprocess.Popen([EVALWARD, "demo"], cwd=repository, env=env, stdout=theirs, stderr=subprocess.DEVNULL)
+        os.close(theirs)
+        text = said_at(terminal)
+        assert done.wait(60) == 0
+    assert "The report, open in your browser: " in text
+    page = repository / "evalward-demo" / "evalward-out" / "report.html"
+    assert (tmp_path / "opened").read_text().strip() == page.as_uri()
+
+
+def said_at(terminal: IO[bytes]) -> str:
+    """All that is printed at a terminal until its other end is closed."""
+    said = b""
+    with suppress(OSError):  # how Linux says so
+        while part := terminal.read(65536):
+            said += part
+    return said.decode()
 
 
 def test_again_is_the_same(done: subprocess.CompletedProcess[str], repository: Path) -> None:

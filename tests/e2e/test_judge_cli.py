@@ -91,7 +91,7 @@ def test_mistakes_are_told_in_lines(tmp_path: Path) -> None:
         (("judge", "check", LABELLED, LABELLED), "labelled-hand-written.jsonl"),
         (("judge", "check", RUBRIC, LABELLED), "there is no judge. Name one with --model"),
         (("judge", "check", RUBRIC, LABELLED, "--model", "openai/gpt-5-mini"), "OPENAI_API_KEY is not set"),
-        (("judge", "check", RUBRIC, LABELLED, "--threshold", "nan"), "no number from 0 to 1"),
+        (("judge", "check", RUBRIC, LABELLED, "--threshold", "nan"), "must be a number from 0 to 1"),
     ]
     for words, told in cases:
         done = run(tmp_path, *words)

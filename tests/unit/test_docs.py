@@ -18,6 +18,7 @@ from evalward.records.policy import Confirm, Rule
 from evalward.registry import FORMATS, ours
 from evalward.render.sentences.words import chance
 from evalward.suites.external.spec import ExternalSuite
+from support import cli_page
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -69,6 +70,10 @@ def _pages(nav: object) -> list[str]:
 def blocks(page: Path) -> list[str]:
     """The YAML on a page, without its indentation."""
     return [textwrap.dedent(text) for _, text in YAML.findall(page.read_text("utf-8"))]
+
+
+def test_the_page_of_options__is_what_the_parser_has() -> None:
+    assert cli_page.PAGE.read_text("utf-8") == cli_page.page(), "Run `make schemas`"
 
 
 @pytest.mark.parametrize("page", OF_HARNESSES, ids=lambda page: page.name)

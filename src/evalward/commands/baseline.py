@@ -253,9 +253,11 @@ def show(world: World, path: Path) -> int:
     return EXIT_OK
 
 
-def diff(world: World, old: Path, new: Path, form: DiffFormat = "terminal", output: Path | None = None) -> int:
-    """What is different between two baselines. Always 0: it tells, and doesn't judge."""
-    difference = diff_baselines(read_baseline_file(old), read_baseline_file(new))
+def diff(
+    world: World, old: Baseline | None, new: Baseline, form: DiffFormat = "terminal", output: Path | None = None
+) -> int:
+    """What is different between two baselines; without an old one all is new. Always 0: it tells, and doesn't judge."""
+    difference = diff_baselines(old, new)
     if form == "json":
         text = difference.model_dump_json(by_alias=True, indent=1) + "\n"
     elif form == "markdown":

@@ -7,77 +7,101 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands, add_baseline_commit
+from evalward.commands.shared_arguments import add_config, add_output_file, add_profile
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
 
 
-def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand, config: Path, report: Path) -> None:
-    """`evalward baseline` with its actions. `config` and `report` are where both are looked for."""
+def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
+    """`evalward baseline` with its actions. `report` is where the last run's is looked for."""
     parser = commands.add_parser("baseline", help="make, show or compare the committed baseline")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_update(actions, command, config, report)
-    _options(command(actions, "show", "show what the baseline holds", _show), config)
-    differ = command(actions, "diff", "show what is different between two baselines", _diff)
-    differ.add_argument("old", type=Path, metavar="OLD")
-    differ.add_argument("new", type=Path, metavar="NEW")
-    differ.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
-    differ.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    _add_update(actions, command, report)
+    _options(command(actions, "show", "show what the baseline holds", _show))
+    _add_diff(actions, command)
     add_baseline_commit(actions, command)
 
 
-def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand, config: Path, report: Path) -> None:
+def _add_diff(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    summary = "show what is different between two baselines: files, or revisions of git"
+    differ = command(actions, "diff", summary, _diff)
+    help_text = "a file, or a branch, tag or commit of git; default: HEAD"
+    differ.add_argument("old", nargs="?", metavar="OLD", help=help_text)
+    differ.add_argument("new", nargs="?", metavar="NEW", help="the same; default: the baseline in the working tree")
+    add_config(differ, what="names the baseline")
+    add_profile(differ)
+    forms = ("terminal", "markdown", "json")
+    differ.add_argument("--format", choices=forms, default="terminal", help="default: terminal")
+    add_output_file(differ)
+
+
+def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
     action = command(actions, "update", "make the baseline from a report", _update)
-    _options(action, config)
+    _options(action)
     action.set_defaults(usual_report=report)
     action.add_argument(
-        "--report", type=Path, action="append", metavar="R.json", help=f"several are pooled; default: {report}"
+        "--report",
+        type=Path,
+        action="append",
+        metavar="REPORT",
+        help=f"a report or its folder; several are pooled; default: {report}",
     )
     how = action.add_mutually_exclusive_group()
     how.add_argument(
         "--replace",
         action="store_true",
-        help="the report's trials instead of the baseline's: the default, and with this also where a drop is in doubt",
+        help="use the report's trials instead of the baseline's: the default; with this also where a drop is in doubt",
     )
-    how.add_argument("--pool", action="store_true", help="the report's trials beside the baseline's")
+    how.add_argument("--pool", action="store_true", help="add the report's trials to the baseline's")
     how.add_argument(
         "--keep",
         action="store_true",
-        help="all trials, fresh ones too; cases that did as before keep their earlier ones (default with --accept)",
+        help="add all trials, fresh ones too; only cases that changed lose their earlier ones (default with --accept)",
     )
-    action.add_argument("--accept", metavar="REASON", help="take a drop on purpose; the reason is written down")
+    action.add_argument("--accept", metavar="REASON", help="accept a drop; the reason is written into the baseline")
     action.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
 
-def _options(action: argparse.ArgumentParser, config: Path) -> None:
-    action.add_argument("--config", type=Path, default=config, metavar="FILE", help="names the baseline")
+def _options(action: argparse.ArgumentParser) -> None:
+    add_config(action, what="names the baseline")
     action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
-    action.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
+    add_profile(action)
 
 
 def _update(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import UpdateOptions, baseline_path, update, update_policy
+    from evalward.commands.config_place import config_file
+    from evalward.commands.files import report_in
 
-    first, *also = args.report or [args.usual_report]
+    first, *also = [report_in(world.cwd, file) for file in args.report or [args.usual_report]]
+    config = config_file(world.cwd, args.config)
     options = UpdateOptions(
         also=tuple(also),
         pool=args.pool,
         replace=args.replace,
         keep=args.keep or (args.accept is not None and not (args.pool or args.replace or also)),
-        policy=update_policy(args.config, args.baseline, args.profile),
+        policy=update_policy(config, args.baseline, args.profile),
         accept=args.accept,
         dry_run=args.dry_run,
     )
-    return update(world, first, baseline_path(args.config, args.baseline, args.profile), options)
+    return update(world, first, baseline_path(config, args.baseline, args.profile), options)
 
 
 def _show(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import baseline_path, show
+    from evalward.commands.config_place import config_file
 
-    return show(world, baseline_path(args.config, args.baseline, args.profile))
+    return show(world, baseline_path(config_file(world.cwd, args.config), args.baseline, args.profile))
 
 
 def _diff(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import diff
+    from evalward.commands.baseline_sides import BaselineSides
+    from evalward.commands.config_place import find_config
+    from evalward.config.load import load_config
 
-    return diff(world, args.old, args.new, args.format, args.output)
+    config = args.config or find_config(world.cwd)
+    sides = BaselineSides(world, load_config(config) if config else None, args.profile)
+    old, new = sides.pair(args.old, args.new)
+    return diff(world, old, new, args.format, args.output)

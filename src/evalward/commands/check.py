@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
-from evalward.commands.commit_files import base_of_baseline
+from evalward.commands.commit_files import FilesOfCommit, base_of_baseline
 from evalward.commands.ending import (
     JUDGEMENT_FORMATS,
     display_of,
@@ -21,6 +21,7 @@ from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
 from evalward.commands.pipeline import Criteria, policy_of
+from evalward.commands.planning import PlanBasis, PlanRequest, announcing, show_plan
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -66,9 +67,31 @@ class CheckRun:
         )
 
 
+@dataclass(frozen=True)
+class _CheckOrdered:
+    """What a check is going to measure, and what judges it: all that is known before the first trial."""
+
+    world: World
+    options: CheckOptions
+    loaded: LoadedConfig
+    judging: Criteria
+    tree: GitTree
+    base: FilesOfCommit | None
+    order: MeasureOrder
+
+    @property
+    def basis(self) -> PlanBasis:
+        """What its plan is made from."""
+        return PlanBasis(self.loaded, self.judging.baseline, self.judging.policy)
+
+
 def check(world: World, options: CheckOptions) -> int:
-    """The verdict's exit code."""
+    """The verdict's exit code; of a plan alone 0."""
     with runner_of(world) as runner:
+        if options.plan is not None:
+            asked = _ordered(world, runner, options)
+            request = PlanRequest(asked.order, asked.basis, options.output, options.plan)
+            return show_plan(asked.world, runner, request)
         found = checked(world, runner, options)
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
@@ -76,14 +99,17 @@ def check(world: World, options: CheckOptions) -> int:
         shown = ShownJudgement(found.judgement, found.context, sources=sources)
         written: list[str] = []
         try:
-            written += _written(found, shown)
+            written += write_reports(found, shown)
         finally:
             world.show(text_of("terminal", replace(shown, display=_display(found, written))))
         return found.judgement.verdict.exit_code
 
 
-def _written(found: CheckRun, shown: ShownJudgement) -> list[str]:
-    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out."""
+def write_reports(found: CheckRun, shown: ShownJudgement) -> list[str]:
+    """Write all reports, before anything is printed: a pipe that is closed early leaves none of them out. Their names.
+
+    Raises `InputError`.
+    """
     world, output = found.world, found.services.output
     if found.services.unwritten is not None:
         raise found.services.unwritten
@@ -103,6 +129,30 @@ def _display(found: CheckRun, written: Sequence[str]) -> Display:
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
+    asked = _ordered(world, runner, options)
+    world, options, loaded, judging = asked.world, asked.options, asked.loaded, asked.judging
+    services = services_of(
+        world,
+        loaded,
+        options.output,
+        clear=None if options.resume else (),
+        retries=judging.retries,
+        base=asked.base,
+        suites=options.selection.suites,
+    )
+    services.planned = announcing(world, asked.basis)
+    report = measured(runner, asked.order, services)
+    history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
+    anchor, notes = anchor_of_config(asked.tree, loaded, judging.policy, profile=options.profile)
+    for note in notes:
+        world.say(f"warning: {note}")
+    runner.dismiss()
+    judgement = judging.decide(report, history, anchor)
+    return CheckRun(world, options, loaded, judging, report, judgement, services)
+
+
+def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _CheckOrdered:
+    """What is to be measured, and by what it is judged. Raises `InputError`."""
     loaded, _ = load(runner, str(options.config))
     world = world.hiding(loaded.config.key_names)
     if options.failed:
@@ -115,27 +165,10 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     if options.versioned:
         base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
-    judging = Criteria(baseline, policy)
-    services = services_of(
-        world,
-        loaded,
-        options.output,
-        clear=None if options.resume else (),
-        retries=judging.retries,
-        base=base,
-        suites=options.selection.suites,
-    )
     order = MeasureOrder(
         chosen=chosen_of(options.selection), resume=options.resume, base=side, versioned=options.versioned
     )
-    report = measured(runner, order, services)
-    history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
-    anchor, notes = anchor_of_config(tree, loaded, policy, profile=options.profile)
-    for note in notes:
-        world.say(f"warning: {note}")
-    runner.dismiss()
-    judgement = judging.decide(report, history, anchor)
-    return CheckRun(world, options, loaded, judging, report, judgement, services)
+    return _CheckOrdered(world, options, loaded, Criteria(baseline, policy), tree, base, order)
 
 
 def find_baseline(runner: RunnerSession, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
 from evalward.commands.accepting import at_hand
+from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.ending import display_of, emit_as, sources_of
-from evalward.commands.files import is_ours, read_baseline_file, read_report
+from evalward.commands.files import is_ours, read_baseline_file, read_committed, read_report
 from evalward.commands.options import CompareOptions
-from evalward.commands.pipeline import Criteria, decide_report, policy_of, remeasured
+from evalward.commands.pipeline import Criteria, decide_report, default_rules, policy_of, remeasured
 from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
+from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
+from evalward.config import LoadedConfig
 from evalward.config.load import load_config
+from evalward.decide.anchor import Anchor
+from evalward.git import GitTree
 from evalward.records.baseline import Baseline
-from evalward.records.policy import Policy
+from evalward.records.history import HistoryEntry
+from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report
 from evalward.render.context import PageContext
@@ -21,18 +31,24 @@ from evalward.suites.across import unfed_rules
 
 def compare_files(world: World, options: CompareOptions) -> int:
     """The verdict's exit code."""
-    report, baseline = _both_sides(world, options)
-    policy = _policy(options)
-    judgement = decide_report(report, baseline, policy)
-    config = str(options.policy) if options.policy else None
-    update = UpdateCommand(str(options.report), config, str(options.baseline), options.profile)
+    loaded = load_config(options.config) if options.config else None
+    policy = _policy(options, loaded)
+    file = _baseline_file(options, loaded)
+    report, baseline = _both_sides(world, options, file)
+    judgement = decide_report(report, baseline, policy, *_past(world, loaded, policy, options.profile))
+    if loaded is None:
+        world.say(f"note: there is no evalward.yml here or above; {_by_default(report)}")
+    config = str(options.config) if options.config else None
+    named = str(options.baseline) if options.baseline else None
+    update = UpdateCommand(str(options.report), config, named, options.profile)
     context = PageContext(
         head_sha=report.provenance.commit,
-        base_sha=baseline.provenance.commit,
+        base_sha=baseline.provenance.commit if baseline else None,
         report_path=str(options.report),
         command=compare_again(options),
         show=shown_by(options.report) if is_ours(options.report) else None,
-        accept=at_hand(update, str(options.baseline), report, Criteria(baseline, policy), judgement),
+        accept=at_hand(update, str(file), report, Criteria(baseline, policy), judgement),
+        unprotected=baseline is None,
     )
     display = display_of(world, None if options.output else world.out)
     sources = sources_of(report, baseline, options.report.parent, world.redaction)
@@ -41,9 +57,56 @@ def compare_files(world: World, options: CompareOptions) -> int:
     return judgement.verdict.exit_code
 
 
-def _both_sides(world: World, options: CompareOptions) -> tuple[Report, Baseline]:
-    """Files of ours, or results of other harnesses, on either side."""
-    ours = is_ours(options.report), is_ours(options.baseline)
+def _baseline_file(options: CompareOptions, loaded: LoadedConfig | None) -> Path:
+    """The baseline that was named, else the config's. Raises `InputError` where neither is."""
+    if options.baseline is not None:
+        return options.baseline
+    if loaded is None:
+        message = "no baseline is named, and there is no evalward.yml here or above that names one"
+        raise wrong("--baseline", message, "Name the file: --baseline FILE.")
+    folder = options.config.parent if options.config else Path()
+    return folder / loaded.config.baseline_for(None, options.profile)
+
+
+def _past(
+    world: World, loaded: LoadedConfig | None, policy: Policy, profile: str | None
+) -> tuple[Sequence[HistoryEntry], Anchor | None]:
+    """What `check` judges by besides the baseline: the history and the anchor that the config names."""
+    if loaded is None:
+        return (), None
+    root = loaded.root
+
+    def read(name: str) -> bytes | None:
+        path = root / name
+        return read_committed(path, "history", "", root) if os.path.lexists(path) else None
+
+    history = history_of(world, loaded.config.history, read)
+    tree = GitTree(root, search_path=world.env.get("PATH", os.defpath))
+    anchor, notes = anchor_of_config(tree, loaded, policy, profile=profile)
+    for note in notes:
+        world.say(f"warning: {note}")
+    return history, anchor
+
+
+def _by_default(report: Report) -> str:
+    """The rules that hold without a config: `the default rules decide: bash: tool_call_success_rate (floor 0.75)`."""
+    kinds = default_rules(report)
+    rules = [f"{kind}: {', '.join(map(_in_words, rules))}" for kind, rules in kinds.items() if rules]
+    return f"the default rules decide: {'; '.join(rules)}" if rules else "no rule decides"
+
+
+def _in_words(rule: Rule) -> str:
+    limits = ("floor", "ceiling", "goal", "max_drop", "max_rise")
+    given = [f"{name} {value:g}" for name in limits if (value := getattr(rule, name)) is not None]
+    return f"{rule.metric} ({', '.join(given)})"
+
+
+def _both_sides(world: World, options: CompareOptions, file: Path) -> tuple[Report, Baseline | None]:
+    """Files of ours, or results of other harnesses, on either side. The config's baseline may not be there yet: then
+    nothing is compared, as in `check`.
+    """
+    missing = options.baseline is None and not os.path.lexists(file)
+    ours = is_ours(options.report), missing or is_ours(file)
     if not all(ours):
         from evalward.commands import foreign  # noqa: PLC0415 - its readers are needed by few
 
@@ -54,17 +117,16 @@ def _both_sides(world: World, options: CompareOptions) -> tuple[Report, Baseline
         report = remeasured(read_report(options.report), str(options.report))
     else:
         report = foreign.foreign_report(world, [options.report], how)
-    if ours[1]:
-        return report, read_baseline_file(options.baseline)
-    return report, foreign.foreign_baseline(world, options.baseline, how)
+    if missing:
+        return report, None
+    return report, read_baseline_file(file) if ours[1] else foreign.foreign_baseline(world, file, how)
 
 
-def _policy(options: CompareOptions) -> Policy:
-    if options.policy is None:
+def _policy(options: CompareOptions, loaded: LoadedConfig | None) -> Policy:
+    if loaded is None:
         if options.profile is not None:
-            raise wrong("--profile", "a profile is part of a policy", "Name the config with --policy.")
+            raise wrong("--profile", "a profile is part of a config", "Name the config with --config.")
         return Policy(fail_on=options.fail_on or "regression")
-    loaded = load_config(options.policy)
     problems = unfed_rules(loaded)
     if problems:
         raise InputError(problems)

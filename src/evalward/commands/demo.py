@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from evalward.commands.check import CheckRun, checked
+from evalward.commands.check import CheckRun, checked, write_reports
 from evalward.commands.demo_chance import supposed
 from evalward.commands.demo_folder import OUTPUT, lay_out
-from evalward.commands.ending import JUDGEMENT_FORMATS, display_of, sources_of, write_outputs, write_page
-from evalward.commands.files import emit
+from evalward.commands.ending import display_of, sources_of
 from evalward.commands.measuring import runner_of
 from evalward.commands.options import CheckOptions
 from evalward.commands.spelling import check_again
@@ -21,6 +20,7 @@ from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED, Judgement, Outcome
 from evalward.render.demo import Demo, demo_text
 from evalward.render.outputs import COMMENT_FILE, HTML_FILE, ShownJudgement
 from evalward.render.sentences import headline
+from evalward.render.view import OUTCOMES
 
 CONFIG = "pull-request.yml"
 
@@ -28,28 +28,24 @@ CONFIG = "pull-request.yml"
 def demo(world: World, folder: Path) -> int:
     """0 when the pull request could be checked and was refused, as it must be. Raises `InputError`."""
     lay_out(folder, world.cwd.absolute())
-    world = replace(world, env=harmless(world.env))  # nothing here needs a key
+    keyless = replace(world, env=harmless(world.env))
     options = CheckOptions(config=folder / CONFIG, output=folder / OUTPUT, versioned=False)
-    with runner_of(world) as runner:
-        found = checked(world, runner, options)
+    with runner_of(keyless) as runner:
+        found = checked(keyless, runner, options)
     verdict = found.judgement.verdict
     if verdict.outcome is not Outcome.FAIL:
-        world.say(
-            f"error: the check of the demo's pull request has another verdict than elsewhere: {headline(verdict)}"
-        )
+        ended = f"{OUTCOMES[verdict.outcome].word}: {headline(verdict)}"
+        world.say(f"error: the check of the demo's pull request has to fail, and did not. It ended as {ended}")
         return EXIT_UNJUDGED
-    emit(world, _shown(world, found), None)
+    world.show(_shown(world, found))
     return EXIT_OK
 
 
 def _shown(world: World, found: CheckRun) -> str:
     """Write what a check writes; what is said of it."""
-    output = found.services.output
-    sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
+    sources = sources_of(found.report, found.judging.baseline, found.services.output, world.redaction)
     display = display_of(world, world.out)
-    shown = ShownJudgement(found.judgement, found.context, display, sources)
-    write_outputs(shown, output, JUDGEMENT_FORMATS)
-    written = write_page(shown, output, lambda text: world.say(f"warning: {text}"))
+    paged = HTML_FILE in write_reports(found, ShownJudgement(found.judgement, found.context, sources=sources))
     place = found.options.output
     passed_again, failed_again = (_supposed(found, again) for again in (Status.PASSED, Status.FAILED))
     return demo_text(
@@ -61,8 +57,8 @@ def _shown(world: World, found: CheckRun) -> str:
             check=check_again(found.options),
             show=found.context.show,
             comment=str(place / COMMENT_FILE),
-            page=str(place / HTML_FILE) if written else None,
-            opened=bool(written) and _opened(world, place / HTML_FILE),
+            page=str(place / HTML_FILE) if paged else None,
+            opened=paged and _opened(world, place / HTML_FILE),
         ),
         colour=display.colour,
         width=display.width,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
+from evalward.commands.shared_arguments import add_folder
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -18,14 +19,7 @@ def add_demo(commands: Commands[argparse.ArgumentParser], command: AddCommand) -
     """`evalward demo`."""
     parser = command(commands, "demo", "check an example pull request that breaks something, without a key", _demo)
     parser.set_defaults(screen=True)
-    parser.add_argument(
-        "--output",
-        type=Path,
-        default=DEFAULT_FOLDER,
-        metavar="DIR",
-        help=f"a new folder for the example and its reports; default: {DEFAULT_FOLDER}",
-    )
-    parser.epilog = "example: evalward demo --output /tmp/evalward-demo"
+    add_folder(parser, DEFAULT_FOLDER, "a new folder for the example and its reports")
 
 
 def _demo(world: World, args: argparse.Namespace) -> int:

@@ -19,16 +19,20 @@ def add_exchange(commands: Commands[argparse.ArgumentParser], command: AddComman
     """`evalward import` and `evalward export`."""
     importer = command(commands, "import", "read another tool's result files as a report", _import)
     formats = ", ".join([*ours(IMPORTERS), *ours(FORMATS)])
-    importer.add_argument("form", metavar="FORMAT", help=f"{formats}; auto: found by the files' content")
-    importer.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of fc-eval also a run's folder")
-    importer.add_argument("--output", type=Path, required=True, metavar="R.json", help="trials and cases go beside it")
+    importer.add_argument("form", metavar="FORMAT", help=f"one of {formats}; or auto: found by the files' content")
+    importer.add_argument(
+        "files", type=Path, nargs="+", metavar="FILE", help="result files; of fc-eval also a run's folder"
+    )
+    importer.add_argument(
+        "--output", type=Path, required=True, metavar="REPORT", help="the file to write; trials and cases go beside it"
+    )
     add_score_option(importer)
     exporter = command(commands, "export", "write a run in another tool's form", _export)
-    exporter.add_argument("form", metavar="FORMAT", help=", ".join(ours(EXPORTERS)))
-    exporter.add_argument("report", type=Path, metavar="R.json")
-    exporter.add_argument("--output", type=Path, required=True, metavar="FILE")
-    exporter.add_argument("--target", metavar="TARGET", help="which run, when the report has several")
-    exporter.add_argument("--suite", metavar="SUITE", help="the same, by its suite")
+    exporter.add_argument("form", metavar="FORMAT", help=f"one of {', '.join(ours(EXPORTERS))}")
+    exporter.add_argument("report", type=Path, metavar="REPORT", help="a report, or the folder that it is in")
+    exporter.add_argument("--output", type=Path, required=True, metavar="FILE", help="the file to write")
+    exporter.add_argument("--target", metavar="TARGET", help="the run to write, when the report has several")
+    exporter.add_argument("--suite", metavar="SUITE", help="the suite of the run to write")
 
 
 def add_score_option(parser: argparse.ArgumentParser) -> None:
@@ -51,5 +55,7 @@ def _import(world: World, args: argparse.Namespace) -> int:
 
 def _export(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.exchange import export_file
+    from evalward.commands.files import report_in
 
-    return export_file(world, args.form, args.report, args.output, target=args.target, suite=args.suite)
+    report = report_in(world.cwd, args.report)
+    return export_file(world, args.form, report, args.output, target=args.target, suite=args.suite)

@@ -50,6 +50,16 @@ def report_in(cwd: Path, named: Path) -> Path:
     return named / REPORT_FILE if (cwd / named).is_dir() else named
 
 
+def result_in(cwd: Path, named: Path) -> Path:
+    """The same for what may be another harness's folder: that is meant itself."""
+    folder = cwd / named
+    if not folder.is_dir() or (folder / REPORT_FILE).is_file():
+        return report_in(cwd, named)
+    from evalward.commands.foreign import is_foreign  # noqa: PLC0415 - its readers are needed by few
+
+    return named if is_foreign(folder) else named / REPORT_FILE
+
+
 def is_ours(path: Path) -> bool:
     """Whether a file is to be read as one that Evalward writes: where no other harness's format knows it, too."""
     if path.is_file():  # a pipe would keep whoever opens it waiting

@@ -57,7 +57,7 @@ def guidance(world: World, options: GuidanceOptions) -> int:
 
 def compare_reports(world: World, files: Sequence[Path], form: Format, output: Path | None) -> int:
     """Reports of the same scenarios with other guidance, side by side: the first is the reference. Exit code 0."""
-    reports = [read_report(file) for file in files]
+    reports = [read_report(world.cwd / file) for file in files]
     names = _names(files)
     readings = {name: kind.guidance_reading() for name, kind in kinds_of(reports[0]).items()}
     runs = {(run.suite, run.target): run for run in reports[0].runs}

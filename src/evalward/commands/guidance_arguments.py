@@ -26,15 +26,21 @@ def add_guidance(
     parser.set_defaults(keys=True)
     selection_options(parser)
     parser.add_argument(
-        "reports", nargs="*", metavar="R.json", help="compare these reports instead of running anything"
+        "reports", nargs="*", metavar="REPORT", help="compare these reports instead of running anything"
     )
-    parser.add_argument("--against", metavar="REV", help="compare with the guidance of this commit, not with variants")
-    parser.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
+    parser.add_argument(
+        "--against", metavar="COMMIT", help="compare with the guidance of this commit, not with variants"
+    )
+    parser.add_argument(
+        "--format", choices=("terminal", "markdown", "json"), default="terminal", help="default: terminal"
+    )
 
 
 def _guidance(world: World, args: argparse.Namespace) -> int:
     from pathlib import Path
 
+    from evalward.commands.config_place import config_file
+    from evalward.commands.files import report_in
     from evalward.commands.guidance import GuidanceOptions, compare_reports, guidance
     from evalward.engine.selection import Selection
     from evalward.records.problem import wrong
@@ -42,9 +48,9 @@ def _guidance(world: World, args: argparse.Namespace) -> int:
     if args.reports:
         if len(args.reports) == 1:
             raise wrong(args.reports[0], "one report has nothing to be compared with", "Name another one.")
-        return compare_reports(world, [Path(name) for name in args.reports], args.format, None)
+        return compare_reports(world, [report_in(world.cwd, Path(name)) for name in args.reports], args.format, None)
     options = GuidanceOptions(
-        config=args.config,
+        config=config_file(world.cwd, args.config),
         output=args.output,
         selection=Selection(tuple(args.suite), tuple(args.target), tuple(args.case), args.trials),
         against=args.against,

@@ -29,6 +29,7 @@ from evalward.records.reading import parse_record
 from evalward.records.verdict import EXIT_OK, Judgement
 from evalward.render.history import history_markdown, history_text
 from evalward.render.numbers import plural
+from evalward.render.outputs.base import JUDGEMENT_FILE
 
 Format = Literal["terminal", "markdown", "json"]
 JUDGEMENT_HINT = "Make one with `evalward compare --format json`."
@@ -67,7 +68,7 @@ class ShowOptions:
 def append(world: World, where: Where, report_file: Path, judgement_file: Path | None, ref: str | None) -> int:
     """Add a line for each run of the report. The same report is added once, however often this is called."""
     report = read_report(report_file)
-    judgement = _read_judgement(judgement_file) if judgement_file else None
+    judgement = _read_judgement(world, judgement_file, report_file) if judgement_file else None
     branch = ref or world.env.get("GITHUB_REF_NAME") or None
     new = entries_of(report, judgement, branch)
     if not new:
@@ -168,8 +169,13 @@ def _with_metrics(run: RunHistory, options: ShowOptions) -> RunHistory:
     return run.model_copy(update={"trends": [trend for trend in run.trends if chosen(trend.metric, options.metrics)]})
 
 
-def _read_judgement(path: Path) -> Judgement:
-    data = read_bytes(path, "judgement", JUDGEMENT_HINT)
+def _read_judgement(world: World, named: Path, report: Path) -> Judgement:
+    """The judgement in a file or folder. Raises `InputError`; where it is missing, with where it lies instead."""
+    path = named / JUDGEMENT_FILE if (world.cwd / named).is_dir() else named
+    usual = report.parent / JUDGEMENT_FILE
+    there = (world.cwd / usual).is_file()
+    hint = f"It is {usual}, next to the report." if there else JUDGEMENT_HINT
+    data = read_bytes(path, "judgement", hint)
     return parse_record(data, str(path), Judgement, "a judgement", JUDGEMENT_HINT)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
+from evalward.commands.shared_arguments import add_config, add_output_file, add_patterns, add_profile
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -20,21 +21,31 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     append = command(actions, "append", "add a line for each run of a report", _history_append)
     report = Path("evalward-out/report.json")
-    append.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
     append.add_argument(
-        "--judgement", type=Path, metavar="J.json", help="adds the verdict; its rules' metrics are kept"
+        "--report",
+        type=Path,
+        default=report,
+        metavar="REPORT",
+        help=f"a report, or the folder that it is in; default: {report}",
+    )
+    append.add_argument(
+        "--judgement",
+        type=Path,
+        metavar="FILE",
+        help="judgement.json, or its folder: adds the verdict and its rules' metrics",
     )
     append.add_argument("--ref", metavar="NAME", help="the branch that was measured; default: GITHUB_REF_NAME")
     show = command(actions, "show", "show trends, flaky and broken cases", _history_show)
-    for name in ("suite", "target", "metric"):
-        show.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {name}s")
+    add_patterns(show, "suite", "target", "metric")
     show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
     level = "a release's baseline, whose level is drawn; default: the oldest runs"
     show.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     page = command(actions, "page", "make a web page of the whole history", _history_page)
     _add_page(page, level)
-    show.add_argument("--format", choices=("terminal", "markdown", "json"), default="terminal")
-    show.add_argument("--output", type=Path, metavar="FILE", help="default: standard output")
+    show.add_argument(
+        "--format", choices=("terminal", "markdown", "json"), default="terminal", help="default: terminal"
+    )
+    add_output_file(show)
     for action, folder in ((append, _FOLDER), (show, _FOLDER), (page, None)):
         places = action.add_mutually_exclusive_group()
         where = f"default: {folder}" if folder else f"default: the configuration's, else {_FOLDER}"
@@ -43,21 +54,21 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
 
 
 def _add_page(page: argparse.ArgumentParser, level: str) -> None:
-    page.add_argument("--output", type=Path, required=True, metavar="DIR", help="gets index.html")
-    config = "whose rules' metrics and limits are drawn; default: evalward.yml, if there is one"
-    page.add_argument("--config", type=Path, metavar="FILE", help=config)
-    page.add_argument("--profile", metavar="NAME", help="the profile of the config that holds")
-    for name in ("suite", "target", "ref"):
-        page.add_argument(f"--{name}", action="append", default=[], metavar="GLOB", help=f"only these {name}s")
+    page.add_argument("--output", "--output-dir", type=Path, required=True, metavar="DIR", help="gets index.html")
+    add_config(page, what="whose rules' metrics and limits are drawn")
+    add_profile(page)
+    add_patterns(page, "suite", "target", "ref")
     page.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
     page.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     page.add_argument("--repository", metavar="URL", help="where links of commits lead; default: in Actions, its own")
 
 
 def _history_append(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.files import report_in
     from evalward.commands.history import Where, append
 
-    return append(world, Where(args.folder, args.branch), args.report, args.judgement, args.ref)
+    report = report_in(world.cwd, args.report)
+    return append(world, Where(args.folder, args.branch), report, args.judgement, args.ref)
 
 
 def _history_show(world: World, args: argparse.Namespace) -> int:
@@ -77,6 +88,7 @@ def _history_show(world: World, args: argparse.Namespace) -> int:
 
 
 def _history_page(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.config_place import find_config
     from evalward.commands.history import Where
     from evalward.commands.history_page import FOLDER, HistoryPageOptions, page
 
@@ -84,7 +96,7 @@ def _history_page(world: World, args: argparse.Namespace) -> int:
     options = HistoryPageOptions(
         output=args.output,
         where=Where(args.folder or FOLDER, args.branch) if named else None,
-        config=args.config,
+        config=args.config or find_config(world.cwd),
         profile=args.profile,
         suites=tuple(args.suite),
         targets=tuple(args.target),

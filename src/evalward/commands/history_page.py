@@ -39,7 +39,7 @@ _SHALLOW = "The clone is shallow, so the page shows no releases. Check out with 
 class HistoryPageOptions:
     """What `history page` was asked for. The three selections are patterns; none: everything.
 
-    `where`: by the configuration, where nothing else is said. `config`: evalward.yml, where there is one. `repository`
+    `where`: by the configuration, where nothing else is said. `config`: its file, where there is one. `repository`
     is its web address: the environment's, where none is given.
     """
 
@@ -113,13 +113,12 @@ def links_of(repository: str | None, env: Mapping[str, str]) -> Links:
 
 
 def _config(options: HistoryPageOptions) -> LoadedConfig | None:
-    """The configuration that is named, else evalward.yml, else none."""
-    usual = Path("evalward.yml")
-    if options.config is None and not os.path.lexists(usual):
+    """The configuration that is named, or none."""
+    if options.config is None:
         if options.profile is not None:
             raise wrong("--profile", "a profile is part of a configuration", "Name the file with --config.")
         return None
-    return load_config(options.config or usual)
+    return load_config(options.config)
 
 
 def _place(loaded: LoadedConfig | None) -> Where:

@@ -13,7 +13,8 @@ from evalward.records.policy import FailOn
 @dataclass(frozen=True)
 class CheckOptions:
     """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
-    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of.
+    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of. `plan`:
+    run nothing, and show in this format what would be run.
     `versioned`: the files belong to the repository around them, which is asked for commits.
     """
 
@@ -26,16 +27,20 @@ class CheckOptions:
     resume: bool = False
     failed: bool = False
     base: str | None = None
+    plan: str | None = None
     versioned: bool = True
 
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """What `compare` was asked for. Without `policy` the kinds' own rules hold. `scores` decide in foreign results."""
+    """What `compare` was asked for. Without `config` the kinds' own rules decide; without `baseline` the config's.
+
+    `scores` decide in foreign results.
+    """
 
     report: Path
-    baseline: Path
-    policy: Path | None = None
+    baseline: Path | None = None
+    config: Path | None = None
     profile: str | None = None
     fail_on: FailOn | None = None
     format: str = "terminal"

@@ -10,6 +10,7 @@ from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report
 from evalward.commands.measuring import chosen_of, measured, report_bytes
 from evalward.commands.pipeline import Criteria
+from evalward.commands.planning import PlanBasis, announcing
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.edge import harmless
@@ -95,6 +96,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base,
         work.folder,
         work.withheld,
+        planned=announcing(world, PlanBasis(work.loaded, judging.baseline, judging.policy)),
     )
     order = MeasureOrder(
         config=work.loaded.config,

@@ -8,10 +8,13 @@ from pathlib import Path
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.planning import PlanBasis, PlanRequest, announcing, baseline_of_config, show_plan
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
+from evalward.config import LoadedConfig
 from evalward.engine.selection import Selection
 from evalward.keeper.services import Services
+from evalward.keeper.session import RunnerSession
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.outputs import ShownReports, text_of
@@ -20,7 +23,10 @@ from evalward.wire.messages import MeasureOrder
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `run` was asked for. `record`: the folder for a recording to commit; `failed`: only what failed before."""
+    """What `run` was asked for. `record`: the folder for a recording to commit; `failed`: only what failed before.
+
+    `plan`: run nothing, and show in this format what would be run.
+    """
 
     config: Path
     output: Path
@@ -29,6 +35,17 @@ class RunOptions:
     record: Path | None = None
     verbose: bool = False
     failed: bool = False
+    plan: str | None = None
+
+
+@dataclass(frozen=True)
+class _RunOrdered:
+    """What is going to be measured."""
+
+    world: World
+    loaded: LoadedConfig
+    order: MeasureOrder
+    basis: PlanBasis
 
 
 def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Report]:
@@ -37,19 +54,38 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
     Raises `InputError`.
     """
     with runner_of(world) as runner:
-        loaded, _ = load(runner, str(options.config))
-        world = world.hiding(loaded.config.key_names)
-        selection = options.selection
-        if options.failed:
-            selection = only_failed(runner, options.output, selection, resume=options.resume)
+        asked = _ordered(world, runner, options)
         clear = None if options.resume else ()
-        services = services_of(world, loaded, options.output, clear=clear, suites=selection.suites)
-        report = measured(runner, MeasureOrder(chosen=chosen_of(selection), resume=options.resume), services)
-    return world, services, report
+        suites = asked.order.chosen.suites
+        services = services_of(asked.world, asked.loaded, options.output, clear=clear, suites=suites)
+        services.planned = announcing(asked.world, asked.basis)
+        report = measured(runner, asked.order, services)
+    return asked.world, services, report
+
+
+def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOrdered:
+    loaded, _ = load(runner, str(options.config))
+    world = world.hiding(loaded.config.key_names)
+    selection = options.selection
+    if options.failed:
+        selection = only_failed(runner, options.output, selection, resume=options.resume)
+    order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
+    policy = loaded.config.policy_for(None)
+    return _RunOrdered(
+        world, loaded, order, PlanBasis(loaded, baseline_of_config(runner, loaded), policy, compares=False)
+    )
+
+
+def _plan(world: World, options: RunOptions, form: str) -> int:
+    with runner_of(world) as runner:
+        asked = _ordered(world, runner, options)
+        return show_plan(asked.world, runner, PlanRequest(asked.order, asked.basis, options.output, form))
 
 
 def run(world: World, options: RunOptions) -> int:
     """Exit code 0, or 3 when no trial is valid or the run ended early."""
+    if options.plan is not None:
+        return _plan(world, options, options.plan)
     recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
     world, services, report = measured_run(world, options)
     display = display_of(world, world.out, verbose=options.verbose)

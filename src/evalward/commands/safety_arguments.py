@@ -23,9 +23,14 @@ def add_safety(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     parser = commands.add_parser("safety", help=summary, description=summary[0].upper() + summary[1:] + ".")
     handler: Callable[[World, argparse.Namespace], int] = _safety
     parser.set_defaults(handler=handler)
-    parser.add_argument("command", nargs="*", metavar="COMMAND", help="default, and -: each line of standard input")
+    parser.add_argument(
+        "command",
+        nargs="*",
+        metavar="COMMAND",
+        help="commands to rate, each in quotes; none, or -: each line of standard input",
+    )
     parser.add_argument("--level", choices=LEVELS, help="exit with 1 when a command is riskier than this level allows")
-    parser.add_argument("--format", choices=("terminal", "json"), default="terminal")
+    parser.add_argument("--format", choices=("terminal", "json"), default="terminal", help="default: terminal")
 
 
 def _safety(world: World, args: argparse.Namespace) -> int:

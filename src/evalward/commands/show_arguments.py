@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
+from evalward.commands.parsing import number_up_to
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -19,10 +20,20 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, r
     parser = command(commands, "show", "read one trial: its conversation and checks; no CASE: what failed", _show)
     parser.set_defaults(screen=True)
     parser.add_argument("case", nargs="?", metavar="CASE", help="its id, or a pattern; none: list the failed cases")
-    parser.add_argument("--suite", metavar="GLOB", help="only of these suites")
-    parser.add_argument("--target", metavar="GLOB", help="only of these targets")
-    parser.add_argument("--trial", type=_number, metavar="N", help="default: the first that failed")
-    parser.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
+    parser.add_argument(
+        "--suite", metavar="GLOB", help="only of these suites: a pattern, or several separated by commas"
+    )
+    parser.add_argument(
+        "--target", metavar="GLOB", help="only of these targets: a pattern, or several separated by commas"
+    )
+    parser.add_argument("--trial", type=number_up_to(1_000_000), metavar="N", help="default: the first that failed")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        default=report,
+        metavar="REPORT",
+        help=f"a report, or the folder that it is in; default: {report}",
+    )
     parser.add_argument(
         "--baseline",
         type=Path,
@@ -34,13 +45,13 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, r
     parser.add_argument("--full", action="store_true", help="leave out nothing of long outputs")
     viewer = command(commands, "view", "open the last run's report.html in a browser", _view)
     viewer.set_defaults(screen=True)
-    viewer.add_argument("--report", type=Path, default=report, metavar="R.json", help=f"default: {report}")
-
-
-def _number(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 1_000_000:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of a trial")
-    return int(text)
+    viewer.add_argument(
+        "--report",
+        type=Path,
+        default=report,
+        metavar="REPORT",
+        help=f"a report, or the folder that it is in; default: {report}",
+    )
 
 
 def _show(world: World, args: argparse.Namespace) -> int:

@@ -77,7 +77,7 @@ def compare_again(options: CompareOptions) -> str:
     named = {
         "--report": options.report,
         "--baseline": options.baseline,
-        "--policy": options.policy,
+        "--config": options.config,
         "--profile": options.profile,
         "--fail-on": options.fail_on,
     }

@@ -34,7 +34,7 @@ def load_config(path: Path, shown: str | None = None, below: Path | None = None)
     try:
         top = below or _start(path)
         data = beginning_inside(top, name_below(top, path), 4 * MAX_CHARACTERS + 1)
-        root = path.absolute().parent
+        root = _root(path)
     except InputError as error:
         raise wrong(file, f"the file can't be read: {why(error)}", error.problems[0].remedy) from None
     except FileNotFoundError:
@@ -46,6 +46,12 @@ def load_config(path: Path, shown: str | None = None, below: Path | None = None)
         reason = getattr(error, "strerror", None) or "its name can't be used"
         raise wrong(file, f"the file can't be read: {reason}", "Check its name and permissions.") from None
     return parse_config(_decoded(data, file), file, root)
+
+
+def _root(path: Path) -> Path:
+    """The file's folder; without `..`, so that what lies in it has one name only."""
+    folder = path.absolute().parent
+    return folder.resolve() if ".." in folder.parts else folder
 
 
 def _start(path: Path) -> Path:

@@ -18,6 +18,7 @@ from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
 from evalward.records.base import json_text
+from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, Report, digest_of
 from evalward.redaction import NOTHING, Redaction
@@ -53,7 +54,7 @@ class Services:
     something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
     report is tried again. `report` is the newest that was handed over, `digest` that of its file, and
     `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
-    suites whose commands are not run, by name, and why.
+    suites whose commands are not run, by name, and why. `planned` hears what is going to be run.
     """
 
     config: Config
@@ -66,6 +67,7 @@ class Services:
     base: BaseFilesService | None = None
     folder: str = ""
     withheld: Mapping[str, str] = field(default_factory=dict)
+    planned: Callable[[PlanOutline], None] = lambda outline: None  # noqa: ARG005
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
@@ -108,6 +110,7 @@ class Services:
         }
         quick: Mapping[str, Callable[[Incoming], bytes]] = {"keep": self._keep, "has": self._has, "find": self._find}
         slow: Mapping[str, Callable[[Incoming], bytes]] = {
+            "planned": self._planned,
             "ready": self._ready,
             "checkpoint": self._checkpoint,
             "keep_folder": self._keep_folder,
@@ -197,6 +200,10 @@ class Services:
         return m.written(await asyncio.to_thread(self.harnesses.run, order, asked.sender))
 
     # --- records ----------------------------------------------------------------------------------------------------
+
+    def _planned(self, asked: Incoming) -> bytes:
+        self.planned(m.read(PlanOutline, asked.data))
+        return b"null"
 
     def _ready(self, asked: Incoming) -> bytes:  # noqa: ARG002 - it says nothing
         _ = self.output

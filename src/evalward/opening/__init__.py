@@ -4,7 +4,7 @@ A path in a configuration or a case was written by whoever wrote the pull reques
 Checked as text it proves nothing: one committed link, and the path leads to any file of the machine.
 """
 
-from evalward.opening.folders import FolderEntry, copy_inside, glob_inside, walk_inside
+from evalward.opening.folders import FilesNear, FolderEntry, copy_inside, files_near, glob_inside, walk_inside
 from evalward.opening.inside import MIB, Kind, Opened, inside, name_below, path_from, refused, why
 from evalward.opening.reading import (
     MOST_BYTES,
@@ -23,11 +23,13 @@ __all__ = [
     "MIB",
     "MOST_BYTES",
     "MOST_TEXT",
+    "FilesNear",
     "FolderEntry",
     "Kind",
     "Opened",
     "beginning_inside",
     "copy_inside",
+    "files_near",
     "glob_inside",
     "hash_inside",
     "inside",

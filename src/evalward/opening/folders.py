@@ -6,13 +6,16 @@ import errno
 import os
 import re
 import stat
+from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import translate
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from evalward.opening.inside import a_link, inside, is_git, refused, step
+from evalward.records.problem import InputError
 
 DEEPEST = 128
 """Folders in each other; beyond them a descriptor for each would be too many."""
@@ -131,7 +134,47 @@ def _refuse_depth(above: Collection[str], name: str) -> None:
         raise refused(name, f"there are more than {DEEPEST} folders in each other", "Make the tree flatter.")
 
 
-# ------------------------------------------------------------------------------------------- walks and copies
+# ------------------------------------------------------------------------------------------- lists, walks and copies
+
+
+@dataclass(frozen=True)
+class FilesNear:
+    """Regular files below a folder, the nearest first, in each folder by name. `whole`: none was left out."""
+
+    files: tuple[str, ...]
+    whole: bool
+
+
+def files_near(root: Path, most: int, deepest: int, left_out: Collection[str] = ()) -> FilesNear:
+    """The regular files below `root`, of at most `most` entries that are looked at and `deepest` folders in each other.
+
+    Links, `.git`, the names `left_out`, and folders that can't be read are passed over. Raises `OSError` where `root`
+    itself can't be read.
+    """
+    files: list[str] = []
+    folders, left, whole = deque([("", 0)]), most, True
+    while folders:
+        folder, depth = folders.popleft()
+        try:
+            entries = _some_entries(root, folder, left)
+        except (OSError, InputError):
+            if not folder:
+                raise
+            whole = False
+            continue
+        left -= len(entries)
+        names = [(name, mode) for name, mode in sorted(entries) if name not in left_out and not is_git(name)]
+        files += [f"{folder}{name}" for name, mode in names if stat.S_ISREG(mode)]
+        inner = [(f"{folder}{name}/", depth + 1) for name, mode in names if stat.S_ISDIR(mode)]
+        whole = whole and left > 0 and (depth < deepest or not inner)
+        folders.extend(inner if depth < deepest and left > 0 else ())
+    return FilesNear(tuple(files), whole)
+
+
+def _some_entries(root: Path, folder: str, most: int) -> list[tuple[str, int]]:
+    """Names and modes of what lies in a folder, `most` of them."""
+    with inside(root, folder or ".") as opened, os.scandir(opened.descriptor) as entries:
+        return [(entry.name, _mode(opened.descriptor, entry.name)) for entry in islice(entries, max(most, 0))]
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,11 @@ class Details(Record):
         return self
 
     @property
+    def requests(self) -> int | None:
+        """How often the target's model was asked, as far as these details say; `None` where they don't."""
+        return None
+
+    @property
     def files_kept(self) -> str | None:
         """The path of that folder; `None` where there is none."""
         return None

@@ -49,11 +49,11 @@ class PageContext:
     """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
 
     `command` reproduces the run, `cases` spells the one that runs some cases alone; `accept` says how to accept what
-    changed. `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the
-    base has no configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the top. `base_ref` is the branch that a pull request was judged
-    against, `base_sha` its commit. `show` spells the command that shows a case, `download` the one that fetches what it
-    reads, where that isn't here. `edits` says what the pull request changes in what judges it, and comes first;
-    `edit_lines` lists it.
+    changed. `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the base has no
+    configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the top.
+    `base_ref` is the branch that a pull request was judged against, `base_sha` its commit. `show` spells the command
+    that shows a case, `download` the one that fetches what it reads, where that isn't here. `edits` says what the pull
+    request changes in what judges it, and comes first; `edit_lines` lists it.
     """
 
     title: str = "Evalward"

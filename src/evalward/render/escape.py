@@ -39,7 +39,10 @@ _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u
 # Control and format characters, those of private use, surrogates, and what Unicode doesn't know.
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
 _PICTURES = 0x2400  # the first of Unicode's pictures of control characters
-_NOT_ORDINARY = re.compile(r"[^\n\t -~]+")  # runs of characters that are looked at one by one
+# Runs of characters that are looked at one by one: not ASCII, nor the letters of Latin and what sets words apart.
+_NOT_ORDINARY = re.compile("[^\n\t -~·…–—\u00c0-\u024f]+")
+
+_MEANS_MARKUP = re.compile("[&<>\"']")
 
 _BLANKS = re.compile(r"\s+")
 # What GitHub, or a repository's own autolink rules, would turn into something else than text.
@@ -158,10 +161,19 @@ def html_shown(text: str) -> str:
 
     Control characters become their pictures (`␛`), all others their number (`⟨U+202E⟩`); `\n` and `\t` stay.
     """
-    if text.isascii() and text.isprintable():
+    if (text.isascii() and text.isprintable()) or not _NOT_ORDINARY.search(text):
         return text
     text = _LINE_ENDS.sub("\n", clean_text(text))
     return _NOT_ORDINARY.sub(lambda found: "".join(_shown(found[0])), text)
+
+
+def html_element(text: str) -> str:
+    """`html_shown` text as it stands in a page's source, in an element or a quoted attribute: as Jinja escapes it."""
+    text = html_shown(text)
+    if _MEANS_MARKUP.search(text):
+        text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        text = text.replace('"', "&#34;").replace("'", "&#39;")
+    return text
 
 
 def html_code(text: str, limit: int = 120) -> str:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
 
 from evalward.records.metric import EPSILON, Metric, Unit
 from evalward.records.policy import Rule
@@ -43,6 +44,16 @@ def format_number(value: float, unit: Unit, apart_from: Iterable[float] = ()) ->
     the other side; where that isn't enough it is rounded to its own side of them. A share never reads as 0 % or
     100 % unless it is.
     """
+    return _format_alone(value, unit) if apart_from == () else _format_apart(value, unit, apart_from)
+
+
+@lru_cache(maxsize=4096)
+def _format_alone(value: float, unit: Unit) -> str:
+    """The same times, tokens and costs stand in many trials."""
+    return _format_apart(value, unit, ())
+
+
+def _format_apart(value: float, unit: Unit, apart_from: Iterable[float]) -> str:
     others = [*apart_from, 0.0, 1.0] if unit == "ratio" else list(apart_from)
     return _write(value, _scale(value, unit), others)
 

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
+from evalward.engine.outline import outline_of
 from evalward.engine.plan import Plan, without_missing_keys
 from evalward.engine.selection import Selection
 from evalward.opening import name_below, read_inside
+from evalward.records.outline import PlanOutline
 from evalward.records.problem import wrong
 from evalward.runner.base_side import base_commit
 from evalward.runner.harness import not_runnable
-from evalward.runner.link import Keeper, Telling
-from evalward.runner.measure import Beyond, OtherGuidance, prepare, run_plan
+from evalward.runner.link import Keeper, Shelf, Telling
+from evalward.runner.measure import Beyond, OtherGuidance, prepare, refuse_missing_keys, run_plan
 from evalward.runner.outside import Outside
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
@@ -118,12 +120,41 @@ def measure(session: JobSession, data: bytes) -> bytes:
         plan = without_missing_keys(plan)
     guidance = _guidance(session, loaded, order)
     keeper, outside = session.keeper, session.outside
-    suites = [each.spec for each in plan.gathered]
-    spared = not_runnable(loaded, suites, outside.env, order.withheld, spare_keyless=order.spare_keyless)
+    spared = _not_run(loaded, plan, order, outside.env)
+    outline = _outline(session, loaded, plan, order, spared)
+    if order.plan_only:
+        keeper.planned(outline)
+        return b"null"
+    refuse_missing_keys(loaded, plan)
+    if outline.live:
+        keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
         beyond = Beyond(guidance, base, spared)
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
+
+
+def _not_run(loaded: LoadedConfig, plan: Plan, order: m.MeasureOrder, env: Mapping[str, str]) -> Mapping[str, str]:
+    """The gathered suites whose commands are not run, and why. Raises `InputError`; planning needs no key."""
+    if order.plan_only and not order.spare_keyless:
+        return {name: why for name, why in order.withheld.items() if name in plan.gathered_names}
+    suites = [each.spec for each in plan.gathered]
+    return not_runnable(loaded, suites, env, order.withheld, spare_keyless=order.spare_keyless)
+
+
+def _outline(
+    session: JobSession, loaded: LoadedConfig, plan: Plan, order: m.MeasureOrder, spared: Mapping[str, str]
+) -> PlanOutline:
+    base = order.base.why_not is None
+    return outline_of(
+        plan,
+        loaded,
+        session.outside.env,
+        both_sides=order.base.suites if base else (),
+        base=base,
+        not_measured=spared,
+        resumed=Shelf(session.keeper) if order.resume else None,
+    )
 
 
 def _judged_by(session: JobSession, order: m.MeasureOrder) -> LoadedConfig:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from evalward.engine.store import StoredTrial, TrialKey
 from evalward.records.base import Record
+from evalward.records.outline import PlanOutline
 from evalward.records.report import Report
 from evalward.records.result import Trial
 from evalward.targets.asking import AgentBounds, AgentRequests, AnsweredRequest, ModelDoor
@@ -103,6 +104,10 @@ class Keeper:
     def ready(self) -> None:
         """Have the keeper make the output folder ready. Raises `InputError`."""
         self.call("ready")
+
+    def planned(self, outline: PlanOutline) -> None:
+        """Say what is going to be run, before it is."""
+        self.call("planned", outline)
 
     def checkpoint(self, report: Report) -> Sequence[m.RetrialRequest]:
         """Hand over what is measured so far; what of it is to be tried again."""

@@ -122,6 +122,7 @@ class MeasureOrder(Record):
     `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
     guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used. `base` is measured
     beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
+    `plan_only`: say what would be run, and run nothing of it.
     `versioned`: the files belong to the commit of the repository that they lie in.
     """
 
@@ -134,6 +135,7 @@ class MeasureOrder(Record):
     guidance: str | None = None
     base: BaseSide = BaseSide(why_not="no base commit was named")
     withheld: dict[str, str] = {}
+    plan_only: bool = False
     versioned: bool = True
 
 

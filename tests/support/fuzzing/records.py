@@ -13,6 +13,7 @@ from evalward.commands.artifact import parse_report, recomputed
 from evalward.commands.baseline import diff, show, update
 from evalward.commands.compare import compare_files
 from evalward.commands.exchange import export_file, import_files
+from evalward.commands.files import read_baseline_file
 from evalward.commands.history import ShowOptions, Where, append
 from evalward.commands.history import show as show_history
 from evalward.commands.options import CompareOptions
@@ -114,8 +115,8 @@ def _baseline(data: bytes, folder: Path) -> None:
     report = _given(folder, "report.json", reports()[2])
     world = quiet_world(folder)
     show(world, file)
-    diff(world, file, good)
-    diff(world, good, file, "markdown")
+    diff(world, read_baseline_file(file), read_baseline_file(good))
+    diff(world, read_baseline_file(good), read_baseline_file(file), "markdown")
     for form in FORMATS:
         compare_files(world, CompareOptions(report, file, format=form))
     update(world, report, file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import webbrowser
+from collections.abc import Callable
 from contextlib import nullcontext
 from io import StringIO
 from pathlib import Path
@@ -13,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from evalward.commands import demo
-from evalward.render.sentences import headline
+from evalward.records.verdict import Judgement
 from support import judgements
 from support.showing import Terminal, world_of
 
@@ -52,15 +53,24 @@ def test_a_browser_is_for_people_in_front_of_a_screen(
     assert opened == ([(tmp_path / "out/report.html").as_uri()] if opens else [])
 
 
-def test_a_check_that_passes_is_no_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        (judgements.passed, "passed: nothing got worse"),
+        (judgements.inconclusive, "inconclusive: pass_rate fell"),
+        (judgements.unjudged, "could not be judged: bash-tools"),
+    ],
+)
+def test_a_check_that_does_not_fail_is_no_demo(
+    ended: Callable[[], Judgement], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(demo, "runner_of", lambda world: nullcontext())
-    monkeypatch.setattr(demo, "checked", lambda *_: SimpleNamespace(judgement=judgements.passed()))
+    monkeypatch.setattr(demo, "checked", lambda *_: SimpleNamespace(judgement=ended()))
     world = world_of(tmp_path)
     assert demo.demo(world, Path("demo")) == 3
     assert isinstance(world.err, StringIO)
-    assert world.err.getvalue() == (
-        "error: the check of the demo's pull request has another verdict than elsewhere: "
-        f"{headline(judgements.passed().verdict)}\n"
-    )
+    (line,) = world.err.getvalue().splitlines()
+    assert line.startswith("error: the check of the demo's pull request has to fail, and did not. It ended as ")
+    assert said in line
     assert isinstance(world.out, StringIO)
     assert world.out.getvalue() == ""

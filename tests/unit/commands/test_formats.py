@@ -104,7 +104,7 @@ def test_what_is_no_format(plugin: None, tmp_path: Path, capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as ended:
         build_parser().parse_args(["report", str(made), "--format", "pdf"])
     assert ended.value.code == 2
-    assert "choose from terminal, markdown, html, junit, json, badge, csv-of-cases" in capsys.readouterr().err
+    assert "Known: terminal, markdown, html, junit, json, badge, csv-of-cases" in capsys.readouterr().err
     with pytest.raises(InputError, match="there is no such output format"):
         format_named("pdf")
 

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
+import markupsafe
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -231,3 +232,22 @@ def test_html_shown__leaves_nothing_that_cannot_be_seen(snippet: str) -> None:
 )
 def test_html_shown__shows_what_would_not_be_seen(text: str, shown: str) -> None:
     assert escape.html_shown(text) == shown
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in (*range(0xC0, 0x250), ord("·"), ord("…"), ord("–"), ord("—"))])
+def test_html_shown__letters_that_are_not_looked_at_can_be_seen(char: str) -> None:
+    assert unicodedata.category(char) in {"Lu", "Ll", "Lo", "Lt", "Sm", "Po", "Pd"}  # no mark, and nothing unseen
+    assert escape.html_shown(f"a{char}\u0301\u202e") == f"a{char}\u0301⟨U+202E⟩"
+
+
+@given(text=ANY)
+def test_html_element__is_what_jinja_makes_of_shown_text(text: str) -> None:
+    assert escape.html_element(text) == str(markupsafe.escape(escape.html_shown(text)))
+
+
+@pytest.mark.parametrize("text", ["<script>alert('x')</script>", '"><img onerror=x>', "&amp;", *SNIPPETS, EVERYTHING])
+def test_html_element__is_no_markup(text: str) -> None:
+    made = escape.html_element(text)
+
+    assert not set("<>\"'") & set(made)
+    assert html.unescape(made) == escape.html_shown(text)

@@ -3,94 +3,38 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from markupsafe import Markup
 
-from evalward.records.result import CheckResult, Status
+from evalward.records.result import Status
 from evalward.records.sections import SamplePlot
 from evalward.render.conversation import Said, TrialView
 from evalward.render.html.budget import PAGE_BYTES, RESERVED, SPARE, Filled, TrialBody, filled, fitting_first, size_of
 from evalward.render.html.document import environment
-from evalward.render.html.passages import Passages, TextLimits, packed, shortened
+from evalward.render.html.passages import Passages, TextLimits, packed
 from evalward.render.html.plots import StripPlot, StripRow, strip_plot
 from evalward.render.html.transcript import VOICES, text_anchor, transcript_of, usage_facts
 from evalward.render.html.trial_cases import PageCase, PageRun, PageTrial
+from evalward.render.html.trial_html import (
+    CaseHead,
+    SampleDrawings,
+    TrialHead,
+    case_html,
+    prompt_html,
+    transcript_html,
+    trial_html,
+)
 from evalward.render.names import spoken
 from evalward.render.numbers import format_number, plural
-from evalward.render.view import BROKEN, RESULTS, Badge
+from evalward.render.view import BROKEN, RESULTS
 
 PROMPT_CHARACTERS = 200_000  # of all prompts together
-MOST_CHECKS, CHECK_TEXT = 100, 2_000
 MOST_PLOTS = 30
 PLACE = Markup("\x00trials\x00")
 """Stands for the trials until the size of the rest is known. No text can hold it: control characters are shown."""
-
-
-@dataclass(frozen=True)
-class CheckCells:
-    """A check as a row: what was expected, what was found."""
-
-    passed: bool
-    expected: str
-    found: str
-    weight: str
-
-
-@dataclass(frozen=True)
-class TrialHead:
-    """What the page says of a trial without its file. `wanted`: it can be opened even without a transcript."""
-
-    anchor: str
-    number: int
-    badge: Badge
-    facts: list[str]
-    message: str
-    missing: str
-    wanted: bool
-    held: int
-    checks: list[CheckResult]
-    command: str
-
-    @property
-    def none_failing(self) -> bool:
-        """True where it failed, and no check says why."""
-        return self.badge == RESULTS[Status.FAILED] and self.held == len(self.checks)
-
-    @property
-    def shown_checks(self) -> list[CheckCells]:
-        """Those that failed first."""
-        ordered = sorted(self.checks, key=lambda check: check.passed)
-        return [_cells(check) for check in ordered[:MOST_CHECKS]]
-
-    @property
-    def more_checks(self) -> int:
-        """How many of them aren't shown."""
-        return max(0, len(self.checks) - MOST_CHECKS)
-
-
-@dataclass(frozen=True)
-class CaseHead:
-    """What the page says of a case, and its trials as HTML."""
-
-    anchor: str
-    id: str
-    badge: Badge
-    bad: bool
-    facts: list[str]
-    now: list[Markup]
-    before: list[Markup]
-
-
-@dataclass(frozen=True)
-class SampleDrawings:
-    """Samples drawn, a drawing for each benchmark; `more` of them are left out."""
-
-    title: str
-    drawings: list[Markup]
-    more: int
 
 
 @dataclass(frozen=True)
@@ -193,7 +137,7 @@ class _Drawn:
 
         badge = BROKEN if case.broken else RESULTS[case.status]
         head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
-        return _macro("case")(head)
+        return case_html(head)
 
     def trial(self, entry: PageTrial, limits: TextLimits) -> TrialBody:
         """A trial with its transcript within the limits, or why there is none."""
@@ -202,20 +146,11 @@ class _Drawn:
             return TrialBody(self._head(view, entry))
         found = transcript_of(view, limits, self.elsewhere)
         texts = packed(found.texts) if found.texts else ""
-        body = _macro("transcript")(found, [_drawings(plot) for plot in found.plots], texts)
-        return TrialBody(str(_macro("trial")(_head(view, entry), body)), found.left_out)
+        body = transcript_html(found, [_drawings(plot) for plot in found.plots], texts)
+        return TrialBody(str(trial_html(_head(view, entry), body)), found.left_out)
 
     def _head(self, view: TrialView, entry: PageTrial) -> Markup:
-        return _macro("trial")(_head(view, entry), "")
-
-
-def _macro(name: str) -> Callable[..., Markup]:
-    """A macro without line ends between elements, each a node of the page. Texts hold no `>`: it is escaped."""
-    macro: Callable[..., Markup] = getattr(environment().get_template("trial.html.j2").module, name)
-    return lambda *arguments: Markup(_BETWEEN.sub("><", macro(*arguments).strip("\n")))  # noqa: S704 - escaped by Jinja
-
-
-_BETWEEN = re.compile(r">\n+<")
+        return trial_html(_head(view, entry))
 
 
 def _head(view: TrialView, entry: PageTrial) -> TrialHead:
@@ -249,13 +184,8 @@ def _facts(view: TrialView) -> list[str]:
     return [*reason, *score, format_number(view.duration_ms, "ms"), *usage_facts(view.usage), *judge]
 
 
-def _cells(check: CheckResult) -> CheckCells:
-    weight = "" if check.weight == 1 else f"weight {check.weight:g}"
-    return CheckCells(check.passed, shortened(check.check, CHECK_TEXT), shortened(check.detail, CHECK_TEXT), weight)
-
-
 def _prompts(prompts: Mapping[str, Said]) -> Markup:
     """The texts that runs share, each once, cut alike where they are too long together."""
     passages = Passages(PROMPT_CHARACTERS // max(len(prompts), 1), pack=False)
-    made = [_macro("prompt")(VOICES[said.voice], anchor, passages.of(said.text)) for anchor, said in prompts.items()]
+    made = [prompt_html(VOICES[said.voice], anchor, passages.of(said.text)) for anchor, said in prompts.items()]
     return Markup("").join(made)

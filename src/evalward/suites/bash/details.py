@@ -42,6 +42,11 @@ class BashDetails(Details):
     failures: list[FailedCall] = Field(default_factory=list)  # pydantic makes a deep copy of a default
     judgements: list[JudgeOutcome] = Field(default_factory=list)
 
+    @property
+    def requests(self) -> int:
+        """One for each turn."""
+        return self.turns
+
     def summary(self) -> BashDetails:
         """The part that a baseline keeps: numbers, no text."""
         without: dict[str, Any] = {"failing_command": None, "failing_stderr": None, "failures": [], "judgements": []}

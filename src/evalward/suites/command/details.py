@@ -45,6 +45,11 @@ class CommandDetails(Details):
     allow: list[SafetyRule] = Field(default=[], max_length=300)
     allowed: list[SafetyRule] = Field(default=[], max_length=300)
 
+    @property
+    def requests(self) -> int:
+        """One answer is one request."""
+        return 1
+
     def summary(self) -> CommandDetails:
         """The part that a baseline keeps: labels, allowances and verdicts, no text."""
         return self.model_copy(update={"answer": None, "expected": None, "rule_findings": []})

@@ -27,6 +27,11 @@ class PromptDetails(Details):
     replayed: bool = False
     judgements: list[JudgeOutcome] = Field(default_factory=list)
 
+    @property
+    def requests(self) -> int:
+        """One answer is one request."""
+        return 1
+
     def summary(self) -> PromptDetails:
         """The part that a baseline keeps: the scores, no text."""
         without: dict[str, Any] = {"answer": None, "expected": None, "judgements": []}

@@ -25,6 +25,7 @@ from evalward.targets.models.reading import (
     unique_ids,
 )
 from evalward.targets.models.sampling import most_tokens
+from evalward.targets.models.sending import arguments_of
 from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
@@ -207,14 +208,14 @@ class AnthropicWire:
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        params = request_of(request, self._settings)
+        params = arguments_of(request_of(request, self._settings))
         if self._settings.stream:
             return await self._streamed(params, len(request.messages))
         answer = await self._create(**params, stream=False)
         with reading():
             return reply_of(body_of(answer.http_response), len(request.messages))
 
-    async def _streamed(self, params: MessageCreateParamsBase, turn: int) -> Reply:
+    async def _streamed(self, params: Mapping[str, Any], turn: int) -> Reply:
         from anthropic import AsyncStream  # noqa: PLC0415 - costs a second; only who asks a model pays it
 
         raw = await self._create(**params, stream=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
 from evalward.targets.models.reading import Json, body_of, plain, reading
+from evalward.targets.models.sending import arguments_of
 from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class OpenAIWire:
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
         spoken = self._spoken
-        params = {**spoken.request_of(request, self._settings), "extra_headers": self._headers}
+        params = {**arguments_of(spoken.request_of(request, self._settings)), "extra_headers": self._headers}
         answer = await answered(self._resource, params, spoken.folded, stream=bool(self._settings.stream))
         with reading():
             return spoken.reply_of(answer, len(request.messages))

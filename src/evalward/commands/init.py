@@ -1,0 +1,233 @@
+"""`evalward init`: what a repository needs to begin with, written where nothing lies yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from evalward.commands.world import World
+from evalward.edge import set_variables
+from evalward.opening import beginning_inside, files_near
+from evalward.records.problem import InputError
+from evalward.records.verdict import EXIT_OK
+from evalward.render.escape import plain
+from evalward.render.numbers import plural
+from evalward.starter.contents import MOST_TEXT
+from evalward.starter.found import SHELL, Finds, Origin, find
+from evalward.starter.plan import (
+    CONFIG,
+    IGNORED,
+    WORKFLOW,
+    FirstSuite,
+    NewFile,
+    ignoring,
+    key_names,
+    key_of,
+    planned,
+    suggested,
+    usable,
+)
+from evalward.writing import Folder
+
+MOST_ENTRIES, DEEPEST = 20_000, 8
+LEFT_OUT = frozenset(
+    {"node_modules", ".venv", "venv", "__pycache__", "dist", "build", "target", "vendor", "evalward-out", ".tox"}
+)
+MOST_IGNORED = 1 << 20
+CONFIGS = (CONFIG, "evalward.yaml")
+NO_MODEL = "none"
+ASKED_AGAIN = 3
+NEXT = "Next:"
+
+Answers = Callable[[], str]
+"""One line of an answer, `""` at the end of all input."""
+
+
+def init(world: World, answers: Answers | None, *, silent: bool = False) -> int:
+    """Look, ask (where there is somebody to ask), write, and say what to do next.
+
+    Raises `InputError` where the folder can't be read.
+    """
+    finds, whole = _look(world.cwd)
+    _tell_finds(world, finds, whole=whole)
+    if answers is None and not silent:
+        world.say("Standard input is no terminal, so nothing is asked and the defaults are taken, as with --yes.")
+    folder = Folder(world.cwd)
+    there = next((name for name in CONFIGS if folder.has(name)), None)
+    first = None if there else _chosen(world, finds, Questions(world, answers))
+    if there:
+        world.say(f"{there} is there already: it is left as it is, and no other suite is begun.")
+    files = planned(first) if first else []
+    written = [file.path for file in files if _written(world, folder, file)]
+    written += _ignored(world, folder)
+    _tell_next(world, first, written)
+    return EXIT_OK
+
+
+def _look(root: Path) -> tuple[Finds, bool]:
+    """What there is, and whether all of it was looked at."""
+
+    def text(path: str) -> str:
+        try:
+            return beginning_inside(root, path, MOST_TEXT).decode("utf-8", "replace")
+        except (OSError, InputError):
+            return ""
+
+    listing = files_near(root, MOST_ENTRIES, DEEPEST, LEFT_OUT)
+    return find(listing.files, text), listing.whole
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+class Questions:
+    """Asks one line at a time; where nobody answers, the default is the answer."""
+
+    def __init__(self, world: World, answers: Answers | None) -> None:
+        self._world = world
+        self._answers = answers
+
+    @property
+    def asks(self) -> bool:
+        """Whether there is somebody to answer."""
+        return self._answers is not None
+
+    def ask(self, question: str, default: str, right: Callable[[str], bool], remedy: str) -> str:
+        """The answer, once `right` takes it; the default for an empty one, and after too many that are wrong."""
+        if self._answers is None:
+            return default
+        for _ in range(ASKED_AGAIN):
+            self._world.tell(f"{question} [{default}] ")
+            answer = self._answers()
+            if not answer.endswith("\n"):
+                self._world.say("")
+                return default
+            if not answer.strip():
+                return default
+            if right(answer.strip()):
+                return answer.strip()
+            self._world.say(f"  {remedy}")
+        self._world.say(f"  {default} it is.")
+        return default
+
+
+def _chosen(world: World, finds: Finds, questions: Questions) -> FirstSuite:
+    keys = set_variables(world.env, key_names())
+    model = _model(questions, suggested(keys))
+    origin = _origin(world, questions, [*(each for each in finds.origins if usable(each, model)), SHELL])
+    return FirstSuite(origin, model, _workflow(world, questions))
+
+
+def _model(questions: Questions, models: Sequence[str]) -> str | None:
+    """The model that is asked; `None` where there is no key for one."""
+    if not models:
+        return None
+    remedy = f"Write PROVIDER/NAME, such as {models[0]}, or {NO_MODEL}."
+    answer = questions.ask(
+        f"Which model is measured? ({NO_MODEL}: only the cases' own solutions)",
+        models[0],
+        lambda text: text == NO_MODEL or key_of(text) is not None,
+        remedy,
+    )
+    return None if answer == NO_MODEL else answer
+
+
+def _origin(world: World, questions: Questions, origins: Sequence[Origin]) -> Origin:
+    """What the first suite is made of, by its number."""
+    if len(origins) == 1:
+        return origins[0]
+    lines = [f"  {number}  {described(origin)}" for number, origin in enumerate(origins, 1)]
+    if questions.asks:
+        world.say("\n".join(["What is the first suite made of?", *lines]))
+    numbers = [str(number) for number in range(1, len(origins) + 1)]
+    answer = questions.ask("Its number", "1", lambda text: text in numbers, f"A number from 1 to {len(origins)}.")
+    return origins[int(answer) - 1]
+
+
+def _workflow(world: World, questions: Questions) -> bool:
+    if not _at_top(world.cwd):
+        return False
+    question = f"A GitHub workflow, {WORKFLOW}? (yes or no)"
+    answers = {"yes": True, "y": True, "no": False, "n": False}
+    answer = questions.ask(question, "yes", lambda text: text.lower() in answers, "Write yes or no.")
+    return answers[answer.lower()]
+
+
+def _at_top(folder: Path) -> bool:
+    """False in a folder below the top of its repository, where GitHub looks for no workflow."""
+    return (folder / ".git").exists() or not any((above / ".git").exists() for above in folder.absolute().parents)
+
+
+def described(origin: Origin) -> str:
+    """An origin in a few words."""
+    if origin == SHELL:
+        return "three shell tasks to begin with, which you replace by your own"
+    more = f" and {len(origin.files) - 2} more" if len(origin.files) > 3 else ""
+    return f"{origin.template}: {', '.join(origin.files[:2] if more else origin.files)}{more}".rstrip(": ")
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def _written(world: World, folder: Folder, file: NewFile) -> bool:
+    """Whether a file was written: what is there stays, and so does what lies behind a link."""
+    try:
+        folder.create(file.path, file.text.encode())
+    except FileExistsError:
+        world.say(f"left      {file.path}: it is there already")
+        return False
+    except InputError as error:
+        world.say(f"left      {file.path}: {plain(str(error.problems[0]))}")
+        return False
+    world.say(f"written   {file.path}")
+    return True
+
+
+def _ignored(world: World, folder: Folder) -> list[str]:
+    """`.gitignore` with the output folder in it."""
+    name = ".gitignore"
+    try:
+        text = folder.read(name, MOST_IGNORED).decode() if folder.has(name) else ""
+        more = ignoring(text)
+        if more is not None:
+            folder.write(name, more.encode())
+    except (OSError, UnicodeDecodeError, InputError):
+        world.say(f"left      {name}: it can't be read. Add the line {IGNORED} to it.")
+        return []
+    if more is None:
+        return []
+    world.say(f"{'added to ' if text else 'written  '} {name}: {IGNORED}")
+    return [name]
+
+
+# --- words ----------------------------------------------------------------------------------------------------------
+
+
+def _tell_finds(world: World, finds: Finds, *, whole: bool) -> None:
+    for origin in finds.origins:
+        world.say(f"found     {described(origin)}")
+    if finds.guidance:
+        names = " and ".join(finds.guidance)
+        world.say(f"found     {names}: `evalward guidance` compares two versions of it (docs/guidance.md)")
+    if finds.not_yet:
+        world.say(f"found     {' and '.join(finds.not_yet)}: there is no kind of suite for them yet")
+    if not whole:
+        world.say(f"note: only the nearest {MOST_ENTRIES:,} files, at most {DEEPEST} folders deep, were looked at")
+
+
+def _tell_next(world: World, first: FirstSuite | None, written: Sequence[str]) -> None:
+    if first is None:
+        world.say("Nothing was written." if not written else f"{plural(len(written), 'file')} written.")
+        return
+    trials = " --trials 5" if first.random else ""
+    run = f"  evalward run{trials}"
+    world.say(NEXT)
+    world.say(f"{run:<34}# measure: {'five trials of each case' if first.random else 'no key, nothing is spent'}")
+    world.say(f"{'  evalward baseline update':<34}# what later changes are compared with")
+    world.say("Then commit what was written, and .evalward; from then on `evalward check` compares:")
+    world.say(f"  git add {' '.join([*written, '.evalward'])}")
+    if first.model is None and first.origin == SHELL:
+        world.say(f"A model is added in {CONFIG}, under targets, with its key in the environment.")
+    if WORKFLOW in written:
+        key = f" It needs the repository's secret {first.key}." if first.key else ""
+        world.say(f"The workflow judges pull requests once {CONFIG} is on their base branch.{key}")

@@ -1,0 +1,118 @@
+"""The plan of a run before it begins: as lines of its log, or alone, with nothing run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalward.commands.files import emit
+from evalward.commands.world import World
+from evalward.config import LoadedConfig
+from evalward.decide.baseline import read_baseline
+from evalward.decide.foresee import PlanJudging
+from evalward.keeper.outputs import OutputFolder
+from evalward.keeper.services import Services
+from evalward.keeper.session import RunnerSession
+from evalward.records.base import json_text
+from evalward.records.baseline import Baseline
+from evalward.records.outline import PlanOutline
+from evalward.records.plan import CostPlan
+from evalward.records.policy import Policy
+from evalward.records.problem import InputError
+from evalward.records.verdict import EXIT_OK
+from evalward.registry import KINDS, has
+from evalward.wire.messages import MeasureOrder
+
+SERVED = ("planned", "find", "say", "close")
+"""What a runner may ask for that only plans: nothing that is spent, started or written."""
+
+
+@dataclass(frozen=True)
+class PlanBasis:
+    """What a plan is made from, beside its outline. Without `compares` nothing is judged, as for `evalward run`."""
+
+    loaded: LoadedConfig
+    baseline: Baseline | None
+    policy: Policy
+    compares: bool = True
+
+    def of(self, outline: PlanOutline) -> CostPlan:
+        """The plan."""
+        from evalward.decide.plan import cost_plan  # noqa: PLC0415 - a run that costs nothing needs none
+        from evalward.suites.base import kind_named  # noqa: PLC0415
+
+        kinds = dict.fromkeys(run.kind for run in outline.runs if has(KINDS, run.kind))
+        config = self.loaded.config
+        judging = PlanJudging(
+            policy=self.policy,
+            defaults={kind: kind_named(kind).default_rules for kind in kinds},
+            compares=self.compares,
+            budget_usd=config.budget_usd,
+            budget_tokens=config.budget_tokens,
+        )
+        return cost_plan(outline, self.baseline, judging)
+
+
+@dataclass(frozen=True)
+class PlanRequest:
+    """A plan to show: of which order, from what, and in which format. Finished trials are in the `output` folder."""
+
+    order: MeasureOrder
+    basis: PlanBasis
+    output: Path
+    form: str
+
+
+def announcing(world: World, basis: PlanBasis) -> Callable[[PlanOutline], None]:
+    """Who says, in the log of a run that costs something, what it will probably use."""
+
+    def said(outline: PlanOutline) -> None:
+        from evalward.render.plan import plan_lines  # noqa: PLC0415
+
+        for line in plan_lines(basis.of(outline)):
+            world.say(line)
+
+    return said
+
+
+def show_plan(world: World, runner: RunnerSession, asked: PlanRequest) -> int:
+    """The exit code, 0: the plan is on standard output. No key is used, nothing is run or written."""
+    basis, output, order = asked.basis, asked.output, asked.order
+    plans: list[CostPlan] = []
+    found = world.cwd / output
+    services = Services(
+        basis.loaded.config,
+        {},
+        lambda: OutputFolder.open(
+            output, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
+        ),
+        world.tell,
+        world.now,
+        world.redaction,
+        planned=lambda outline: plans.append(basis.of(outline)),
+    )
+    served = services.handlers()
+    order = order.model_copy(update={"plan_only": True, "resume": order.resume and found.is_dir()})
+    runner.measure(order, {name: served[name] for name in SERVED})
+    emit(world, _text(world, plans[-1], asked.form), None)
+    return EXIT_OK
+
+
+def _text(world: World, plan: CostPlan, form: str) -> str:
+    if form == "json":
+        return json_text(plan)
+    from evalward.render.plan import plan_text  # noqa: PLC0415
+
+    return plan_text(plan, colour=world.colour(world.out), width=world.width)
+
+
+def baseline_of_config(runner: RunnerSession, loaded: LoadedConfig) -> Baseline | None:
+    """The configuration's baseline, for its figures alone: one that can't be read is as none, for nothing is judged."""
+    path = loaded.config.baseline_for(None, None)
+    try:
+        content = runner.read(path)
+        return None if content is None else read_baseline(content, path)
+    except InputError:
+        return None

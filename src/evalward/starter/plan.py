@@ -1,0 +1,147 @@
+"""The files that a repository begins with, made of what was found and first. Nothing is read or written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from evalward.packaged import packaged
+from evalward.records.providers import PROVIDERS
+from evalward.starter.found import SHELL, Origin
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+CONFIG = "evalward.yml"
+WORKFLOW = ".github/workflows/evalward.yml"
+IGNORED = "evalward-out/"
+REF = "main"
+"""Of the action, in the workflow."""
+
+MODEL = re.compile(r"([a-z0-9-]+)/[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}")
+INSTALLED: Mapping[str, str] = MappingProxyType(
+    {
+        "inspect": "pip install inspect-ai",
+        "promptfoo": "npm install -g promptfoo",
+        "deepeval": "pip install deepeval",
+        "pydantic-evals": "pip install pydantic-evals",
+        "vitest-evals": "npm ci",
+        "pytest": "pip install pytest",
+    }
+)
+"""Other harnesses by the names of their templates, and how a workflow installs each."""
+_NEEDS_A_MODEL: Mapping[str, str] = MappingProxyType({"prompts": "expected", "tasks": "solved"})
+"""Templates whose suites need a model, unless their files have this."""
+_VALUE = re.compile(r"[A-Za-z0-9 _./:@{}-]*")
+
+
+@dataclass(frozen=True)
+class FirstSuite:
+    """What a first suite is made of, the model that it asks (`None`: none), and whether there is to be a workflow."""
+
+    origin: Origin = SHELL
+    model: str | None = None
+    workflow: bool = True
+
+    @property
+    def key(self) -> str | None:
+        """The variable of the model's key."""
+        return key_of(self.model) if self.model else None
+
+    @property
+    def random(self) -> bool:
+        """Whether trials of one case may end differently."""
+        return self.model is not None or self.origin.template in INSTALLED
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """A file that is to be written: its path from the top of the repository, and its text."""
+
+    path: str
+    text: str
+
+
+def key_of(model: str) -> str | None:
+    """The variable of the key that a model needs; `None` for what is no model's name."""
+    found = MODEL.fullmatch(model)
+    row = PROVIDERS.get(found[1]) if found else None
+    return row.key_env if row else None
+
+
+def usable(origin: Origin, model: str | None) -> bool:
+    """Whether a suite can be made of it with this model, or with none."""
+    needed = _NEEDS_A_MODEL.get(origin.template)
+    return needed is None or model is not None or needed in origin.flags
+
+
+def planned(first: FirstSuite) -> list[NewFile]:
+    """The files, the configuration first."""
+    values = {
+        "files": first.origin.files,
+        "flags": first.origin.flags,
+        "model": first.model,
+        "key": first.key,
+        "ref": REF,
+        "install": INSTALLED.get(first.origin.template),
+    }
+    files = [NewFile(CONFIG, written(f"{first.origin.template}.yml", values))]
+    if first.origin == SHELL:
+        files += [
+            NewFile("evals/bash/first.yaml", written("cases.yml", values)),
+            NewFile("prompts/bash.md", written("prompt.md", values)),
+        ]
+    if first.workflow:
+        harness = first.origin.template in INSTALLED
+        files.append(NewFile(WORKFLOW, written("workflow-harness.yml" if harness else "workflow.yml", values)))
+    return files
+
+
+def ignoring(text: str) -> str | None:
+    """A `.gitignore` that also names the output folder; `None` where it does already."""
+    wanted = IGNORED.strip("/")
+    if any(line.strip().strip("/") == wanted for line in text.splitlines()):
+        return None
+    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{IGNORED}\n"
+
+
+def written(template: str, values: Mapping[str, object]) -> str:
+    """A template's text. Raises `ValueError` for a value that a YAML text could take for something else."""
+    return environment().get_template(f"{template}.j2").render(**values)
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The one for files that people go on writing. `@{ }@` stands for a value: workflows have `${{ }}`."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who writes pays for it
+
+    return Environment(  # noqa: S701 - finalize refuses what would have to be escaped
+        loader=FileSystemLoader(packaged("templates") / "init"),
+        variable_start_string="@{",
+        variable_end_string="}@",
+        undefined=StrictUndefined,
+        finalize=_plain,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, str) and not _VALUE.fullmatch(value):
+        raise ValueError(f"a template can't hold {value[:60]!r}")
+    return value
+
+
+def suggested(keys: Collection[str]) -> list[str]:
+    """The models to begin with that these variables of keys pay for."""
+    return [f"{row.name}/{row.judge}" for row in PROVIDERS.values() if row.judge and row.key_env in keys]
+
+
+def key_names() -> frozenset[str]:
+    """The variables that hold keys of models."""
+    return frozenset(row.key_env for row in PROVIDERS.values())

@@ -1,0 +1,120 @@
+"""A plan for people: nothing unknown reads as 0, a table that fits, and few lines in a log."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalward.decide.foresee import PlanJudging
+from evalward.decide.plan import cost_plan
+from evalward.records.outline import LeftOut, OutlinedHarness, PlanOutline
+from evalward.records.plan import CostPlan, WallTime
+from evalward.records.policy import Policy
+from evalward.render.plan import plan_lines, plan_text
+from support.plans import baseline_of, measured, outline, outlined
+
+JUDGED = PlanJudging(policy=Policy.model_validate({"rules": [{"metric": "pass_rate", "max_drop": 0.02}]}))
+LONG = "anthropic/claude-something-with-a-very-long-name-20261121"
+
+
+def text(plan: CostPlan, width: int = 80) -> str:
+    return plan_text(plan, colour=False, width=width)
+
+
+def known_and_unknown(target: str = "openai/gpt-x") -> CostPlan:
+    names = [f"c{number}" for number in range(20)]
+    known = baseline_of({name: [measured(0.006, ms=30_000)] for name in names})
+    return cost_plan(outline(outlined(names), outlined(names, target=target), base=False), known, JUDGED)
+
+
+def test_unknown__is_said_and_what_to_do() -> None:
+    shown = " ".join(text(known_and_unknown()).split())
+    assert "the baseline has no figures of openai/gpt-x; make one with `evalward run`" in shown
+    assert "20 unknown unknown unknown unknown unknown" in shown
+    assert "40 ≥ 60 ≥ 15.0k ≥ 5,000 ≥ $0.12" in shown
+    assert "$0 " not in shown
+
+
+def test_what_can_be_seen() -> None:
+    shown = " ".join(text(known_and_unknown()).split())
+    assert "with 20 cases × 1 trial a drop of pass_rate by fewer than 3 cases is not proof." in shown
+    assert "Failed cases are tried again: at most 20 trials (cost $0.12)." in shown
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_table__fits_and_breaks_no_name(width: int) -> None:
+    lines = text(known_and_unknown(LONG), width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert f"bash × {LONG}" in lines
+
+
+def test_narrow_terminal__a_list_in_place_of_the_table() -> None:
+    shown = text(known_and_unknown(), 50)
+    assert max(map(len, shown.splitlines())) <= 50
+    assert "trials: 20, requests: 60" in shown
+
+
+def test_log__at_most_four_lines() -> None:
+    plan = known_and_unknown()
+    lines = plan_lines(plan)
+    assert lines[0] == (
+        "Plan: 40 trials, requests ≥ 60, tokens ≥ 15.0k in, ≥ 5,000 out, cost ≥ $0.12, time ≥ 2 min; "
+        "figures of the baseline of 2026-11-21 08:00 UTC."
+    )
+    assert len(lines) <= 4
+    crowded = cost_plan(
+        PlanOutline(
+            runs=[outlined(["a"], target=f"openai/m{n}") for n in range(9)],
+            harnesses=[OutlinedHarness(suite="bot", kind="bash", source="its command", command=True)],
+            left_out=[LeftOut(suite=f"suite-{n}") for n in range(9)],
+        ),
+        baseline_of({"a": [measured()]}, target="openai/m1"),
+        PlanJudging(policy=JUDGED.policy, budget_usd=0.001),
+    )
+    assert len(plan_lines(crowded)) == 4
+
+
+def test_no_baseline() -> None:
+    lines = plan_lines(cost_plan(outline(outlined(["a"])), None, JUDGED))
+    assert lines == [
+        "Plan: 1 trial, requests unknown, tokens unknown in, unknown out, cost unknown, time unknown; no baseline."
+    ]
+
+
+def test_budget() -> None:
+    known = baseline_of({"a": [measured(0.50)]})
+    plan = cost_plan(outline(outlined(["a"])), known, PlanJudging(policy=JUDGED.policy, budget_usd=0.25))
+    assert "`budget_usd` will stop the run: $0.50 planned, $0.25 allowed." in text(plan)
+
+
+def test_free_target__costs_nothing_as_a_fact() -> None:
+    known = baseline_of({"a": [measured(0.50)]}, target="oracle", random=False)
+    plan = cost_plan(outline(outlined(["a"], target="oracle", free=True, random=False)), known, JUDGED)
+    row = text(plan).splitlines()[7].split()
+    assert row[:5] == ["1", "0", "0", "0", "$0"]
+
+
+def test_hostile_names__are_harmless() -> None:
+    run = outlined(["a"], target="openai/\x1b[31mred\u202e")
+    for shown in (
+        text(cost_plan(outline(run), None, JUDGED)),
+        "\n".join(plan_lines(cost_plan(outline(run), None, JUDGED))),
+    ):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "said"),
+    [
+        (None, None, "unknown"),
+        (10_000, 30_000, "< 1 min"),
+        (10_000, 90_000, "1 to 2 min"),
+        (240_000, 330_000, "4 to 6 min"),
+        (60_000, 60_000, "1 min"),
+        (150_000, None, "≥ 2 min"),
+        (20_000, None, "unknown"),
+    ],
+)
+def test_time(least: float | None, most: float | None, said: str) -> None:
+    plan = CostPlan(wall=WallTime(least_ms=least, most_ms=most))
+    assert f"time {said};" in plan_lines(plan)[0]
