@@ -153,6 +153,7 @@ class Screen:
 
 _STATUS_COLOURS: dict[str, Colour] = {
     "✓ ok": "green",
+    "✓ ok (noise)": "green",
     "✓ passed": "green",
     "✗ fail": "red",
     "✗ failed": "red",

@@ -45,6 +45,7 @@ from evalward.render.view import (
     STATUSES,
     UNCOMPARED_PASS,
     UNPROTECTED_PASS,
+    WITHIN_NOISE,
     Badge,
     Caps,
     CaseEntry,
@@ -60,7 +61,7 @@ _T = TypeVar("_T")
 # The parts of a subject that a replay can't measure: what the model was told.
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
-_QUIET = {"ok", "info", "part only", "not compared"}  # badges that ask nothing of anybody
+_QUIET = {"ok", WITHIN_NOISE.word, "info", "part only", "not compared"}  # badges that ask nothing of anybody
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -18,7 +18,17 @@ from evalward.render.numbers import (
     rule_moves,
 )
 from evalward.render.sentences import explanation, message
-from evalward.render.view import INFO, NOT_COMPARED, SEVERITY, STATUSES, Badge, CategoryRow, MetricRow, SureRow
+from evalward.render.view import (
+    INFO,
+    NOT_COMPARED,
+    SEVERITY,
+    STATUSES,
+    WITHIN_NOISE,
+    Badge,
+    CategoryRow,
+    MetricRow,
+    SureRow,
+)
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
@@ -159,14 +169,29 @@ def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcom
         now=_now(now, whole, before, limits, counts),
         delta=format_delta(delta, unit, rule_moves(rules)),
         threshold="; ".join(dict.fromkeys(thresholds)) or "–",
-        badge=_badge(worst, compared=bool(limits) or (before is not None and before.value is not None)),
+        badge=_badge(
+            worst,
+            compared=bool(limits) or (before is not None and before.value is not None),
+            noise=any(map(_within_noise, outcomes)),
+        ),
     )
 
 
-def _badge(worst: RuleStatus | None, *, compared: bool) -> Badge:
+def _within_noise(outcome: RuleOutcome) -> bool:
+    """True where the move is larger than is allowed, and holds all the same: chance explains it."""
+    rule, delta = outcome.rule, outcome.delta
+    if outcome.status != "ok" or outcome.evidence is None or delta is None:
+        return False
+    dropped = rule.max_drop is not None and -delta > rule.max_drop + EPSILON
+    return dropped or (rule.max_rise is not None and delta > rule.max_rise + EPSILON)
+
+
+def _badge(worst: RuleStatus | None, *, compared: bool, noise: bool) -> Badge:
     """A rule that only compares is neither kept nor broken where there is nothing to compare with."""
     if worst is None:
         return INFO
+    if worst == "ok" and noise:
+        return WITHIN_NOISE
     return STATUSES[worst] if compared or worst != "ok" else NOT_COMPARED
 
 

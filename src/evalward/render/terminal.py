@@ -252,7 +252,7 @@ def _changed(screen: Screen, group: ChangeGroup) -> None:
         screen.say(f"{entry.change}: {_case(entry)}", 2)
         return
     where = f" in {entry.run}" if entry.run and entry.run not in entry.note else ""
-    why = entry.note or f"{entry.before} → {entry.now}"
+    why = entry.note or _move(entry)
     screen.say(f"{plural(ids.total, 'case')} {entry.change}{where}: {why}", 2)
     screen.say(
         ", ".join(one_line(name, _NAME) for name in ids.shown) + (f" and {ids.more:,} more" if ids.more else ""), 6
@@ -276,5 +276,9 @@ def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
 def _case(case: CaseEntry) -> str:
     where = f"{case.category}, {case.run}" if case.run else case.category
     note = "".join(f"; {text}" for text in (case.certainty, case.note) if text)
+    return f"{case.id} ({where}): {_move(case)}{note}"
+
+
+def _move(case: CaseEntry) -> str:
     before, now = case.before.replace("–", "new"), case.now.replace("–", "nothing")
-    return f"{case.id} ({where}): {before} → {now}{note}"
+    return f"{before} → {now}"

@@ -54,6 +54,7 @@ RESULTS: dict[Status, Badge] = {
 BROKEN = Badge("❌", "broken", "red", "✗")
 SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
 INFO = Badge("–", "info", "dim", "–")
+WITHIN_NOISE = Badge("✅", "ok (noise)", "green", "✓")
 NOT_COMPARED = Badge("–", "not compared", "dim", "–")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
 NEW = Badge("–", "new", "dim", "–")
