@@ -270,7 +270,7 @@ def _words(text: str, *, starts: bool) -> str:
 
 def _word(word: str) -> str:
     """One word as Markdown: as code when something could make a link or picture of it."""
-    if word == "$" or not _LINKABLE.search(word):  # a prompt: no formula begins with a space
+    if not _LINKABLE.search(word):
         return _escaped(word)
     match = _CORE.match(word)
     if match is None or not match["core"]:
