@@ -54,14 +54,14 @@ def test_check_plan__figures_of_the_baseline_and_nothing_is_asked_or_written(rep
 def test_plan_for_people__on_standard_output(repo: Repo, command: str) -> None:
     done = repo.run(command, "--plan")
     assert done.code == 0, done.err
-    assert done.out.startswith("Plan: 1 run, 4 trials. Nothing was run.\n")
+    assert done.out.startswith("Plan: 1 run, trials: 4. Nothing was run.\n")
     assert done.err == ""
     assert repo.asked() == []
 
 
 def test_live_check__begins_with_its_plan(repo: Repo) -> None:
     done = repo.run("check")
-    assert done.err.startswith("Plan: 4 trials, requests 8, tokens ")
+    assert done.err.startswith("Plan: trials 4, requests 8, tokens ")
     assert len(repo.asked()) == 8  # as planned
 
 

@@ -122,6 +122,7 @@ def _rules(config: Value) -> Iterator[Mistake]:
     for place, rules in lists:
         for path, rule in items(rules, *place) if isinstance(rules, list) else ():
             yield from _bounds(path, rule)
+            yield from _wrong_way(config, path, rule)
             yield from _matching_nothing(path, rule, runs) if runs else ()
 
 
@@ -148,6 +149,19 @@ def _matching_nothing(path: KeyPath, rule: Value, runs: list[tuple[str, str]]) -
         targets = ", ".join(dict.fromkeys(name for _, name in by_suite))
         message = f"no target of the rule's suites matches {shown(target)}, so the rule would protect nothing"
         yield Mistake((*path, "target"), message, f"Targets: {one_line(targets, 200)}.")
+
+
+def _wrong_way(config: Value, path: KeyPath, rule: Value) -> Iterator[Mistake]:
+    """A drop of what should be low is no loss."""
+    metric, pattern = get(rule, "metric"), get(rule, "suite")
+    if get(rule, "max_drop") is None or get(rule, "max_rise") is not None or not isinstance(metric, str):
+        return
+    for _, suite in suites(config):
+        name = str(get(suite, "name"))
+        if metric in spec_at(suite).falling(suite) and fnmatchcase(name, pattern if isinstance(pattern, str) else "*"):
+            message = f"less of {one_line(metric)} is better in the suite {shown(name)}, so a drop is no loss"
+            yield Mistake((*path, "max_drop"), message, "Write max_rise.")
+            return
 
 
 def _bounds(path: KeyPath, rule: Value) -> Iterator[Mistake]:

@@ -57,6 +57,11 @@ class Suite(StrictRecord):
         yield from ()
 
     @classmethod
+    def falling(cls, suite: Value) -> Sequence[str]:  # noqa: ARG003 - most suites say it of none
+        """The metrics of which a suite's own keys say that less is better."""
+        return ()
+
+    @classmethod
     def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - most cases name none
         """Which further files of the repository a case file needs, so that the suite can be run from a commit."""
         return FilesNamed()

@@ -100,6 +100,8 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
         replayed=len(replayed),
         diverged=sum(evidence.diverged for evidence in replayed),
         not_measured=run.not_measured,
+        withheld=run.withheld,
+        harness=run.subject.measured_by_harness,
         added=base is None,
         replaced=_replacement(pair, kind),
         subject=subject_changes(base.subject, run.subject) if base else [],

@@ -49,7 +49,8 @@ def _more(evidence: Evidence | None, run: RunComparison | None, confirm: Confirm
         cost = (FEW_TRIALS - before) * evidence.cases
         return MoreTrials(of="baseline", trials=FEW_TRIALS, has=before, cost=cost)
     if not evidence.confirmed and now < FEW_TRIALS:
-        return MoreTrials(of="planned", trials=FEW_TRIALS, has=now, cost=(FEW_TRIALS - now) * evidence.cases)
+        cost, harness = (FEW_TRIALS - now) * evidence.cases, run is not None and run.harness
+        return MoreTrials(of="planned", trials=FEW_TRIALS, has=now, cost=cost, harness=harness)
     failed = len(run.confirmation.cases) if run is not None and run.confirmation else 0
     if evidence.confirmed and confirm is not None and failed and confirm.trials < MOST_FRESH:
         tries = min(2 * confirm.trials, MOST_FRESH)

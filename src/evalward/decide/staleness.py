@@ -70,7 +70,13 @@ def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> FewTrials | None:
     if not run.random or fewest >= least:
         return None
     return FewTrials(
-        suite=run.suite, target=run.target, fewest=fewest, most=most, least=least, fewest_cases=_fewest_cases(run)
+        suite=run.suite,
+        target=run.target,
+        fewest=fewest,
+        most=most,
+        least=least,
+        fewest_cases=_fewest_cases(run),
+        harness=run.subject.measured_by_harness,
     )
 
 

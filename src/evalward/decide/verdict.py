@@ -303,7 +303,8 @@ def _inconclusive(run: RunComparison, found: Statement, advice: to_do.Plain, cas
 
 
 def _not_measured(run: RunComparison, reason: str) -> Reason:
-    return _inconclusive(run, why.NotMeasured(suite=run.suite, target=run.target, why=reason), "advice.run_with_key")
+    advice: to_do.Plain = "advice.merge_commands" if run.withheld else "advice.run_with_key"
+    return _inconclusive(run, why.NotMeasured(suite=run.suite, target=run.target, why=reason), advice)
 
 
 def _redefined(run: RunComparison, policy: Policy) -> list[Reason]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.config import LoadedConfig
@@ -30,9 +30,16 @@ class GatheredRuns:
     broken: str | None = None
 
 
-def gather_all(loaded: LoadedConfig, plan: Plan, by: Gatherer, not_measured: Mapping[str, str]) -> GatheredRuns:
+def gather_all(
+    loaded: LoadedConfig,
+    plan: Plan,
+    by: Gatherer,
+    not_measured: Mapping[str, str],
+    withheld: Collection[str] = (),
+) -> GatheredRuns:
     """Everything that the plan's gathered suites measure, but those that can't be measured here, with the reasons.
 
+    Of the suites in `withheld` the commands are not run.
     Raises `InputError`.
     """
     runs: list[Run] = []
@@ -42,7 +49,7 @@ def gather_all(loaded: LoadedConfig, plan: Plan, by: Gatherer, not_measured: Map
     for suite in plan.gathered:
         name = suite.spec.name
         if name in not_measured:
-            runs.append(_not_measured(suite, not_measured[name]))
+            runs.append(_not_measured(suite, not_measured[name], withheld=name in withheld))
             continue
         try:
             gathered = suite.kind.gather(suite.spec, loaded, by)
@@ -62,7 +69,7 @@ def gather_all(loaded: LoadedConfig, plan: Plan, by: Gatherer, not_measured: Map
     return GatheredRuns(runs, notes, texts, found, broken)
 
 
-def _not_measured(suite: GatheredSuite, why: str) -> Run:
+def _not_measured(suite: GatheredSuite, why: str, *, withheld: bool) -> Run:
     """A run that nobody made: of which targets, its results would have said."""
     return Run(
         suite=suite.spec.name,
@@ -72,6 +79,7 @@ def _not_measured(suite: GatheredSuite, why: str) -> Run:
         random=True,
         subject=make_subject({}),
         not_measured=why,
+        withheld=withheld,
     )
 
 

@@ -68,9 +68,16 @@ def acyclic() -> Iterator[None]:
             gc.enable()
 
 
-def share_names(records: Iterable[Record]) -> None:
-    """Let records that were given the same fields share the set of their names: one each is half of their memory."""
-    shared: dict[frozenset[str], set[str]] = {}
+SharedNames = dict[frozenset[str], set[str]]
+"""Sets of names of fields, which many records share."""
+
+
+def share_names(records: Iterable[Record], shared: SharedNames | None = None) -> None:
+    """Let records that were given the same fields share the set of their names: one each is half of their memory.
+
+    `shared` are those that earlier records have.
+    """
+    shared = {} if shared is None else shared
     for record in records:
         names = record.model_fields_set
         object.__setattr__(record, "__pydantic_fields_set__", shared.setdefault(frozenset(names), names))

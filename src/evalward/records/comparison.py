@@ -226,7 +226,8 @@ class RunComparison(Record):
 
     `findings` are what its numbers show now, `sections` what its kind shows of it.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
-    `replaced` is the baseline's run that it is compared with, where that one has another name.
+    `replaced` is the baseline's run that it is compared with, where that one has another name. `withheld` as in
+    `records.report.Run`; `harness`: another harness made its trials.
     """
 
     suite: str
@@ -248,6 +249,8 @@ class RunComparison(Record):
     replayed: int = 0
     diverged: int = 0
     not_measured: str | None = None
+    withheld: bool = False
+    harness: bool = False
     missing: bool = False
     added: bool = False
     replaced: Replacement | None = None

@@ -209,6 +209,8 @@ def _float(text: str) -> float | None:
 
 
 def _integer(text: str) -> int | None:
+    if len(text) <= _SHORT:  # as nearly all are
+        return int(text)
     value = int(text)
     return value if abs(value) < MAX_INTEGER else None
 
@@ -217,5 +219,6 @@ def _constant(_name: str) -> None:
     return None
 
 
+_SHORT = len(str(MAX_INTEGER)) - 1
 _NUMBER_ENDS = "0123456789"
 _DECODER = json.JSONDecoder(parse_float=_float, parse_int=_integer, parse_constant=_constant)

@@ -45,6 +45,10 @@ class Provenance(Record):
     platform: str | None = None
 
 
+HARNESS = "harness"
+"""The part of a subject that names another harness, where one made the trials."""
+
+
 class Subject(Record):
     """What is under evaluation and may change in a pull request: hashes and versions by name.
 
@@ -60,6 +64,11 @@ class Subject(Record):
     def parts(self) -> dict[str, str]:
         """The parts by name, without `hash`."""
         return dict(self.__pydantic_extra__)
+
+    @property
+    def measured_by_harness(self) -> bool:
+        """Whether another harness made the trials: how many, only its own command says."""
+        return HARNESS in self.__pydantic_extra__
 
 
 class Beside(Record):
@@ -82,7 +91,8 @@ class Run(Record):
     `planned` is the number of trials that completeness is judged against. `whole` is the number of cases that the suite
     has for this target, where a selection left some of them out. `replaces` is the run whose place it takes, as the
     configuration says; whether it may, `decide.succession` knows. `random` says whether equal input can
-    give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run.
+    give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run;
+    `withheld`: because its commands come from the base's configuration, which hasn't got them yet.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
     `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
     a doubt was left.
@@ -102,6 +112,7 @@ class Run(Record):
     findings: list[Finding] = []
     details: AnyDetails = OtherDetails()
     not_measured: str | None = None
+    withheld: bool = False
     cases: list[Result] = []
     confirmation: list[Result] = []
     confirm_note: str | None = None

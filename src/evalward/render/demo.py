@@ -24,12 +24,12 @@ KNOWN, FRESH = 5, 4
 """Trials of each case in the baseline of the supposed model, and fresh ones of each that failed."""
 
 AGENT = (
-    "Certain: the agent is a recording, written by hand, and each of its commands ran again just now. What a model "
-    "makes of the new prompt, only a run with that model can tell."
+    "Certain: nothing here is random. The agent is a recording, written by hand, whose commands ran again just now. "
+    "What a model makes of the new prompt, only a run with that model can tell."
 )
 CHANCE = (
-    "Models also fail by chance. Suppose one had passed all tasks {known} times, and now failed {cases} of them. Then "
-    "{fresh} fresh tries of each decide:"
+    "Models fail by chance, too. Suppose one passed all tasks {known} times before, and fails these {cases} now. "
+    "Evalward then tries each of them {fresh} more times:"
 )
 
 
@@ -70,7 +70,7 @@ def demo_text(demo: Demo, *, colour: bool, width: int) -> str:
 def _change(screen: Screen, demo: Demo, run: RunComparison) -> None:
     """What the pull request changes: the sentences of the prompt that differ."""
     screen.heading("A pull request, checked by Evalward")
-    screen.say(f"It changes the prompt of an agent with a bash tool, which {len(run.cases)} tasks try out:")
+    screen.say(f"It changes the prompt of an agent that has a bash tool. {len(run.cases)} tasks test the agent.")
     screen.blank()
     prompt = next(change for change in run.subject if change.part == SYSTEM)
     before, now = (demo.texts.get(key or "", "") for key in (prompt.before, prompt.now))
@@ -120,9 +120,9 @@ def _certainty(screen: Screen, demo: Demo, page: JudgementPage) -> None:
     screen.heading("How sure is that?")
     screen.say(AGENT)
     screen.say(CHANCE.format(cases=page.broken.total, known=KNOWN, fresh=FRESH))
-    for then, judgement in (("they pass", demo.passed_again), ("they fail", demo.failed_again)):
+    for then, judgement in (("if they pass", demo.passed_again), ("if they fail", demo.failed_again)):
         badge = OUTCOMES[judgement.verdict.outcome]
-        screen.say(f"{then}: {badge.word}, {headline(judgement.verdict)}", 2, badge.mark, badge.colour)
+        screen.say(f"{then}: {badge.word} — {headline(judgement.verdict)}", 2, badge.mark, badge.colour)
 
 
 def _next(screen: Screen, page: JudgementPage, demo: Demo) -> None:

@@ -77,10 +77,17 @@ def plan_lines(plan: CostPlan) -> list[str]:
 
 
 def _headline(plan: CostPlan) -> str:
-    runs = plural(len(plan.runs), "run")
-    others = f" and {plural(len(plan.harnesses), 'suite')} of other harnesses" if plan.harnesses else ""
+    others = [plural(len(plan.harnesses), "suite") + " of other harnesses"] if plan.harnesses else []
+    runs = [plural(len(plan.runs), "run")] if plan.runs or not others else []
     kept = f" ({plan.kept:,} finished ones are kept)" if plan.kept else ""
-    return f"Plan: {runs}{others}, {plural(plan.due, 'trial')}{kept}. Nothing was run."
+    return f"Plan: {joined([*runs, *others])}, trials: {_trials(plan)}{kept}. Nothing was run."
+
+
+def _trials(plan: CostPlan) -> str:
+    """The trials that are left: of other harnesses, only they know how many there will be."""
+    if not any(each.command for each in plan.harnesses):
+        return f"{plan.due:,}"
+    return f"≥ {plan.due:,}" if plan.due else UNKNOWN
 
 
 def _source(plan: CostPlan) -> str:
@@ -95,7 +102,7 @@ def _source(plan: CostPlan) -> str:
 
 def _totals(plan: CostPlan) -> str:
     use = plan.usage
-    trials = plural(plan.due, "trial") + (f" ({plan.kept:,} more are kept)" if plan.kept else "")
+    kept = f" ({plan.kept:,} more are kept)" if plan.kept else ""
     others = [f"{each.suite} by its own harness" for each in plan.harnesses if each.command]
     figures = (
         f"requests {_count(use.requests)}",
@@ -103,15 +110,14 @@ def _totals(plan: CostPlan) -> str:
         f"cost {_usd(use.cost_usd)}",
         f"time {_time(plan.wall)}",
     )
-    return ", ".join([trials, *others, *figures])
+    return ", ".join([f"trials {_trials(plan)}{kept}", *others, *figures])
 
 
 def _figures(screen: Screen, plan: CostPlan) -> None:
     rows = [_row(run.name, str(run.due), run.usage, _time(run.wall)) for run in plan.runs]
     rows += [_harness_row(each) for each in plan.harnesses]
     if len(rows) > 1:
-        due = f"≥ {plan.due:,}" if any(each.command for each in plan.harnesses) else f"{plan.due:,}"
-        rows.append(_row("total", due, plan.usage, _time(plan.wall)))
+        rows.append(_row("total", _trials(plan), plan.usage, _time(plan.wall)))
     if not rows:
         return
     table = Screen(screen.colour, screen.width)
@@ -232,7 +238,7 @@ def _added(plan: CostPlan) -> Iterator[str]:
     if plan.confirm is not None:
         usual = ""
         if plan.confirm.usual is not None:
-            usual = f"; about {round(plan.confirm.usual):,} if nothing changed"
+            usual = f"; {plan.confirm.usual:.1f} on average while the cases pass as often as in the baseline"
         yield f"Failed cases are tried again: at most {_extra(plan.confirm)}{usual}."
     if plan.beside is not None:
         yield f"A doubt that is left is settled on both sides: at most {_extra(plan.beside)} more."

@@ -129,7 +129,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if outline.live:
         keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        beyond = Beyond(guidance, base, spared)
+        beyond = Beyond(guidance, base, spared, order.withheld)
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 

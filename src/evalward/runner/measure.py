@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -58,12 +58,14 @@ class Beyond:
     """What a run may need beyond its plan.
 
     `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
-    settled with. `not_measured` are gathered suites that can't be measured here, and why.
+    settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
+    whose commands are not run.
     """
 
     guidance: OtherGuidance | None = None
     base: BaseCommit | None = None
     not_measured: Mapping[str, str] = field(default_factory=dict)
+    withheld: Collection[str] = ()
 
 
 class WhereMeasured(Records, StartsHarnesses, Protocol):
@@ -90,7 +92,8 @@ def run_plan(
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)
     by = RunnersGatherer(records, records, outside.say)
-    gathered = gather_all(loaded, plan, by, beyond.not_measured)  # first: mistakes in files before money is spent
+    # first: mistakes in files before money is spent
+    gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(stage.planned(loaded, plan, base), gathered, loaded)
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]

@@ -19,7 +19,9 @@ class GatheredRun:
     """What was gathered of a suite with one target.
 
     `planned`: how many trials there should be, where that is known. `subject` is what may change, by name; `texts`
-    are what the definitions stand for; `again` is by case what a command takes to try it again.
+    are what the definitions stand for; `again` is by case what a command takes to try it again. `made_at` is when the
+    files say that they were made; `contents` are their names by the fingerprints of what is in them: these show that a
+    rerun handed in the same results. Both may be missing.
     """
 
     target: str
@@ -28,6 +30,8 @@ class GatheredRun:
     subject: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     again: Mapping[str, str] = field(default_factory=dict)
+    made_at: str | None = None
+    contents: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

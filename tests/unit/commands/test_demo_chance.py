@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalward.commands.demo_chance import supposed
-from evalward.records.policy import Policy, Rule
+from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.report import Report
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome
@@ -41,3 +41,7 @@ def test_the_trials_are_as_many_as_the_text_says(report: Report) -> None:
     assert case.before is not None
     assert case.fresh is not None
     assert (case.before.trials, case.fresh.trials) == (KNOWN, FRESH)
+
+
+def test_the_fresh_trials_are_as_many_as_a_check_makes_unless_a_policy_says_otherwise() -> None:
+    assert Confirm().trials == FRESH

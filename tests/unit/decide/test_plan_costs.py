@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.decide.confirm import evenly
 from evalward.decide.foresee import PlanJudging
 from evalward.decide.plan import cost_plan
 from evalward.records.outline import LeftOut, OutlinedHarness, PlanOutline
@@ -204,6 +208,43 @@ def test_confirm_stage__what_it_usually_adds_is_computed_from_how_often_cases_pa
     )
     assert plan.confirm is not None
     assert plan.confirm.usual == pytest.approx(0.1 * 2 * 4)  # once in ten runs both fail, and both are tried again
+
+
+@given(st.integers(1, 12), st.integers(1, 5), st.floats(0.1, 5), st.integers(1, 8), st.data())
+def test_stages__no_choice_of_failed_cases_gets_more_trials_than_said(
+    cases: int, trials: int, at_most: float, each: int, data: st.DataObject
+) -> None:
+    names = [f"c{number}" for number in range(cases)]
+    confirm = Confirm(trials=each, at_most=at_most, base_trials=each + 1)
+    plan = cost_plan(
+        outline(outlined(dict.fromkeys(names, trials)), base=True),
+        baseline_of({name: [measured()] for name in names}),
+        PlanJudging(policy=RULES.model_copy(update={"confirm": confirm})),
+    )
+    failed = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    fresh = evenly(failed, each, max(len(failed), int(at_most * cases * trials)))  # as `to_confirm` asks for them
+    beside = evenly(failed, each + 1, max(2 * len(failed), int(2 * at_most * cases * trials)))  # as `to_settle` does
+    assert plan.confirm is not None
+    assert plan.beside is not None
+    assert sum(fresh.values()) <= plan.confirm.most
+    assert 2 * sum(beside.values()) <= plan.beside.most
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=5))
+def test_usual_fresh_trials__are_the_mean_over_all_outcomes(passes: list[int]) -> None:
+    """Every outcome of one trial of each case, by its probability: what the stage would ask for."""
+    cases = {f"c{n}": [measured(passed=i < count) for i in range(5)] for n, count in enumerate(passes)}
+    confirm = Confirm(trials=2, at_most=10)
+    judging = PlanJudging(policy=RULES.model_copy(update={"confirm": confirm}))
+    plan = cost_plan(outline(outlined(list(cases))), baseline_of(cases), judging)
+    mean = 0.0
+    for outcome in product((True, False), repeat=len(passes)):
+        seen = list(zip(passes, outcome, strict=True))
+        chance = math.prod(count / 5 if passed else 1 - count / 5 for count, passed in seen)
+        lost = any(not passed and 2 * count > 5 for count, passed in seen)
+        mean += chance * (2 * outcome.count(False) if lost else 0)
+    assert plan.confirm is not None
+    assert plan.confirm.usual == pytest.approx(mean)
 
 
 @pytest.mark.parametrize(

@@ -319,6 +319,18 @@ def test_what_was_not_measured_is_no_pass() -> None:
     assert english.headline(verdict) == "bash-tools × replay:haiku was not measured: no key on a fork's pull request"
 
 
+@pytest.mark.parametrize(
+    ("withheld", "advice"),
+    [(False, "A maintainer can run it with the key."), (True, "A pull request's own commands are not run. Read them")],
+)
+def test_what_was_not_measured__can_be_with_the_key__or_once_its_commands_are_merged(
+    withheld: bool, advice: str
+) -> None:
+    now = report(run([], not_measured="why").model_copy(update={"withheld": withheld}))
+    (reason,) = verdict_of(now, base()).reasons
+    assert english.says(reason.advice[0]).startswith(advice)
+
+
 def test_when_everything_is_redefined_nothing_was_compared() -> None:
     now = report(run(hundred(definition="sha256:new")))
     verdict = verdict_of(now, base(), DROP)

@@ -148,3 +148,13 @@ def test_any_value_can_be_gone_past(value: Any, chunk: int) -> None:
     stream.skip()
     assert next(keys) == "rest"
     assert stream.value() == 1
+
+
+@pytest.mark.parametrize("number", [10**18, 10**19 - 1, 2**64 - 1, -(2**64) + 1, -(10**18)])
+def test_a_long_number_is_held_up_to_its_bound(number: int) -> None:
+    assert parsed(f'{{"n": {number}}}'.encode()) == {"n": number}
+
+
+@pytest.mark.parametrize("number", [2**64, -(2**64), 10**40])
+def test_a_number_beyond_its_bound_is_unknown(number: int) -> None:
+    assert parsed(f'{{"n": {number}}}'.encode()) == {"n": None}

@@ -71,9 +71,10 @@ def test_the_verdicts_of_replays_that_others_doubt_are_left_to_the_report(demo: 
 def test_a_model_that_fails_by_chance_is_told_from_one_that_fails_for_good(demo: Demo) -> None:
     text = demo_text(demo, colour=False, width=500)
     broken = len(demo.judgement.comparison.runs[0].of("broken"))
-    assert f"passed all tasks 5 times, and now failed {broken} of them. Then 4 fresh tries of each decide:\n" in text
-    assert "\n  ✓ they pass: passed, nothing got worse" in text
-    assert "\n  ✗ they fail: failed, tool_call_success_rate fell 8.3 pp" in text
+    assert f"passed all tasks 5 times before, and fails these {broken} now." in text
+    assert "tries each of them 4 more times:\n" in text
+    assert "\n  ✓ if they pass: passed — nothing got worse" in text
+    assert "\n  ✗ if they fail: failed — tool_call_success_rate fell 8.3 pp" in text
 
 
 def test_a_browser_that_shows_the_page_is_named(demo: Demo) -> None:

@@ -57,7 +57,7 @@ def test_log__at_most_four_lines() -> None:
     plan = known_and_unknown()
     lines = plan_lines(plan)
     assert lines[0] == (
-        "Plan: 40 trials, requests ≥ 60, tokens ≥ 15.0k in, ≥ 5,000 out, cost ≥ $0.12, time ≥ 2 min; "
+        "Plan: trials 40, requests ≥ 60, tokens ≥ 15.0k in, ≥ 5,000 out, cost ≥ $0.12, time ≥ 2 min; "
         "figures of the baseline of 2026-11-21 08:00 UTC."
     )
     assert len(lines) <= 4
@@ -73,10 +73,26 @@ def test_log__at_most_four_lines() -> None:
     assert len(plan_lines(crowded)) == 4
 
 
+def test_what_the_confirm_stage_usually_adds__where_the_baseline_can_say_it() -> None:
+    flaky = [measured(0.01, passed=number < 9) for number in range(10)]
+    shown = plan_lines(cost_plan(outline(outlined(["a", "b"])), baseline_of({"a": flaky, "b": flaky}), JUDGED))[1]
+    assert shown == (
+        "Failed cases are tried again: at most 2 trials (cost $0.0200); "
+        "0.8 on average while the cases pass as often as in the baseline."
+    )
+
+
+def test_other_harness__its_trials_are_unknown() -> None:
+    harness = OutlinedHarness(suite="bot", kind="bash", source="what its command leaves", command=True)
+    plan = cost_plan(PlanOutline(harnesses=[harness]), None, JUDGED)
+    assert text(plan).startswith("Plan: 1 suite of other harnesses, trials: unknown. Nothing was run.\n")
+    assert plan_lines(plan)[0].startswith("Plan: trials unknown, bot by its own harness, requests unknown,")
+
+
 def test_no_baseline() -> None:
     lines = plan_lines(cost_plan(outline(outlined(["a"])), None, JUDGED))
     assert lines == [
-        "Plan: 1 trial, requests unknown, tokens unknown in, unknown out, cost unknown, time unknown; no baseline."
+        "Plan: trials 1, requests unknown, tokens unknown in, unknown out, cost unknown, time unknown; no baseline."
     ]
 
 

@@ -21,6 +21,7 @@ Plain = Literal[
     "advice.restore_category",
     "advice.restore_metric",
     "advice.run_with_key",
+    "advice.merge_commands",
     "advice.update_when_right",
     "advice.read_redefined",
     "advice.redefined_blocks",
@@ -89,7 +90,8 @@ class LookAgainstBase(Coded):
 class MoreTrials(Coded):
     """What would tell more, and how many trials it takes: `trials` of each case, where there are `has` now.
 
-    `of`: of the baseline, of the planned run, of the confirm stage, or of both sides.
+    `of`: of the baseline, of the planned run, of the confirm stage, or of both sides. `harness`: another harness makes
+    the planned ones.
     """
 
     code: Literal["advice.more_trials"] = "advice.more_trials"
@@ -97,6 +99,7 @@ class MoreTrials(Coded):
     trials: int
     has: int
     cost: int
+    harness: bool = False
 
 
 Advised = Advice | AfterErrors | AfterUnjudged | ChangeLimit | LookAtCases | LookOrAccept | LookAgainstBase | MoreTrials

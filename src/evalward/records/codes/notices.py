@@ -102,7 +102,8 @@ class UnknownTries(Coded):
 class FewTrials(OfRun):
     """The baseline has few trials per case; with `least` it could tell more.
 
-    `fewest_cases`: how many cases have to break before it proves anything by itself, `None`: it never can.
+    `fewest_cases`: how many cases have to break before it proves anything by itself, `None`: it never can. `harness`:
+    another harness makes the trials.
     """
 
     code: Literal["stale.few_trials"] = "stale.few_trials"
@@ -110,6 +111,7 @@ class FewTrials(OfRun):
     most: int
     least: int
     fewest_cases: int | None = None
+    harness: bool = False
 
 
 class OldBaseline(Coded):

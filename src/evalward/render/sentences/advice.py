@@ -28,6 +28,10 @@ _PLAIN: dict[codes.Plain, str] = {
     "advice.restore_category": "Bring it back, update the baseline, or waive it in the config, with a reason.",
     "advice.restore_metric": "Measure it again; or remove the rule from the policy first, in a change of its own.",
     "advice.run_with_key": "A maintainer can run it with the key.",
+    "advice.merge_commands": (
+        "A pull request's own commands are not run. Read them and merge them: the suite is measured from then on. To "
+        "see its results before, run `evalward run` in a checkout that you trust."
+    ),
     "advice.update_when_right": "Update the baseline once the new cases are right.",
     "advice.read_redefined": (
         "Look at what changed in them; update the baseline once they are right, or waive them with a reason."
@@ -112,6 +116,9 @@ def _(found: codes.MoreTrials) -> str:
     match found.of:
         case "baseline":
             return f"A baseline of {found.trials} trials per case tells more; it has {found.has}. That takes {cost}."
+        case "planned" if found.harness:
+            how = f"by its epochs or repeats, or `--trials {found.trials}` where `run` has `{{trials}}`"
+            return f"{found.trials} trials of each case by the harness tell more: {how}. That takes {cost}."
         case "planned":
             return f"`--trials {found.trials}` tells more. That takes {cost}."
         case "fresh":

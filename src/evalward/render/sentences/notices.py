@@ -101,7 +101,16 @@ def _(found: codes.FewTrials) -> str:
     trials = "trial" if found.most == 1 else "trials"
     return (
         f"{where(found)}the baseline has {counted} {trials} per case: by itself it can't "
-        f"{_cannot(found.fewest_cases)}. Run with `--trials {found.least}` and update it"
+        f"{_cannot(found.fewest_cases)}. {_more_trials(found)} and update it"
+    )
+
+
+def _more_trials(found: codes.FewTrials) -> str:
+    if not found.harness:
+        return f"Run with `--trials {found.least}`"
+    return (
+        f"Let the harness make {found.least} of each case (its epochs or repeats, or `--trials {found.least}` where "
+        "`run` has `{trials}`)"
     )
 
 

@@ -11,6 +11,8 @@ from evalward.config import LoadedConfig
 from evalward.records.problem import InputError
 from evalward.records.result import Result, Status, by_case
 from evalward.render.numbers import plural
+from evalward.suites.external.formats.base import ForeignFile
+from evalward.suites.external.formats.copies import fingerprint
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.results import CaseOfTarget, Reading, read_results
 from evalward.suites.external.spec import ExternalSuite
@@ -18,6 +20,7 @@ from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, Harn
 
 CLOCK_S = 2.0
 """By so much the clock of a file system may be behind ours."""
+OWN_RESULTS = "the rerun handed in the run's own results"
 RERUN_MISSING = "rerun_missing"
 """The reason of a fresh trial that the harness was asked for and that didn't come."""
 
@@ -110,6 +113,9 @@ class Again:
         if (why := cut_short(end)) is not None:
             self._notes.append(why)
             return
+        files = self._without_own(files)
+        if not files:
+            return
         try:
             form, read = read_files(files, self.spec.format, place)
             wanted = frozenset((target, case) for target, cases in self.wanted.items() for case in cases)
@@ -121,7 +127,27 @@ class Again:
             return
         self._notes += found.notes
         for run in found.runs:
-            self._results.setdefault(run.target, []).extend(run.results)
+            fresh = self._fresh(run.target, run.results, found.made_at)
+            self._results.setdefault(run.target, []).extend(fresh)
+
+    def _without_own(self, files: Sequence[ForeignFile]) -> list[ForeignFile]:
+        """The files but for those of the run itself, which a command may have copied, or taken from a cache."""
+        known = {content: name for run in self.runs for content, name in run.contents.items()}
+        own = {file.name: name for file in files if (name := known.get(fingerprint(file))) is not None}
+        for name in list(own.values())[:1]:
+            self._notes.append(f"{OWN_RESULTS}, {name}")
+        return [file for file in files if file.name not in own]
+
+    def _fresh(self, target: str, results: Sequence[Result], made_at: str | None) -> list[Result]:
+        """The results but for cases all of whose trials are those of the run, made at the same moment."""
+        first = next((run for run in self.runs if run.target == target), None)
+        if first is None or made_at is None or made_at != first.made_at:
+            return list(results)
+        before = by_case(first.results)
+        own = {case for case, trials in by_case(results).items() if _told(trials) == _told(before.get(case, []))}
+        if own:
+            self._notes.append(OWN_RESULTS)
+        return [one for one in results if one.id not in own]
 
     def _taken(self) -> Mapping[CaseOfTarget, int]:
         """How many trials each case has by now."""
@@ -145,8 +171,13 @@ class Again:
             notes.append("the rerun asks some cases otherwise than the run did")
         lacking = sum(one.reason == RERUN_MISSING for one in kept)
         if lacking:
-            notes.append(f"{plural(lacking, 'trial')} of the rerun are missing")
+            notes.append(f"{plural(lacking, 'trial')} of the rerun {'is' if lacking == 1 else 'are'} missing")
         return GatheredAgain(kept, "; ".join(notes) or None)
+
+
+def _told(trials: Sequence[Result]) -> Sequence[str]:
+    """What trials say, whatever their numbers and wherever their conversations lie."""
+    return sorted(one.model_dump_json(exclude={"trial", "trace"}) for one in trials)
 
 
 def _missing(like: Result, first: int, count: int) -> list[Result]:

@@ -17,7 +17,8 @@ ScoreName = Annotated[Cleaned, StringConstraints(min_length=1, max_length=200)]
 class ExternalDetails(Details):
     """The scores of one trial by their scorers' names, those with a value.
 
-    `score` is the main one's: what `mean_score` is the mean of; `None` where there is none, or it isn't known. `lower`
+    `score` is what `mean_score` is the mean of: the score that decides, else the harness's own of the whole trial, else
+    that of the only scorer that the run has; `None` where there is none, or it isn't known. `lower`
     names those where less is better. `format` is the format of the file. `timed`: it says how long the trial took.
     """
 

@@ -17,6 +17,7 @@ from evalward.suites.external.again import Again, cut_short, nothing_left, readi
 from evalward.suites.external.committed import refuse_committed
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.base import ForeignFile
+from evalward.suites.external.formats.copies import fingerprint
 from evalward.suites.external.formats.find import files_at, read_files
 from evalward.suites.external.metrics import measure, per_trial
 from evalward.suites.external.results import read_results
@@ -93,7 +94,16 @@ class ExternalKind(GatheredKind):
         found = read_results(read, reading_of(spec, form, by), place)
         trials = sum(len(run.results) for run in found.runs)
         by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
-        runs = [replace(run.gathered, subject={**run.subject, **_judged_by(spec)}) for run in found.runs]
+        contents = {fingerprint(file): file.name for file in files} if spec.rerun is not None else {}
+        runs = [
+            replace(
+                run.gathered,
+                subject={**run.subject, **_judged_by(spec)},
+                made_at=found.made_at,
+                contents=contents,
+            )
+            for run in found.runs
+        ]
         return Gathered(runs, found.notes, found.stopped)
 
     def gather_again(

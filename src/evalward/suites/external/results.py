@@ -9,9 +9,10 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from evalward.records.base import acyclic, clean_text, digest, fitting
+from evalward.records.base import SharedNames, acyclic, clean_text, digest, fitting, share_names
 from evalward.records.blocks import block_text
 from evalward.records.problem import InputError, wrong
+from evalward.records.report import HARNESS
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
 from evalward.render.numbers import plural
@@ -137,6 +138,7 @@ class _Runs:
         self._parts: Counter[tuple[str, str]] = Counter()
         self._several = SeveralFiles()
         self._pooled: set[tuple[str, str]] = set()
+        self._fields: SharedNames = {}
 
     def add(self, found: ForeignResults) -> None:
         """The trials of one run of the harness."""
@@ -152,7 +154,7 @@ class _Runs:
             self._append(run, trial, found)
         for key in touched:
             self._parts[key] += 1
-            self._runs[key].subject |= {"harness": f"{self._how.format} {found.version}".strip(), **found.subject}
+            self._runs[key].subject |= {HARNESS: f"{self._how.format} {found.version}".strip(), **found.subject}
         if found.planned is not None and len(touched) == 1:
             run = self._runs[next(iter(touched))]
             run.planned = (run.planned or 0) + found.planned
@@ -180,12 +182,15 @@ class _Runs:
             run.texts.setdefault(definition, block_text(asked if isinstance(asked, dict) else {"asked": asked}))
         elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
             raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
+        definition = run.definitions[name]  # one text for all trials of the case
         taken = self._taken(run, name)
         number = trial.number
         if number is None or number in taken:
             number = max(taken, default=0) + 1
         taken.add(number)
-        run.results.append(self._with_trace(run, trial, self._result(trial, name, definition, number)))
+        result = self._with_trace(run, trial, self._result(trial, name, definition, number))
+        share_names((result, result.usage, result.details, *result.checks), self._fields)
+        run.results.append(result)
 
     def _taken(self, run: ExternalRun, name: str) -> set[int]:
         """The numbers that trials of a case have."""
@@ -240,13 +245,12 @@ class _Runs:
             for name, score in list(trial.scores.items())[:MOST_SCORES]
             if score.value is not None and isfinite(score.value) and _name(name)
         }
-        main = _main_score(scores, self._how.choice)
-        if not self._how.choice.names:
-            scores.pop(MAIN_SCORE, None)  # it is `mean_score`, and needs no second name
+        chosen = self._how.choice.names
+        own = None if chosen else scores.pop(MAIN_SCORE, None)  # it is `mean_score`, and needs no second name
         return ExternalDetails(
             format=self._how.format,
             timed=trial.duration_ms is not None,
-            score=main,
+            score=scores.get(_name(chosen[0])) if len(chosen) == 1 else own,
             scores=scores,
             lower=[name for name in scores if name in self._how.lower],
         )
@@ -277,10 +281,13 @@ class _Runs:
         lacking = {run.target: _short(run) for run in self._runs.values() if run.planned is None}
         return [_lacking(target, cases) for target, cases in lacking.items() if cases]
 
+    def _scored(self, results: list[Result]) -> list[Result]:
+        return results if self._how.choice.names else _with_only_score(results)
+
     def finished(self) -> list[ExternalRun]:
         """The runs. Raises `InputError` where they say nothing."""
         runs = [
-            replace(run, results=_ordered(run.results), planned=run.planned or _usual(run))
+            replace(run, results=_ordered(self._scored(run.results)), planned=run.planned or _usual(run))
             for run in self._runs.values()
         ]
         if not runs:
@@ -337,13 +344,24 @@ def _ordered(results: Iterable[Result]) -> list[Result]:
     return [each for trials in grouped.values() for each in sorted(trials, key=lambda one: one.trial)]
 
 
-def _main_score(scores: dict[str, float], choice: ScoreChoice) -> float | None:
-    """The score of the whole trial: of the scorer that decides, or the harness's own, or the only one."""
-    if len(choice.names) == 1:
-        return scores.get(_name(choice.names[0]))
-    if MAIN_SCORE in scores:
-        return scores[MAIN_SCORE]
-    return next(iter(scores.values())) if len(scores) == 1 else None
+def _with_only_score(results: list[Result]) -> list[Result]:
+    """The results with the only scorer's score as that of the whole trial, where the harness gives none of its own.
+
+    Of several scorers none stands for the trial, not even where a trial has one of them alone: a mean would mix them.
+    """
+    known = [one.details for one in results if isinstance(one.details, ExternalDetails)]
+    names = {name for details in known for name in details.scores}
+    if len(names) != 1 or any(details.score is not None for details in known):
+        return results
+    (name,) = names
+    return [_scored(one, name) for one in results]
+
+
+def _scored(result: Result, name: str) -> Result:
+    details = result.details
+    if not isinstance(details, ExternalDetails) or name not in details.scores:
+        return result
+    return result.model_copy(update={"details": details.model_copy(update={"score": details.scores[name]})})
 
 
 def _no_such_score(place: str, name: str, known: Sequence[str]) -> InputError:

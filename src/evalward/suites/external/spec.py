@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema
 
 from evalward.config.fields import SomeTexts, Text, TextList
 from evalward.config.harness import HarnessSuite
-from evalward.config.reading import get, items
+from evalward.config.reading import get, items, texts
 from evalward.config.targets import SomeTargets
 from evalward.config.words import KeyPath, Value, near_or_known, shown
 from evalward.records.base import StrictRecord
@@ -97,6 +97,13 @@ class ExternalSuite(HarnessSuite):
                 yield Mistake(place, f"no score is at least {least} and at most {most}", "Turn the two round.")
         if get(suite, "score") == {}:
             yield Mistake((*path, "score"), "it names no score", "Name one, or leave the key out.")
+
+    @classmethod
+    def falling(cls, suite: Value) -> Sequence[str]:
+        """The scorers where less is better."""
+        from evalward.suites.pooling import SCORE  # noqa: PLC0415 - metrics, for a configuration that has rules
+
+        return [SCORE + name for _, name in texts(get(suite, "lower_is_better"))]
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Harness:
     rerun_end: HarnessEnd = WELL
     changed: float = NOW + 1
     said: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
 
     def keep(self, trial: Trial) -> str:
         return f"trials/{trial.result.id}.json"
@@ -51,17 +52,26 @@ class Harness:
 
     @contextmanager
     def run(self, spec: Any) -> Iterator[HarnessStart]:
-        if self.first:
-            self.changed += 1
+        self.changed += 1
+        if self.texts:
+            self._write(self.folder / "logs" / "now.xml")
+        elif self.first:
             rows(self.folder / "logs" / "now.jsonl", *self.first, changed=self.changed)
         yield HarnessStart(self.folder, self.end)
 
     def rerun(self, spec: Any, wanted: Mapping[str, int]) -> tuple[Iterator[HarnessStart], Mapping[str, str]]:
         return self._started(), {}
 
+    def _write(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(self.texts.pop(0), "utf-8")
+        utime(path, (self.changed, self.changed))
+
     def _started(self) -> Iterator[HarnessStart]:
         fresh = self.folder / "fresh"
-        if self.again:
+        if self.texts:
+            self._write(fresh / "again.xml")
+        elif self.again:
             rows(fresh / "again.jsonl", *self.again, changed=self.changed)
         fresh.mkdir(exist_ok=True)
         yield HarnessStart(fresh, self.rerun_end)
@@ -171,6 +181,39 @@ def test_a_run_that_leaves_nothing__gives_no_results(bench: Bench) -> None:
     with pytest.raises(NothingGatheredError, match=r"ended with exit code 9 and left nothing in logs/.*: no route"):
         bench.gather()
     assert bench.by.said == ["  | one", "  | no route"]
+
+
+def test_the_runs_own_file__is_no_fresh_try(bench: Bench) -> None:
+    bench.by.again = bench.by.first
+    found = bench.gather_again({"a": 1})
+    assert ended(found) == [("a", 2, "error")]
+    assert found.note == "the rerun handed in the run's own results, logs/now.jsonl; 1 trial of the rerun is missing"
+
+
+JUNIT = (
+    '<testsuites><testsuite name="pytest" tests="1" failures="1" timestamp="2026-11-22T03:59:{second}.5+00:00">'
+    '<testcase classname="bot" name="a" time="{time}"><failure message="AssertionError: no">x</failure></testcase>'
+    "{more}</testsuite></testsuites>"
+)
+
+
+@pytest.mark.parametrize(
+    ("second", "time", "status"), [("04", "1.25", "error"), ("09", "1.25", "failed"), ("04", "1.5", "failed")]
+)
+def test_the_same_trials_of_the_same_moment__are_the_runs_own(
+    bench: Bench, second: str, time: str, status: str
+) -> None:
+    """Without a result of another case, so that the files differ."""
+    other = '<testcase classname="bot" name="b" time="2"/>'
+    spec = bench.spec.model_copy(update={"results": ["logs/*.xml"]})
+    bench.by.texts = [
+        JUNIT.format(second="04", time="1.25", more=other),
+        JUNIT.format(second=second, time=time, more=""),
+    ]
+    runs = EXTERNAL.gather(spec, bench.loaded, bench.by).runs
+    found = EXTERNAL.gather_again(spec, bench.loaded, bench.by, runs, {"junit": {"bot::a": 1}})["junit"]
+    assert ended(found) == [("bot::a", 2, status)]
+    assert ("handed in the run's own results" in (found.note or "")) == (status == "error")
 
 
 def test_a_changed_mark__is_part_of_what_is_evaluated(bench: Bench) -> None:

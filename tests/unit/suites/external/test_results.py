@@ -14,7 +14,7 @@ from evalward.records.trace import Message, Text, Trace, Usage
 from evalward.suites.external import results as module
 from evalward.suites.external.choice import Bounds, ScoreChoice
 from evalward.suites.external.details import ExternalDetails
-from evalward.suites.external.formats.base import ForeignResults, Score
+from evalward.suites.external.formats.base import ForeignResults, ForeignTrial, Score
 from evalward.suites.external.results import Reading, read_results
 from support.foreign.trials import PLACE, foreign, read, results
 
@@ -176,6 +176,17 @@ def test_the_main_score__is_the_one_that_decides__the_harnesss_own__or_the_only_
     assert found.details.score == main
 
 
+def main_scores(*trials: ForeignTrial) -> list[float | None]:
+    return [one.details.score for one in results(*trials) if isinstance(one.details, ExternalDetails)]
+
+
+def test_scores_of_different_scorers__are_not_mixed_in_one_mean() -> None:
+    helpful, short = foreign("a", scores={"helpful": 0.9}), foreign("b", scores={"short": 0.1})
+    assert main_scores(helpful, short) == [None, None]
+    assert main_scores(helpful, foreign("b", scores={"score": 0.5})) == [None, 0.5]
+    assert main_scores(helpful, foreign("b"), foreign("c", scores={"helpful": 0.5})) == [0.9, None, 0.5]
+
+
 def test_the_score_of_the_whole_trial__has_one_name_alone() -> None:
     (found,) = results(foreign("a", scores={"score": 0.5, "helpful": 0.9}))
     assert isinstance(found.details, ExternalDetails)
@@ -258,3 +269,15 @@ def test_a_score_that_broke_everywhere__is_one_all_the_same() -> None:
     how = Reading("inspect", ScoreChoice("judge"), suite="bot")
     (found,) = results(foreign("a", scores={"judge": Score(error="503")}), how=how)
     assert found.status is Status.ERROR
+
+
+# --- memory -----------------------------------------------------------------------------------------------------------
+
+
+def test_results__share_the_names_of_their_fields_and_a_cases_definition() -> None:
+    usage = Usage(input_tokens=1, output_tokens=2)
+    first, second = results(foreign("1", usage=usage), foreign("1", usage=usage.model_copy()))
+
+    for one, other in ((first, second), (first.usage, second.usage), (first.details, second.details)):
+        assert one.model_fields_set is other.model_fields_set
+    assert first.definition is second.definition

@@ -80,3 +80,34 @@ def test_a_metric_of_a_scorer__is_one_that_a_rule_may_name() -> None:
     }
     problems = unfed_rules(parse_config(json.dumps(config), "evalward.yml", Path("/repo")))
     assert ["'csr'" in str(problem) for problem in problems] == [True]
+
+
+def of_rules(*rules: dict[str, Any], **keys: Any) -> list[str]:
+    suite = {"name": "bot", "kind": "external", "results": "logs/*.eval", "lower_is_better": ["tox"], **keys}
+    try:
+        parse_config(json.dumps({"version": 1, "suites": [suite], "policy": rules}), "evalward.yml", Path("/repo"))
+    except InputError as error:
+        return [str(problem) for problem in error.problems]
+    return []
+
+
+def test_a_drop_of_what_should_be_low__is_no_loss() -> None:
+    (words,) = of_rules({"metric": "score:tox", "max_drop": 0.05})
+    assert words == (
+        'evalward.yml:1: policy[0].max_drop: less of score:tox is better in the suite "bot", so a drop is no loss. '
+        "Write max_rise."
+    )
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"metric": "score:tox", "max_rise": 0.05},
+        {"metric": "score:tox", "max_rise": 0.05, "max_drop": 0.5},
+        {"metric": "score:helpful", "max_drop": 0.05},
+        {"metric": "score:tox", "max_drop": 0.05, "suite": "other*"},
+        {"metric": "score:tox", "ceiling": 0.5},
+    ],
+)
+def test_rules_in_the_right_direction__are_none_of_it(rule: dict[str, Any]) -> None:
+    assert not any("no loss" in words for words in of_rules(rule))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import datetime
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -113,6 +114,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,79}")
 _TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]:,"]', re.DOTALL)
 
 
+@lru_cache(maxsize=4)  # every format asks of every file, and whoever asks what a file is comes before who reads it
 def outline(head: bytes) -> frozenset[str]:
     """The keys of the JSON object that a file begins with, or of the objects in its list, as far as `head` goes.
 
